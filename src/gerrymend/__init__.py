@@ -1,0 +1,57 @@
+"""Find, prove and repair fairness gerrymandering.
+
+A classifier can be fair to each protected attribute and unfair to their combinations. `audit`
+finds the worst-treated subgroup, `SubgroupParityClassifier` learns a classifier without one.
+Names are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gerrymend.auditing import AuditReport, audit
+    from gerrymend.auditor import Subgroup
+    from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
+    from gerrymend.notions import FairnessNotion
+    from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay
+    from gerrymend.subgroups import ExplicitGroups, LinearThresholds, Marginals
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "audit": "auditing",
+    "AuditReport": "auditing",
+    "Subgroup": "auditor",
+    "SubgroupParityClassifier": "classifiers",
+    "MarginalParityClassifier": "classifiers",
+    "FairnessNotion": "notions",
+    "FictitiousPlay": "solvers",
+    "ExponentiatedGradient": "solvers",
+    "LinearThresholds": "subgroups",
+    "Marginals": "subgroups",
+    "ExplicitGroups": "subgroups",
+}
+
+__all__ = [
+    "AuditReport",
+    "ExplicitGroups",
+    "ExponentiatedGradient",
+    "FairnessNotion",
+    "FictitiousPlay",
+    "LinearThresholds",
+    "MarginalParityClassifier",
+    "Marginals",
+    "Subgroup",
+    "SubgroupParityClassifier",
+    "audit",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,185 @@
+"""Every check of an input, and its message: the argument, the value got, and the remedy."""
+
+import difflib
+from collections.abc import Iterable, Sized
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._sums import Array
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A suggestion to append to a message, or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def is_frame(data: Any) -> bool:
+    """Whether data is an eager frame of any library that narwhals knows."""
+    return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def is_series(data: Any) -> bool:
+    """Whether data is a Series (or Arrow array) of any library that narwhals knows."""
+    return isinstance(nw.from_native(data, series_only=True, pass_through=True), nw.Series)
+
+
+def check_same_length(**named: Sized | None) -> None:
+    """All arguments that are given have the same number of rows."""
+    lengths = {name: len(rows) for name, rows in named.items() if rows is not None}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(
+            f"The arguments differ in their number of rows: {counts}. Rows are matched by position."
+        )
+
+
+def as_vector(values: Any, argument: str) -> NDArray[Any]:
+    """One-dimensional array from any Series, array or list; an index plays no part."""
+    if is_frame(values):
+        frame = nw.from_native(values, eager_only=True)
+        if frame.shape[1] != 1:
+            raise ValueError(f"{argument} must have one column; got {frame.shape[1]}.")
+        values = frame.get_column(frame.columns[0]).to_native()
+    if is_series(values):
+        values = nw.from_native(values, series_only=True).to_numpy()
+    vector = np.asarray(values)
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        vector = vector[:, 0]
+    if vector.ndim != 1:
+        raise ValueError(f"{argument} must have one dimension; got shape {vector.shape}.")
+    if len(vector) == 0:
+        raise ValueError(f"{argument} is empty: it has no rows.")
+    return vector
+
+
+def check_no_missing(values: NDArray[Any], argument: str) -> None:
+    """No None and no NaN among the values."""
+    missing = int(np.sum(values != values)) + sum(value is None for value in values.flat) * (
+        values.dtype == object
+    )
+    if missing:
+        raise ValueError(f"{argument} has {missing} missing values; fill in or drop these rows.")
+
+
+def check_labels(labels: NDArray[Any], argument: str) -> NDArray[Any]:
+    """The two distinct labels, sorted."""
+    try:
+        classes = np.unique(labels)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in labels})
+        raise TypeError(
+            f"{argument} mixes labels of types {', '.join(kinds)}; convert them to one type."
+        ) from None
+    if len(classes) == 1:
+        raise ValueError(
+            f"{argument} has only one class, {classes[0]!r}; two are needed to compare rates."
+        )
+    if len(classes) > 2:
+        shown = ", ".join(map(repr, classes[:6])) + (", …" if len(classes) > 6 else "")
+        raise ValueError(
+            "Only binary classification is supported. "
+            f"{argument} has {len(classes)} classes: {shown}. Merge them into two."
+        )
+    return classes
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Array:
+    """Non-negative weights with a positive sum; ones if None."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = as_vector(sample_weight, "sample_weight")
+    try:
+        weight = weight.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"sample_weight must be numbers; got {weight.dtype}.") from None
+    if len(weight) != n_rows:
+        raise ValueError(
+            f"sample_weight has {len(weight)} values for {n_rows} rows; pass one weight a row."
+        )
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight has NaN or infinite values; pass finite weights.")
+    if (weight < 0).any():
+        raise ValueError(
+            f"sample_weight has negative values (the smallest is {weight.min():g}); "
+            "weights are counts of rows: pass 0 or more."
+        )
+    if not weight.any():
+        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
+    return weight
+
+
+def check_number(
+    value: Any, argument: str, *, low: float, above: bool = False, remedy: str = ""
+) -> float:
+    """A finite real number, at least (or above) `low`."""
+    is_number = isinstance(value, Real | np.number) and not isinstance(value, bool | np.bool_)
+    if not is_number or not np.isfinite(float(value)) or value < low or (above and value == low):
+        bound = f"above {low:g}" if above else f"of at least {low:g}"
+        raise ValueError(f"{argument} must be a number {bound}; got {value!r}. {remedy}".rstrip())
+    return float(value)
+
+
+def check_gamma(gamma: Any) -> float:
+    """A tolerance of at least 0."""
+    return check_number(
+        gamma,
+        "gamma",
+        low=0.0,
+        remedy="It is the largest unfairness to allow: 0 for none, 0.01 for most uses.",
+    )
+
+
+def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:
+    """One of a few names."""
+    known = list(choices)
+    if value not in known:
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        raise ValueError(f"{argument}={value!r} is unknown{hint}. Choose from {', '.join(known)}.")
+    return str(value)
+
+
+def decisions_from(
+    y_pred: NDArray[Any],
+    classes: NDArray[Any],
+    threshold: float | None,
+    decision_probabilities: bool,
+) -> Array:
+    """Probability of the positive decision in each row, from decisions, scores or probabilities."""
+    if threshold is not None and decision_probabilities:
+        raise ValueError(
+            "threshold and decision_probabilities exclude each other: y_pred holds either scores "
+            "to cut or the probabilities of a mixture."
+        )
+    if threshold is not None:
+        cut = check_number(threshold, "threshold", low=-np.inf)
+        return (_as_numbers(y_pred, "threshold is given") >= cut).astype(np.float64)
+    if decision_probabilities:
+        p = _as_numbers(y_pred, "decision_probabilities=True")
+        if ((p < 0) | (p > 1)).any():
+            raise ValueError(
+                f"y_pred ranges from {p.min():g} to {p.max():g}; with "
+                "decision_probabilities=True it must lie in [0, 1]."
+            )
+        return p
+    unknown = [value for value in np.unique(y_pred).tolist() if value not in classes.tolist()]
+    if unknown:
+        shown = ", ".join(map(repr, unknown[:3])) + (", …" if len(unknown) > 3 else "")
+        raise ValueError(
+            f"y_pred has values that are no label: {shown} (labels: "
+            f"{', '.join(map(repr, classes.tolist()))}). Pass decisions; or threshold=0.5, say, if "
+            "these are scores; or decision_probabilities=True if they are the probabilities with "
+            "which a randomised model decides."
+        )
+    return (y_pred == classes[1]).astype(np.float64)
+
+
+def _as_numbers(values: NDArray[Any], because: str) -> Array:
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"y_pred must be numbers where {because}; got {values.dtype}.") from None

@@ -1,0 +1,149 @@
+"""Data with a subgroup that is treated worse, known by construction."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch, check_random_state
+
+from gerrymend._validation import check_number
+
+
+def make_gerrymandered(
+    n_samples: int = 2000, *, shift: float = 1.0, noise: float = 0.0, random_state: Any = None
+) -> Bunch:
+    """Make the paper's toy example: a score that is unfair to blue men and green women only.
+
+    Race and gender are independent of each other and of the label: all eight combinations have the
+    same number of rows (to within one, where 8 does not divide n_samples). The score is the label,
+    except that negatives among blue men and green women are shifted up. Cut at 0.5, without noise,
+    it has the same false positive rate, 1/2, for each race and each gender, and 1 for blue men:
+    an unfairness of 1/8 · 1/2 = .0625.
+
+    Parameters
+    ----------
+    n_samples : int, default=2000
+        Rows.
+    shift : float, default=1.0
+        How far the score of these negatives is moved up.
+    noise : float, default=0.0
+        Standard deviation of the normal noise on the score.
+    random_state : int, RandomState or None
+        Seeds the noise and the order of the rows.
+
+    Returns
+    -------
+    Bunch
+        `data` (columns score, race_is_blue, gender_is_man), `target`, `score`,
+        `sensitive_features` (a dict of race and gender), `feature_names`, `DESCR`.
+
+    Examples
+    --------
+    >>> toy = make_gerrymandered(80, random_state=0)
+    >>> blue_man = (toy.sensitive_features["race"] == "blue") & (
+    ...     toy.sensitive_features["gender"] == "man")
+    >>> float(toy.score[blue_man & (toy.target == 0)].mean())
+    1.0
+    """
+    n_rows = int(check_number(n_samples, "n_samples", low=8, remedy="The design has 8 cells."))
+    check_number(noise, "noise", low=0.0)
+    rng = check_random_state(random_state)
+    cell = rng.permutation(n_rows) % 8
+    blue, man, y = cell & 1, cell >> 1 & 1, cell >> 2
+    score = np.where((y == 0) & (blue == man), shift, y) + noise * rng.standard_normal(n_rows)
+    return Bunch(
+        data=np.column_stack([score, blue, man]),
+        target=y,
+        score=score,
+        sensitive_features={
+            "race": np.where(blue == 1, "blue", "green"),
+            "gender": np.where(man == 1, "man", "woman"),
+        },
+        feature_names=["score", "race_is_blue", "gender_is_man"],
+        DESCR=make_gerrymandered.__doc__,
+    )
+
+
+def make_intersectional(
+    n_samples: int = 10_000,
+    *,
+    cardinalities: Sequence[int] = (2, 3, 5),
+    n_numeric: int = 1,
+    n_features: int = 5,
+    shift: float = 2.0,
+    random_state: Any = None,
+) -> Bunch:
+    """Make data of any size with a planted intersection whose negatives look like positives.
+
+    Labels follow a logistic model of normal features. Protected attributes are independent of
+    both. The planted group has the first value of the first two categorical attributes (or of the
+    only one); its negatives are moved by `shift` along the model's direction, so that any good
+    classifier of the features has more false positives there.
+
+    Parameters
+    ----------
+    n_samples : int, default=10_000
+        Rows.
+    cardinalities : sequence of int, default=(2, 3, 5)
+        Number of values of each categorical attribute.
+    n_numeric : int, default=1
+        Number of numeric protected attributes.
+    n_features : int, default=5
+        Number of unprotected features.
+    shift : float, default=2.0
+        How far the planted group's negatives are moved.
+    random_state : int, RandomState or None
+        Seeds everything.
+
+    Returns
+    -------
+    Bunch
+        `data` (features, then indicators of the categories but the first, then numeric
+        attributes), `target`, `sensitive_features` (a dict), `planted` (a mask of rows),
+        `planted_description`, `feature_names`, `DESCR`.
+
+    Examples
+    --------
+    >>> data = make_intersectional(1000, cardinalities=(2, 3), n_numeric=0, random_state=0)
+    >>> data.data.shape, list(data.sensitive_features), data.planted_description
+    ((1000, 8), ['category_0', 'category_1'], 'category_0 = v0 and category_1 = v0')
+    """
+    n_rows = int(check_number(n_samples, "n_samples", low=1))
+    sizes = [int(check_number(size, "cardinalities", low=2)) for size in cardinalities]
+    if not sizes:
+        raise ValueError("cardinalities is empty; at least one categorical attribute is planted.")
+    width = int(check_number(n_features, "n_features", low=1))
+    rng = check_random_state(random_state)
+
+    features = rng.standard_normal((n_rows, width))
+    direction = np.full(width, 1 / np.sqrt(width))
+    y = (2.0 * (features @ direction) + rng.logistic(size=n_rows) > 0).astype(np.int64)
+    codes = [rng.randint(size, size=n_rows) for size in sizes]
+    numeric = rng.standard_normal((n_rows, n_numeric))
+
+    planted = np.logical_and.reduce([code == 0 for code in codes[:2]])
+    features[planted & (y == 0)] += shift * direction
+
+    names = [f"feature_{j}" for j in range(width)]
+    indicators = []
+    sensitive: dict[str, Any] = {}
+    for j, (code, size) in enumerate(zip(codes, sizes, strict=True)):
+        digits = len(str(size - 1))
+        values = np.array([f"v{value:0{digits}d}" for value in range(size)])
+        sensitive[f"category_{j}"] = values[code]
+        indicators += [(code == value).astype(np.float64) for value in range(1, size)]
+        names += [f"category_{j}={value}" for value in values[1:]]
+    for j in range(n_numeric):
+        sensitive[f"number_{j}"] = numeric[:, j]
+        names.append(f"number_{j}")
+    return Bunch(
+        data=np.column_stack([features, *indicators, numeric]),
+        target=y,
+        sensitive_features=sensitive,
+        planted=planted,
+        planted_description=" and ".join(
+            f"{name} = {values.min()}" for name, values in list(sensitive.items())[: len(codes[:2])]
+        ),
+        feature_names=names,
+        DESCR=make_intersectional.__doc__,
+    )

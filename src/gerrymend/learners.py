@@ -1,0 +1,172 @@
+"""The Learner: cost-sensitive best responses.
+
+The cost of a row is the cost of deciding 1 less that of deciding 0, per unit of weight, and scaled
+so that with no fairness pressure it is ±1: an estimator then sees the very problem that it would
+have been given on its own.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from gerrymend._projection import TIE, Projection
+from gerrymend._sums import Array
+from gerrymend.mixture import (
+    ConstantPredictor,
+    CostPredictor,
+    LabelPredictor,
+    LinearPredictor,
+    Mixture,
+    Predictor,
+)
+
+Decisions = NDArray[np.bool_]
+
+
+class Learner(ABC):
+    """Bound to features and weights; answers costs with decisions."""
+
+    @abstractmethod
+    def best_response(self, costs: Array) -> tuple[Decisions, Sequence[Any]]:
+        """Decisions for each row of costs, and a key for each of the predictors that made them."""
+
+    @abstractmethod
+    def mixture(self, keys: Sequence[Any]) -> Mixture:
+        """The uniform mixture of the predictors of these keys."""
+
+
+class LinearLearner(Learner):
+    """The paper's heuristic: least squares of the cost, cut at 0, with a cached factorisation."""
+
+    def __init__(self, X: Array, weight: Array) -> None:
+        self._projection = Projection(X, weight)
+        self._weight = None if (weight == 1.0).all() else weight
+
+    def best_response(self, costs: Array) -> tuple[Decisions, Sequence[Any]]:
+        """Two products with the basis, for all rows of costs at once."""
+        weighted = costs if self._weight is None else costs * self._weight
+        coordinates = self._projection.coordinates(weighted)
+        no_gain, no_loss = costs.min(axis=1) >= 0, costs.max(axis=1) <= 0
+        if no_gain.any() or no_loss.any():
+            coordinates[no_loss] = -self._projection.one
+            coordinates[no_gain] = self._projection.one
+        return self._projection.fitted(coordinates) < -TIE, coordinates
+
+    def mixture(self, keys: Sequence[Any]) -> Mixture:
+        """One matrix of coefficients."""
+        intercepts, coefficients = self._projection.coefficients(np.asarray(keys))
+        return Mixture.of_linear(-coefficients, -intercepts - TIE)
+
+
+class EstimatorLearner(Learner):
+    """Any estimator, fitted anew for each cost."""
+
+    def __init__(self, estimator: BaseEstimator, X: Any, weight: Array) -> None:
+        self._estimator = estimator
+        self._X = X
+        self._weight = weight
+
+    def best_response(self, costs: Array) -> tuple[Decisions, Sequence[Any]]:
+        """One fit a row of costs; a constant where no cost differs in sign."""
+        predictors = [self._predictor(cost) for cost in costs]
+        return np.stack([predictor.decide(self._X) for predictor in predictors]), predictors
+
+    def mixture(self, keys: Sequence[Any]) -> Mixture:
+        """The keys are the predictors."""
+        return Mixture.of_predictors(keys)
+
+    def _predictor(self, cost: Array) -> Predictor:
+        counted = cost[self._weight > 0]
+        if (counted >= 0).all() or (counted <= 0).all():
+            return ConstantPredictor(bool((counted < 0).any()))
+        return self._fit(cost)
+
+    @abstractmethod
+    def _fit(self, cost: Array) -> Predictor:
+        """A predictor fitted to costs of both signs."""
+
+
+class RegressionLearner(EstimatorLearner):
+    """A regressor trained on the cost, cut at 0."""
+
+    def _fit(self, cost: Array) -> Predictor:
+        weight = None if (self._weight == 1.0).all() else self._weight
+        return CostPredictor(fit_weighted(clone(self._estimator), self._X, cost, weight))
+
+
+class ClassificationLearner(EstimatorLearner):
+    """A classifier trained on the cheaper label, weighted by what the choice is worth."""
+
+    def _fit(self, cost: Array) -> Predictor:
+        label = (cost < 0).astype(np.int64)
+        weight = np.abs(cost) * self._weight
+        model = fit_weighted(clone(self._estimator), self._X, label, weight)
+        if isinstance(model, LinearClassifierMixin):
+            return LinearPredictor(model.coef_[0].copy(), float(np.ravel(model.intercept_)[0]))
+        return LabelPredictor(model)
+
+
+def is_linear(estimator: Any) -> bool:
+    """Whether the predictors are linear functions of X, which must then be an array of numbers."""
+    return isinstance(estimator, LinearClassifierMixin) or _is_plain_least_squares(estimator)
+
+
+def make_learner(estimator: Any, X: Any, weight: Array) -> Learner:
+    """The learner that an estimator calls for; see `check_estimator_kind`."""
+    if _is_plain_least_squares(estimator):
+        return LinearLearner(X, weight)
+    kind = RegressionLearner if is_regressor(estimator) else ClassificationLearner
+    return kind(estimator, X, weight)
+
+
+def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:
+    """The estimator to use (LogisticRegression if None), once it is sure that it can be used."""
+    if estimator is None:
+        return LogisticRegression()
+    remedy = (
+        "Pass a classifier whose fit takes sample_weight, such as LogisticRegression() or "
+        "HistGradientBoostingClassifier(); or a regressor, such as LinearRegression(), which is "
+        "trained on the cost and cut at 0."
+    )
+    if isinstance(estimator, type) or not (is_classifier(estimator) or is_regressor(estimator)):
+        raise TypeError(
+            f"estimator={estimator!r} is neither a classifier nor a regressor. {remedy}"
+        )
+    needs_weights = weighted or is_classifier(estimator)
+    if needs_weights and not has_fit_parameter(_last_step(estimator), "sample_weight"):
+        why = "" if is_classifier(estimator) else ", and sample_weight was given"
+        raise TypeError(
+            f"estimator={estimator!r} takes no sample_weight in fit{why}. {remedy}"
+        )
+    return estimator
+
+
+def fit_weighted(model: Any, X: Any, target: Array, weight: Array | None) -> Any:
+    """Fit with row weights, which a pipeline passes on to its last step."""
+    if weight is None:
+        return model.fit(X, target)
+    if not isinstance(model, Pipeline):
+        return model.fit(X, target, sample_weight=weight)
+    if get_config()["enable_metadata_routing"]:
+        model.steps[-1][1].set_fit_request(sample_weight=True)
+        return model.fit(X, target, sample_weight=weight)
+    return model.fit(X, target, **{f"{model.steps[-1][0]}__sample_weight": weight})
+
+
+def _last_step(estimator: Any) -> Any:
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _is_plain_least_squares(estimator: Any) -> bool:
+    return (
+        type(estimator) is LinearRegression and estimator.fit_intercept and not estimator.positive
+    )

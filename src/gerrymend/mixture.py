@@ -1,0 +1,196 @@
+"""Mixtures of predictors: a randomised classifier that decides 1 with a known probability."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, overload
+
+import joblib
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._sums import Array
+from gerrymend._validation import is_frame
+from gerrymend.protected import read_columns
+
+# Scores that are held at once: a few megabytes, so that they stay in the cache.
+_BLOCK_SCORES = 1 << 19
+
+
+class Predictor(Protocol):
+    """Decides 0 or 1 for each row."""
+
+    def decide(self, X: Any) -> NDArray[np.bool_]:
+        """Whether each row is decided 1."""
+        ...
+
+
+@dataclass(frozen=True)
+class ConstantPredictor:
+    """Decides the same for every row."""
+
+    decision: bool
+
+    def decide(self, X: Any) -> NDArray[np.bool_]:
+        """The same for each row."""
+        return np.full(X.shape[0], self.decision)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPredictor:
+    """Decides 1 where x·coef + intercept > 0."""
+
+    coef: Array
+    intercept: float
+
+    def decide(self, X: Any) -> NDArray[np.bool_]:
+        """Whether each row lies on the positive side."""
+        decisions: NDArray[np.bool_] = np.asarray(X) @ self.coef + self.intercept > 0
+        return decisions
+
+
+@dataclass(frozen=True, eq=False)
+class CostPredictor:
+    """A fitted regressor of the cost of deciding 1: decides 1 where the cost is negative."""
+
+    regressor: Any
+
+    def decide(self, X: Any) -> NDArray[np.bool_]:
+        """Whether the predicted cost is negative."""
+        return np.asarray(self.regressor.predict(X)).ravel() < 0
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPredictor:
+    """A fitted classifier of the labels 0 and 1."""
+
+    classifier: Any
+
+    def decide(self, X: Any) -> NDArray[np.bool_]:
+        """Whether label 1 is predicted."""
+        return np.asarray(self.classifier.predict(X)).ravel() == 1
+
+
+class LinearPredictors(Sequence[LinearPredictor]):
+    """Many linear predictors as one matrix of coefficients, one a row."""
+
+    def __init__(self, coef: Array, intercept: Array) -> None:
+        self.coef = coef
+        self.intercept = intercept
+
+    def __len__(self) -> int:
+        return len(self.coef)
+
+    @overload
+    def __getitem__(self, index: int) -> LinearPredictor: ...
+    @overload
+    def __getitem__(self, index: slice) -> "LinearPredictors": ...
+    def __getitem__(self, index: int | slice) -> "LinearPredictor | LinearPredictors":
+        if isinstance(index, slice):
+            return LinearPredictors(self.coef[index], self.intercept[index])
+        return LinearPredictor(self.coef[index], float(self.intercept[index]))
+
+    def __iter__(self) -> Iterator[LinearPredictor]:
+        return (self[i] for i in range(len(self)))
+
+    def share_deciding_one(self, X: Array, weights: Array) -> Array:
+        """Total weight of the predictors that decide 1, for each row, a block of scores at a time.
+
+        Weights are often all equal, and then the count of predictors, times the weight, is exact.
+        """
+        share = np.empty(len(X))
+        equal = bool((weights == weights[0]).all())
+        step = max(1, _BLOCK_SCORES // len(self))
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
+            decided = X[rows] @ self.coef.T > -self.intercept
+            share[rows] = np.count_nonzero(decided, axis=1) if equal else decided @ weights
+        return share / len(self) if equal else share
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Predictors and the probability with which each is used."""
+
+    predictors: Sequence[Any]
+    weights: Array
+
+    @classmethod
+    def of_linear(cls, coef: Array, intercept: Array) -> "Mixture":
+        """A uniform mixture of linear predictors; identical ones are merged."""
+        both = np.column_stack([intercept, coef])
+        distinct, counts = np.unique(both, axis=0, return_counts=True)
+        return cls(LinearPredictors(distinct[:, 1:].copy(), distinct[:, 0]), counts / counts.sum())
+
+    @classmethod
+    def of_predictors(cls, predictors: Sequence[Predictor]) -> "Mixture":
+        """A uniform mixture of any predictors; identical ones are merged."""
+        linear = [one for one in predictors if isinstance(one, LinearPredictor)]
+        constants = [one for one in predictors if isinstance(one, ConstantPredictor)]
+        if linear and len(linear) + len(constants) == len(predictors):
+            coef = [one.coef for one in linear] + [np.zeros_like(linear[0].coef)] * len(constants)
+            intercept = [one.intercept for one in linear]
+            intercept += [1.0 if one.decision else -1.0 for one in constants]
+            return cls.of_linear(np.array(coef), np.array(intercept))
+        distinct: dict[str, Predictor] = {}
+        counts: dict[str, int] = {}
+        for predictor in predictors:
+            key = joblib.hash(predictor)
+            distinct.setdefault(key, predictor)
+            counts[key] = counts.get(key, 0) + 1
+        return cls(list(distinct.values()), np.array(list(counts.values())) / len(predictors))
+
+    def positive_probability(self, X: Any) -> Array:
+        """Probability that each row is decided 1."""
+        if isinstance(self.predictors, LinearPredictors):
+            return self.predictors.share_deciding_one(X, self.weights)
+        p = np.zeros(X.shape[0])
+        for weight, predictor in zip(self.weights, self.predictors, strict=True):
+            p += weight * predictor.decide(X)
+        return np.clip(p, 0.0, 1.0)
+
+
+def row_draws(X: Any, seed: int) -> Array:
+    """A number in [0, 1) for each row that depends on the seed and the row's values alone.
+
+    So a person gets the same decision in any batch and any order, and another seed draws anew.
+    The values of a row are folded into 64 bits by the finaliser of splitmix64.
+
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> bool(row_draws(X, seed=1)[1] == row_draws(X[1:], seed=1)[0])
+    True
+    """
+    state = np.full(X.shape[0], _scramble(np.uint64(seed)), dtype=np.uint64)
+    for words in _words(X):
+        state = _scramble(state ^ words)
+    return (state >> np.uint64(11)) * 2.0**-53
+
+
+def _words(X: Any) -> Iterator[NDArray[np.uint64]]:
+    """Each column as 64-bit words; equal values have equal words in every container."""
+    if not is_frame(X):
+        for values in np.asarray(X, dtype=np.float64).T:
+            yield (values + 0.0).view(np.uint64)
+        return
+    for series in nw.from_native(X, eager_only=True).iter_columns():
+        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+            values = series.cast(nw.Float64).to_numpy() + 0.0
+            yield np.where(np.isnan(values), np.nan, values).view(np.uint64)
+            continue
+        (column,) = read_columns({"": series}, "X")
+        words = np.array([_word(value) for value in column.categories or ()], dtype=np.uint64)
+        yield words[column.values.astype(np.intp)]
+
+
+def _word(category: Any) -> int:
+    digest = hashlib.blake2b(repr(category).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _scramble(state: Any) -> Any:
+    with np.errstate(over="ignore"):
+        state = state + np.uint64(0x9E3779B97F4A7C15)
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return state ^ (state >> np.uint64(31))

@@ -1,0 +1,242 @@
+"""The protected attributes: read from any container, told apart, grouped into distinct rows.
+
+Everything an audit asks is a function of the protected values alone, so rows that share them are
+one *cell*. Cells are sorted by value: what is computed from their sums cannot depend on the order
+in which the rows came.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._sums import Array
+from gerrymend._validation import did_you_mean, is_frame, is_series
+
+MISSING_LABEL = "(missing)"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One attribute of many rows: numbers, or codes into `categories`.
+
+    `categories` is None for a number; a missing category is None, and comes last.
+    """
+
+    name: str
+    values: Array
+    categories: tuple[Any, ...] | None = None
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether the values are codes of categories."""
+        return self.categories is not None
+
+    def equals(self, value: Any) -> NDArray[np.bool_]:
+        """Rows that have this category, or this number."""
+        if self.categories is None:
+            return self.values == value
+        if value not in self.categories:
+            return np.zeros(len(self.values), dtype=bool)
+        return self.values == self.categories.index(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The distinct rows of the protected attributes, and the cell of each row."""
+
+    columns: tuple[Column, ...]
+    index: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.columns[0].values)
+
+    def take(self, rows: NDArray[np.intp]) -> "Cells":
+        """The same cells, for the rows in another order."""
+        return replace(self, index=self.index[rows])
+
+
+def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Column, ...]:
+    """Read a frame, Series, mapping, array or list into named columns, by position of the rows.
+
+    Strings, categoricals and booleans are categories, sorted by value so that the encoding is the
+    same from run to run; a missing one is a category of its own. Numbers stay numbers.
+
+    >>> race, age = read_columns({"race": ["blue", None, "green"], "age": [30, 41, 25]})
+    >>> race.categories, race.values.tolist()
+    (('blue', 'green', None), [0.0, 2.0, 1.0])
+    >>> age.is_categorical
+    False
+    """
+    columns = tuple(_column(name, values, argument) for name, values in _named(data, argument))
+    if not columns:
+        raise ValueError(f"{argument} has no columns; pass at least one protected attribute.")
+    lengths = {column.name: len(column.values) for column in columns}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"The columns of {argument} differ in length: {lengths}.")
+    if 0 in lengths.values():
+        raise ValueError(f"{argument} is empty: it has no rows.")
+    names = [column.name for column in columns]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"{argument} has more than one column named {', '.join(map(repr, repeated))}; "
+            "rename them, so that a subgroup can be told in words."
+        )
+    return columns
+
+
+def select_columns(
+    data: Any, wanted: Mapping[str, bool], argument: str = "sensitive_features"
+) -> dict[str, Column]:
+    """Columns by name, out of new rows; `wanted` says which of them are categorical.
+
+    An array has no names: its columns are taken in the order of `wanted`, and must be as many.
+    """
+    columns = read_columns(data, argument)
+    if not (is_frame(data) or is_series(data) or isinstance(data, Mapping)):
+        if len(columns) != len(wanted):
+            raise ValueError(
+                f"{argument} has {len(columns)} columns, and the subgroup is defined on "
+                f"{len(wanted)}: {', '.join(wanted)}. Pass these, in this order, or a frame with "
+                "these names."
+            )
+        columns = tuple(
+            replace(column, name=name) for column, name in zip(columns, wanted, strict=True)
+        )
+    found = {column.name: column for column in columns}
+    for name, categorical in wanted.items():
+        if name not in found:
+            raise ValueError(f"{argument} has no column {name!r}{did_you_mean(name, found)}.")
+        if found[name].is_categorical != categorical:
+            kinds = {True: "categories (strings or booleans)", False: "numbers"}
+            raise ValueError(
+                f"Column {name!r} of {argument} holds {kinds[not categorical]}, and the subgroup "
+                f"was found on {kinds[categorical]}; convert it to the same kind."
+            )
+    return {name: found[name] for name in wanted}
+
+
+def distinct_rows(columns: Sequence[Column]) -> Cells:
+    """Group rows that share all values; cells are in lexicographic order of the values."""
+    key = np.zeros(len(columns[0].values), dtype=np.int64)
+    for column in columns:
+        _, rank = np.unique(column.values, return_inverse=True)
+        # The key so far is below the number of rows, so the product fits in 64 bits.
+        _, key = np.unique(key * (int(rank.max()) + 1) + rank, return_inverse=True)
+    one_row = np.empty(int(key.max()) + 1, dtype=np.intp)
+    one_row[key] = np.arange(len(key))  # any row of a cell can stand for it
+    cells = tuple(replace(column, values=column.values[one_row]) for column in columns)
+    return Cells(cells, key.astype(np.intp, copy=False))
+
+
+def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
+    """Split a container into (name, values)."""
+    if is_frame(data):
+        frame = nw.from_native(data, eager_only=True)
+        return [(str(series.name), series) for series in frame.iter_columns()]
+    if is_series(data):
+        series = nw.from_native(data, series_only=True)
+        return [(str(series.name or "attribute_0"), series)]
+    if isinstance(data, Mapping):
+        return [(str(name), values) for name, values in data.items()]
+    if isinstance(data, str) or not isinstance(data, list | tuple | np.ndarray):
+        raise TypeError(
+            f"{argument} must be a frame (pandas, polars, pyarrow), a Series, a mapping from names "
+            f"to columns, an array or a list; got {type(data).__name__}. Collect a lazy frame first."
+        )
+    array = data if isinstance(data, np.ndarray) else np.asarray(data, dtype=object)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{argument} must have one or two dimensions; got shape {array.shape}.")
+    table = array[:, None] if array.ndim == 1 else array
+    return [(f"attribute_{j}", table[:, j]) for j in range(table.shape[1])]
+
+
+def _column(name: str, values: Any, argument: str) -> Column:
+    """Decide what kind of attribute the values are, and encode them."""
+    where = f"Column {name!r} of {argument}"
+    if is_series(values):
+        values = nw.from_native(values, series_only=True)
+    if isinstance(values, nw.Series):
+        if values.dtype.is_numeric():
+            if values.is_null().any():
+                raise _missing_number(where)
+            return _numbers(name, values.cast(nw.Float64).to_numpy(), where)
+        if isinstance(values.dtype, nw.Categorical | nw.Enum):
+            return _categories(name, values.to_list(), where)
+        if not isinstance(values.dtype, nw.String | nw.Boolean | nw.Object | nw.Unknown):
+            raise _unknown_kind(where, str(values.dtype))
+        return _objects(name, values.to_list(), where)
+    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    if array.ndim != 1:
+        raise ValueError(f"{where} must have one dimension; got shape {array.shape}.")
+    if array.dtype.kind in "iuf":
+        return _numbers(name, array.astype(np.float64), where)
+    if array.dtype.kind not in "OUSb":
+        raise _unknown_kind(where, str(array.dtype))
+    return _objects(name, array.tolist(), where)
+
+
+def _objects(name: str, values: list[Any], where: str) -> Column:
+    """Python objects: all numbers are a number, all strings or all booleans a category."""
+    kinds = {type(value) for value in values if not _is_missing(value)}
+    if kinds and all(issubclass(kind, int | float | np.number) for kind in kinds - {bool}):
+        if bool not in kinds:
+            if any(map(_is_missing, values)):
+                raise _missing_number(where)
+            return _numbers(name, np.asarray(values, dtype=np.float64), where)
+    return _categories(name, values, where)
+
+
+def _numbers(name: str, values: Array, where: str) -> Column:
+    if np.isnan(values).any():
+        raise _missing_number(where)
+    if np.isinf(values).any():
+        raise ValueError(f"{where} has infinite values; replace them by a finite number.")
+    return Column(name, values + 0.0)  # + 0.0: −0 and 0 are the same value
+
+
+def _categories(name: str, values: list[Any], where: str) -> Column:
+    values = [None if _is_missing(value) else value for value in values]
+    present = set(values) - {None}
+    kinds = sorted({type(value).__name__ for value in present})
+    try:
+        categories: list[Any] = sorted(present)
+    except TypeError:
+        categories = []
+    if len(kinds) > 1 or (present and not categories):
+        raise TypeError(
+            f"{where} mixes values of types {', '.join(kinds)}; convert it to one type, for "
+            "example with .astype(str)."
+        )
+    if len(present) < len(set(values)):
+        categories.append(None)
+    code = {category: i for i, category in enumerate(categories)}
+    codes = np.fromiter((code[value] for value in values), dtype=np.float64, count=len(values))
+    return Column(name, codes, tuple(categories))
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT, or pandas' NA, which can't be compared."""
+    return (
+        value is None
+        or (isinstance(value, float) and value != value)
+        or type(value).__name__ in ("NAType", "NaTType")
+    )
+
+
+def _missing_number(where: str) -> ValueError:
+    return ValueError(
+        f"{where} is numeric and has missing values. A threshold can't place them: fill them in, "
+        "drop these rows yourself, or turn the column into strings, where missing is a category "
+        "of its own."
+    )
+
+
+def _unknown_kind(where: str, dtype: str) -> TypeError:
+    return TypeError(
+        f"{where} is of type {dtype}; convert it to numbers (an age, say, rather than a date) or "
+        "to strings."
+    )

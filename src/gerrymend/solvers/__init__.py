@@ -1,0 +1,39 @@
+"""How the game between Learner and Auditor is played."""
+
+from typing import Any
+
+from gerrymend._validation import check_choice
+from gerrymend.solvers.base import Equilibrium, GameSolver, Round, play
+from gerrymend.solvers.exponentiated_gradient import ExponentiatedGradient
+from gerrymend.solvers.fictitious_play import FictitiousPlay
+
+__all__ = [
+    "Equilibrium",
+    "ExponentiatedGradient",
+    "FictitiousPlay",
+    "GameSolver",
+    "Round",
+    "as_solver",
+    "play",
+]
+
+_BY_NAME: dict[str, type[GameSolver]] = {
+    "fictitious_play": FictitiousPlay,
+    "exponentiated_gradient": ExponentiatedGradient,
+}
+
+
+def as_solver(solver: Any) -> GameSolver:
+    """The solver behind a name or an instance.
+
+    >>> as_solver("fictitious_play")
+    FictitiousPlay()
+    """
+    if isinstance(solver, GameSolver):
+        return solver
+    if isinstance(solver, str):
+        return _BY_NAME[check_choice(solver, "solver", _BY_NAME)]()
+    raise TypeError(
+        f"solver must be one of {', '.join(map(repr, _BY_NAME))} or a GameSolver such as "
+        f"FictitiousPlay(); got {solver!r}."
+    )

@@ -1,0 +1,74 @@
+"""Fictitious play: both sides answer the average of the other's past plays."""
+
+import numpy as np
+
+from gerrymend._sums import Array
+from gerrymend._validation import check_choice
+from gerrymend.auditor import Answer, Auditor
+from gerrymend.learners import Decisions
+from gerrymend.solvers.base import Duals, GameSolver, Player
+
+
+class FictitiousPlay(GameSolver):
+    """The paper's algorithm (FairFictPlay of Kearns, Neel, Roth and Wu).
+
+    In round t the Auditor puts C on the subgroup it found, on the side that is violated, if its
+    unfairness exceeds gamma, and nothing otherwise; the Learner answers λ̄ = Σ_{t'<t} λ^{t'} / t.
+
+    Parameters
+    ----------
+    order : {"body", "appendix"}, default="body"
+        Whom the Auditor answers in round t: the mixture with the Learner's play of that round (the
+        paper's body text), or the one before it (its appendix). In both the first play is
+        unconstrained, and round t is the record of the mixture that the Auditor answered.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from gerrymend import SubgroupParityClassifier
+    >>> from gerrymend.solvers import FictitiousPlay
+    >>> SubgroupParityClassifier(LinearRegression(), solver=FictitiousPlay(order="appendix"))
+    SubgroupParityClassifier(estimator=LinearRegression(),
+                             solver=FictitiousPlay(order='appendix'))
+    """
+
+    def __init__(self, order: str = "body") -> None:
+        self.order = order
+
+    def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
+        """Start with no pressure at all."""
+        lag = check_choice(self.order, "order", ("body", "appendix")) == "appendix"
+        return _FictitiousPlayer(auditor, gammas, C, lag=lag)
+
+
+class _FictitiousPlayer(Player):
+    """Sums of the duals so far.
+
+    In the appendix's order the mixture of round t is h⁰, …, hᵗ⁻¹, where hᵗ⁻¹ answers λ̄ of round
+    t − 1: seen from the Auditor, the Learner answers with a lag of one round. That is all there is
+    to the order of play.
+    """
+
+    duals_are_averages = True
+
+    def __init__(self, auditor: Auditor, gammas: Array, C: float, *, lag: bool) -> None:
+        self._auditor, self._gammas, self._C, self._lag = auditor, gammas, C, lag
+        shapes = [(len(gammas), len(notion.mass)) for notion in auditor.notions]
+        self._pressure = [np.zeros(shape) for shape in shapes]
+        self._mass = np.zeros(len(gammas))
+        self.duals = self._next = Duals([np.zeros(shape) for shape in shapes], self._mass.copy())
+
+    def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
+        """Add C on what was found, and average."""
+        exceeds = answer.unfairness > self._gammas
+        if exceeds.any():
+            self._mass += self._C * exceeds
+            for i, (notion, found) in enumerate(
+                zip(self._auditor.notions, answer.found, strict=True)
+            ):
+                multiplier = self._C * np.sign(found.values) * (exceeds & (answer.notion == i))
+                self._pressure[i] += multiplier[:, None] * notion.centre(found.members)
+        average = Duals(
+            [pressure / (number + 1) for pressure in self._pressure], self._mass / (number + 1)
+        )
+        self.duals, self._next = (self._next, average) if self._lag else (average, average)

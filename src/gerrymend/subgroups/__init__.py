@@ -1,0 +1,39 @@
+"""Classes of subgroups: each knows how to find its worst member."""
+
+from typing import Any
+
+from gerrymend._validation import check_choice
+from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
+from gerrymend.subgroups.explicit import ExplicitGroups
+from gerrymend.subgroups.linear import LinearThresholds
+from gerrymend.subgroups.marginals import Marginals
+from gerrymend.subgroups.rules import Rule
+
+__all__ = [
+    "BoundClass",
+    "ExplicitGroups",
+    "Found",
+    "LinearThresholds",
+    "Marginals",
+    "Rule",
+    "SubgroupClass",
+    "as_subgroup_class",
+]
+
+_BY_NAME = {"linear": LinearThresholds, "marginals": Marginals}
+
+
+def as_subgroup_class(subgroups: Any) -> SubgroupClass:
+    """The class behind a name or an instance.
+
+    >>> as_subgroup_class("linear")
+    LinearThresholds()
+    """
+    if isinstance(subgroups, SubgroupClass):
+        return subgroups
+    if isinstance(subgroups, str):
+        return _BY_NAME[check_choice(subgroups, "subgroups", _BY_NAME)]()
+    raise TypeError(
+        f"subgroups must be one of {', '.join(map(repr, _BY_NAME))} or a SubgroupClass such as "
+        f"LinearThresholds(); got {subgroups!r}."
+    )

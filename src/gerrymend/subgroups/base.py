@@ -1,0 +1,104 @@
+"""What a class of subgroups can do: be bound to the cells of some rows, and answer a residual.
+
+A residual is the centred outcome summed over each cell, W. The signed value of a subgroup is the
+sum of W over its cells; the class looks for the subgroup whose value is furthest from 0. Residuals
+come stacked, one a row, so that many games can ask at once.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from gerrymend._sums import Array
+from gerrymend.protected import Column
+from gerrymend.subgroups.rules import Members, Rule
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The subgroups that a class found, one for each residual.
+
+    `values` are signed sums of the residual over the subgroup; `members` its cells; `keys` what
+    the class needs to say which rule it was.
+    """
+
+    values: Array
+    members: Members
+    keys: NDArray[Any]
+
+
+class RuleSource(Protocol):
+    """Turns a key into a rule, without the rows it was found on."""
+
+    def rule(self, key: Any) -> Rule:
+        """The rule of a key."""
+        ...
+
+
+class BoundClass(ABC):
+    """A class of subgroups over the cells of some rows."""
+
+    exact: bool
+    """Whether `worst` is the worst of the whole class, or only what a heuristic found."""
+
+    @property
+    @abstractmethod
+    def source(self) -> RuleSource:
+        """What turns keys into rules."""
+
+    @abstractmethod
+    def worst(self, residuals: Array) -> Found:
+        """For each residual the subgroup of the largest |value| that the class can find."""
+
+    @abstractmethod
+    def presentable(self, key: Any, members: Members) -> Rule:
+        """The rule of a key, in as few digits as keep its members."""
+
+    def upper_bound(self, residuals: Array) -> Array:
+        """A |value| that no subgroup of the class exceeds, for each residual.
+
+        No set of cells can do more than take all that is positive: Σ W⁺ = Σ W⁻, as W sums to 0.
+        """
+        if self.exact:
+            return np.abs(self.worst(residuals).values)
+        bound: Array = np.maximum(residuals, 0.0).sum(axis=1)
+        return bound
+
+
+class SubgroupClass(BaseEstimator, ABC):
+    """A class of subgroups, described by its parameters alone."""
+
+    @abstractmethod
+    def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
+        """Encode and factorise once for these cells.
+
+        `weight` is the weight of all rows of each cell, `event_weight` of those in the event.
+        """
+
+
+class RuleSequence(Sequence[Rule]):
+    """The rules of many keys, made when they are asked for."""
+
+    def __init__(self, source: RuleSource, keys: Sequence[Any] | NDArray[Any]) -> None:
+        self._source = source
+        self._keys = keys
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @overload
+    def __getitem__(self, index: int) -> Rule: ...
+    @overload
+    def __getitem__(self, index: slice) -> "RuleSequence": ...
+    def __getitem__(self, index: int | slice) -> "Rule | RuleSequence":
+        if isinstance(index, slice):
+            return RuleSequence(self._source, self._keys[index])
+        return self._source.rule(self._keys[index])
+
+    def __iter__(self) -> Iterator[Rule]:
+        return map(self._source.rule, self._keys)

@@ -1,0 +1,93 @@
+"""Groups that the user names."""
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend._sums import Array
+from gerrymend._validation import did_you_mean
+from gerrymend.protected import Column
+from gerrymend.subgroups.base import SubgroupClass
+from gerrymend.subgroups.listed import ListedClass
+from gerrymend.subgroups.rules import Condition, Conjunction
+
+
+class ExplicitGroups(SubgroupClass):
+    """Groups given by conditions on the protected attributes.
+
+    Parameters
+    ----------
+    groups : dict
+        From the name of a group to its conditions, a dict from attribute to one of: a value; a
+        list of values; or a pair (low, high) for low ≤ x < high, with None for an open end.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> groups = ExplicitGroups({
+    ...     "blue men": {"race": "blue", "sex": "M"},
+    ...     "over 60": {"age": (60, None)},
+    ... })
+    >>> report = audit(
+    ...     [0, 0, 0, 0, 1], [1, 0, 0, 0, 1], subgroups=groups,
+    ...     sensitive_features={"race": ["blue", "blue", "green", "green", "blue"],
+    ...                         "sex": ["M", "F", "M", "F", "M"], "age": [61, 35, 70, 20, 44]})
+    >>> print(report.worst)
+    blue men (race = blue and sex = M)
+    """
+
+    def __init__(self, groups: Mapping[str, Mapping[str, Any]]) -> None:
+        self.groups = groups
+
+    def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> ListedClass:
+        """Check the conditions against the columns, and list the groups."""
+        if not isinstance(self.groups, Mapping) or not self.groups:
+            raise ValueError(
+                "groups of ExplicitGroups must map at least one name to its conditions, as in "
+                f"{{'blue men': {{'race': 'blue', 'sex': 'M'}}}}; got {self.groups!r}."
+            )
+        by_name = {column.name: column for column in columns}
+        rules = [self._rule(name, wanted, by_name) for name, wanted in self.groups.items()]
+        for rule in rules:
+            if not rule.members(by_name).any():
+                warnings.warn(
+                    f"The explicit group {rule.describe()!r} selects no row; check its values.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+        return ListedClass.of(columns, rules)
+
+    def _rule(self, name: str, wanted: Any, columns: Mapping[str, Column]) -> Conjunction:
+        where = f"The explicit group {name!r}"
+        if not isinstance(wanted, Mapping) or not wanted:
+            raise ValueError(
+                f"{where} must map attributes to values, as in {{'race': 'blue'}}; got {wanted!r}."
+            )
+        for attribute in wanted:
+            if attribute not in columns:
+                raise ValueError(
+                    f"{where} uses the attribute {attribute!r}, which is none of the protected "
+                    f"columns ({', '.join(columns)}){did_you_mean(attribute, columns)}."
+                )
+        conditions = tuple(_condition(where, columns[a], value) for a, value in wanted.items())
+        kinds = {attribute: columns[attribute].is_categorical for attribute in wanted}
+        return Conjunction(conditions, kinds, name=str(name))
+
+
+def _condition(where: str, column: Column, wanted: Any) -> Condition:
+    if isinstance(wanted, list | set | frozenset):
+        return Condition(column.name, values=tuple(sorted(wanted, key=str)))
+    if not isinstance(wanted, tuple):
+        return Condition(column.name, values=(wanted,))
+    if column.is_categorical or len(wanted) != 2:
+        raise ValueError(
+            f"{where} asks {column.name!r} to be in {wanted!r}; a pair is an interval (low, high) "
+            "of a number: pass a list for several values."
+        )
+    low, high = wanted
+    return Condition(
+        column.name,
+        low=-math.inf if low is None else float(low),
+        high=math.inf if high is None else float(high),
+    )

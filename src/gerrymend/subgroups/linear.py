@@ -1,0 +1,183 @@
+"""Linear thresholds over the protected attributes: the paper's class, and its two auditors."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gerrymend._projection import TIE, Projection
+from gerrymend._sums import Array, total
+from gerrymend._validation import check_choice
+from gerrymend.protected import Column
+from gerrymend.subgroups.base import BoundClass, Found, RuleSource, SubgroupClass
+from gerrymend.subgroups.listed import ListedClass
+from gerrymend.subgroups.rules import LinearRule, Members, Rule, Term
+
+
+class LinearThresholds(SubgroupClass):
+    """Subgroups Σ coefficient·attribute ≥ threshold; categories enter as indicators.
+
+    Parameters
+    ----------
+    search : {"regression", "grid"}, default="regression"
+        How the worst one is looked for.
+
+        - "regression", the paper's heuristic: least squares of the residual on the attributes, on
+          the rows of the event; the group is where the prediction is positive. What it finds is a
+          lower bound, and where the residual is orthogonal to every attribute it finds nothing.
+        - "grid", the paper's brute force for exactly two attributes: θ in {−1, −.9, …, .9}², no
+          intercept, centred attributes, group θ·x < 0. Exact over these 400 groups.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> report = audit([0, 0, 0, 0, 1], [1, 1, 0, 0, 1],
+    ...                sensitive_features={"age": [20, 30, 40, 50, 60]},
+    ...                subgroups=LinearThresholds(search="regression"))
+    >>> print(report.worst, round(report.unfairness, 3))
+    age ≤ 35 0.2
+    """
+
+    def __init__(self, search: str = "regression") -> None:
+        self.search = search
+
+    def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
+        """Encode the attributes and factorise them."""
+        search = check_choice(self.search, "search", ("regression", "grid"))
+        encoding = LinearEncoding.of(columns, weight)
+        if search == "grid":
+            return ThetaGrid(columns, encoding, weight)
+        return RegressionSearch(columns, encoding, event_weight)
+
+
+@dataclass(frozen=True)
+class LinearEncoding:
+    """The columns of the linear rules: numbers as they are, an indicator for each category but one.
+
+    The category left out is the most common (the last, among equals): with an intercept its indicator would be redundant,
+    and a rule is easier to read as a departure from the majority.
+    """
+
+    terms: tuple[Term, ...]
+    levels: Mapping[str, tuple[Any, ...] | None]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], weight: Array) -> "LinearEncoding":
+        """The encoding of some columns, with the weight of each row."""
+        terms = []
+        for column in columns:
+            if column.categories is None:
+                terms.append(Term(column.name, categorical=False))
+                continue
+            weights = [
+                total(weight[column.values == code]) for code in range(len(column.categories))
+            ]
+            common = max(range(len(weights)), key=lambda code: (weights[code], code))
+            terms += [
+                Term(column.name, categorical=True, value=value)
+                for code, value in enumerate(column.categories)
+                if code != common
+            ]
+        return cls(tuple(terms), {column.name: column.categories for column in columns})
+
+    def matrix(self, columns: Sequence[Column]) -> Array:
+        """One row a cell, one column a term."""
+        by_name = {column.name: column for column in columns}
+        if not self.terms:
+            return np.zeros((len(columns[0].values), 0))
+        return np.column_stack([term.evaluate(by_name[term.attribute]) for term in self.terms])
+
+    def linear_rule(self, coefficients: Array, threshold: float) -> LinearRule:
+        """The rule with these coefficients, the largest of them ±1."""
+        unit = float(np.max(np.abs(coefficients), initial=0.0)) or 1.0
+        return LinearRule(
+            self.terms, tuple((coefficients / unit).tolist()), threshold / unit, self.levels
+        )
+
+
+class RegressionSearch(BoundClass):
+    """The paper's heuristic: fit the residual, take the side where it is predicted above 0.
+
+    A least-squares fit is one projection, cached; a call is two passes over its basis. The fit of
+    the mean residual of each cell, weighted by the cell's mass, is the fit over its rows, and
+    mass·mean is the W that comes in. A complement has the opposite value, so one side serves both
+    signs. Predictions within TIE of 0 are ties, not groups.
+    """
+
+    exact = False
+
+    def __init__(
+        self, columns: tuple[Column, ...], encoding: LinearEncoding, event_weight: Array
+    ) -> None:
+        self._columns = {column.name: column for column in columns}
+        self._projection = Projection(encoding.matrix(columns), event_weight)
+        self._source = RegressionRules(encoding, *self._projection.coefficients(
+            np.eye(len(self._projection.basis))
+        ))
+
+    @property
+    def source(self) -> RuleSource:
+        """What turns keys into rules."""
+        return self._source
+
+    def worst(self, residuals: Array) -> Found:
+        """The group where the regression predicts too high a rate."""
+        coordinates = self._projection.coordinates(residuals)
+        members = self._projection.fitted(coordinates) > TIE
+        return Found(
+            values=np.vecdot(residuals, members), members=members, keys=coordinates
+        )
+
+    def presentable(self, key: Any, members: Members) -> Rule:
+        """The rule in few digits, and on the side where the rate is predicted too high."""
+        return self._source.rule(key).in_few_digits(self._columns, members)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionRules:
+    """From coordinates in the basis of a projection to a rule in the user's units."""
+
+    encoding: LinearEncoding
+    intercepts: Array
+    coefficients: Array
+
+    def rule(self, key: Any) -> LinearRule:
+        """Rows where intercept + coefficients·x is above TIE."""
+        threshold = TIE - float(key @ self.intercepts)
+        return self.encoding.linear_rule(key @ self.coefficients, threshold)
+
+
+class ThetaGrid(ListedClass):
+    """The paper's brute force over two attributes; `thetas` are its directions, in order."""
+
+    def __init__(
+        self, columns: tuple[Column, ...], encoding: LinearEncoding, weight: Array
+    ) -> None:
+        if len(encoding.terms) != 2:
+            names = ", ".join(term.describe() for term in encoding.terms)
+            raise ValueError(
+                "search='grid' takes exactly two protected attributes, each a number or with two "
+                f"categories; got {len(encoding.terms)} columns ({names}). Choose two, or use "
+                "search='regression'."
+            )
+        steps = np.arange(-10, 10) / 10
+        self.thetas = np.array([(first, second) for first in steps for second in steps])
+        design = encoding.matrix(columns)
+        mean = np.array([total(weight * values) for values in design.T]) / total(weight)
+        centred = design - mean
+        # θ·x < 0 is −θ·x > 0.
+        rules = [
+            encoding.linear_rule(-theta, TIE - float(theta @ mean)) for theta in self.thetas
+        ]
+        members = [
+            centred[:, 0] * theta[0] + centred[:, 1] * theta[1] < -TIE for theta in self.thetas
+        ]
+        super().__init__(rules, members)
+        self._columns = {column.name: column for column in columns}
+
+    def presentable(self, key: Any, members: Members) -> Rule:
+        """The rule in few digits, its threshold clear of every cell."""
+        rule = self.rules[int(key)]
+        assert isinstance(rule, LinearRule)
+        return rule.in_few_digits(self._columns, members)

@@ -1,0 +1,70 @@
+"""Classes with few enough subgroups to list them all: the worst one is then exact."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from gerrymend._sums import Array
+from gerrymend.protected import Column
+from gerrymend.subgroups.base import BoundClass, Found, RuleSource
+from gerrymend.subgroups.rules import Members, Rule
+
+
+@dataclass(frozen=True)
+class ListedRules:
+    """Rules by number."""
+
+    rules: tuple[Rule, ...]
+
+    def rule(self, key: Any) -> Rule:
+        """The rule with this number."""
+        return self.rules[int(key)]
+
+
+class ListedClass(BoundClass):
+    """Every subgroup of the class as a row of a sparse membership matrix."""
+
+    exact = True
+
+    def __init__(self, rules: Sequence[Rule], members: Iterable[Members]) -> None:
+        self._source = ListedRules(tuple(rules))
+        rows = [sparse.csr_array(group[None], dtype=float) for group in members]
+        self.membership = sparse.vstack(rows, format="csr")
+
+    @classmethod
+    def of(cls, columns: tuple[Column, ...], rules: Sequence[Rule]) -> "ListedClass":
+        """The class of some rules, over the cells that these columns describe."""
+        by_name = {column.name: column for column in columns}
+        return cls(rules, [rule.members(by_name) for rule in rules])
+
+    @property
+    def source(self) -> RuleSource:
+        """What turns keys into rules."""
+        return self._source
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules of the class."""
+        return self._source.rules
+
+    def values(self, residuals: Array) -> Array:
+        """Signed value of every subgroup, for each residual."""
+        values: Array = (self.membership @ residuals.T).T
+        return values
+
+    def worst(self, residuals: Array) -> Found:
+        """The exact worst subgroup, for each residual."""
+        values = self.values(residuals)
+        keys = np.argmax(np.abs(values), axis=1)
+        return Found(
+            values=values[np.arange(len(keys)), keys],
+            members=self.membership[keys].toarray() > 0,
+            keys=keys,
+        )
+
+    def presentable(self, key: Any, members: Members) -> Rule:
+        """The rule of a key."""
+        return self._source.rule(key)

@@ -1,0 +1,275 @@
+"""Rules: who is in a subgroup, for any rows, and in words.
+
+A rule is defined by the numbers it prints: nothing of the rows it was found on is in it.
+"""
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._sums import Array
+from gerrymend.protected import MISSING_LABEL, Column, select_columns
+
+Members = NDArray[np.bool_]
+
+
+class Rule(ABC):
+    """A function of the protected attributes that says who is in."""
+
+    @property
+    @abstractmethod
+    def attributes(self) -> dict[str, bool]:
+        """Names of the attributes that the rule was found on, and whether each is categorical."""
+
+    @abstractmethod
+    def members(self, columns: Mapping[str, Column]) -> Members:
+        """Who is in, for columns that were read already."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The rule in words, with the user's names and units."""
+
+    def contains(self, sensitive_features: Any) -> Members:
+        """Who is in, for any rows that have the attributes."""
+        return self.members(select_columns(sensitive_features, self.attributes))
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def category_label(value: Any) -> str:
+    """A category as text; the missing one too."""
+    return MISSING_LABEL if value is None else str(value)
+
+
+def number(value: float) -> str:
+    """All digits of a number, and no more.
+
+    >>> number(30.0), number(-0.25), number(0.1 + 0.2)
+    ('30', '−0.25', '0.30000000000000004')
+    """
+    return repr(float(value)).removesuffix(".0").replace("-", "−")
+
+
+def shortest_between(low: float, high: float, target: float | None = None) -> float:
+    """The number of fewest digits near target (the middle if None), strictly between two others.
+
+    >>> shortest_between(37.0, 39.0, target=38.5816), shortest_between(-math.inf, 2.0)
+    (38.6, 1.0)
+    """
+    if target is None:
+        if math.isinf(low) or math.isinf(high):
+            return high - 1.0 if math.isinf(low) else low + 1.0
+        target = low + (high - low) / 2
+    for digits in range(3, 18):
+        candidate = float(f"{target:.{digits}g}")
+        if low < candidate < high:
+            return candidate
+    return target
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One attribute is among some values, or in the half-open interval [low, high)."""
+
+    attribute: str
+    values: tuple[Any, ...] | None = None
+    low: float = -math.inf
+    high: float = math.inf
+
+    def holds(self, column: Column) -> Members:
+        """Rows that meet the condition."""
+        if self.values is not None:
+            return np.logical_or.reduce([column.equals(value) for value in self.values])
+        return (column.values >= self.low) & (column.values < self.high)
+
+    def describe(self) -> str:
+        """The condition in words."""
+        if self.values is not None:
+            labels = [category_label(value) for value in self.values]
+            if len(labels) == 1:
+                return f"{self.attribute} = {labels[0]}"
+            return f"{self.attribute} in {{{', '.join(labels)}}}"
+        if self.low == -math.inf:
+            return f"{self.attribute} < {number(self.high)}"
+        if self.high == math.inf:
+            return f"{self.attribute} ≥ {number(self.low)}"
+        return f"{number(self.low)} ≤ {self.attribute} < {number(self.high)}"
+
+
+@dataclass(frozen=True)
+class Conjunction(Rule):
+    """Rows that meet every condition.
+
+    >>> rule = Conjunction((Condition("race", ("blue",)), Condition("age", low=40)),
+    ...                    attribute_kinds={"race": True, "age": False})
+    >>> print(rule)
+    race = blue and age ≥ 40
+    >>> rule.contains({"race": ["blue", "blue", "green"], "age": [39, 40, 41]}).tolist()
+    [False, True, False]
+    """
+
+    conditions: tuple[Condition, ...]
+    attribute_kinds: Mapping[str, bool] = field(hash=False)
+    name: str = ""
+
+    @property
+    def attributes(self) -> dict[str, bool]:
+        """Names of the attributes, and whether each is categorical."""
+        return dict(self.attribute_kinds)
+
+    def members(self, columns: Mapping[str, Column]) -> Members:
+        """Who is in, for columns that were read already."""
+        return np.logical_and.reduce([c.holds(columns[c.attribute]) for c in self.conditions])
+
+    def describe(self) -> str:
+        """The rule in words."""
+        words = " and ".join(condition.describe() for condition in self.conditions)
+        return f"{self.name} ({words})" if self.name and self.name != words else words
+
+
+@dataclass(frozen=True)
+class Term:
+    """A column of the linear encoding: a number, or the indicator of one category."""
+
+    attribute: str
+    categorical: bool
+    value: Any = None
+
+    def evaluate(self, column: Column) -> Array:
+        """The term's value in each row."""
+        return column.equals(self.value).astype(np.float64) if self.categorical else column.values
+
+    def describe(self) -> str:
+        """The term in words."""
+        if not self.categorical:
+            return self.attribute
+        return f"[{self.attribute}={category_label(self.value)}]"
+
+
+@dataclass(frozen=True)
+class LinearRule(Rule):
+    """Rows where Σ coefficient·term ≥ threshold.
+
+    `levels` has the categories of each categorical attribute, and None for a number, in the order
+    of the user's columns.
+
+    >>> rule = LinearRule((Term("age", False), Term("sex", True, "F")), (0.8, -2.1), 30.0,
+    ...                   levels={"age": None, "sex": ("F", "M")})
+    >>> print(rule)
+    0.8·age − 2.1·[sex=F] ≥ 30
+    >>> rule.contains({"age": [40, 40], "sex": ["F", "M"]}).tolist()
+    [False, True]
+    """
+
+    terms: tuple[Term, ...]
+    coefficients: tuple[float, ...]
+    threshold: float
+    levels: Mapping[str, tuple[Any, ...] | None] = field(hash=False)
+
+    @property
+    def attributes(self) -> dict[str, bool]:
+        """Names of the attributes, and whether each is categorical."""
+        return {name: values is not None for name, values in self.levels.items()}
+
+    def scores(self, columns: Mapping[str, Column]) -> Array:
+        """Σ coefficient·term, added term by term: the same for a row in any batch of rows."""
+        score = np.zeros(len(next(iter(columns.values())).values))
+        for term, coefficient in zip(self.terms, self.coefficients, strict=True):
+            score += coefficient * term.evaluate(columns[term.attribute])
+        return score
+
+    def members(self, columns: Mapping[str, Column]) -> Members:
+        """Who is in, for columns that were read already."""
+        return self.scores(columns) >= self.threshold
+
+    def describe(self) -> str:
+        """The rule in words: as values of the attributes where it is that simple."""
+        if len(self.terms) == 1 and not self.terms[0].categorical:
+            sign = "≥" if self.coefficients[0] > 0 else "≤"
+            return (
+                f"{self.terms[0].attribute} {sign} {number(self.threshold / self.coefficients[0])}"
+            )
+        return self._as_values() or self._as_formula()
+
+    def _as_formula(self) -> str:
+        parts = []
+        for term, coefficient in zip(self.terms, self.coefficients, strict=True):
+            size = "" if abs(coefficient) == 1 else f"{number(abs(coefficient))}·"
+            sign = "−" if coefficient < 0 else "+"
+            parts.append((sign, size + term.describe()))
+        first = ("−" if parts[0][0] == "−" else "") + parts[0][1] if parts else "0"
+        rest = "".join(f" {sign} {words}" for sign, words in parts[1:])
+        return f"{first}{rest} ≥ {number(self.threshold)}"
+
+    def _as_values(self, most_cells: int = 4096) -> str:
+        """`race = blue and sex = M`, if the rule is a product of value sets or the rest of one."""
+        used = {term.attribute for term in self.terms}
+        levels = {name: values for name, values in self.levels.items() if name in used}
+        sizes = [len(values) if values is not None else 0 for values in levels.values()]
+        if not 0 < math.prod(sizes) <= most_cells:
+            return ""
+        combinations = np.array(list(itertools.product(*map(range, sizes))), dtype=np.float64)
+        columns = {
+            name: Column(name, codes, values)
+            for (name, values), codes in zip(levels.items(), combinations.T, strict=True)
+        }
+        members = self.members(columns)
+        inside = _product_of_values(levels, combinations, members)
+        if inside:
+            return " and ".join(inside)
+        outside = _product_of_values(levels, combinations, ~members)
+        return f"not ({' and '.join(outside)})" if outside else ""
+
+    def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "LinearRule":
+        """The same members of these columns, with as few digits as will keep them.
+
+        The threshold lies strictly between the scores of those in and those out, so that it never
+        equals a row's and no rounding can move a row across it.
+        """
+        unit = max(map(abs, self.coefficients)) if np.count_nonzero(self.coefficients) == 1 else 1.0
+        for digits in range(2, 18):
+            coefficients = tuple(float(f"{c / unit:.{digits}g}") for c in self.coefficients)
+            rounded = replace(self, coefficients=coefficients)
+            scores = rounded.scores(columns)
+            low = float(np.max(scores[~members], initial=-np.inf))
+            high = float(np.min(scores[members], initial=np.inf))
+            if low < high:
+                return replace(rounded, threshold=shortest_between(low, high))._without_zeros()
+        return self._without_zeros()
+
+    def _without_zeros(self) -> "LinearRule":
+        """The same rule without the terms that don't matter."""
+        kept = [i for i, coefficient in enumerate(self.coefficients) if coefficient != 0]
+        return replace(
+            self,
+            terms=tuple(self.terms[i] for i in kept),
+            coefficients=tuple(self.coefficients[i] for i in kept),
+        )
+
+
+def _product_of_values(
+    levels: Mapping[str, tuple[Any, ...] | None], combinations: Array, members: Members
+) -> list[str]:
+    """The conditions of which the members are the product, if they are one."""
+    if not members.any() or members.all():
+        return []
+    taken = [np.unique(codes) for codes in combinations[members].T]
+    if math.prod(map(len, taken)) != members.sum():
+        return []
+    return list(_conditions(levels, taken))
+
+
+def _conditions(
+    levels: Mapping[str, tuple[Any, ...] | None], taken: list[Array]
+) -> Iterable[str]:
+    for (name, values), codes in zip(levels.items(), taken, strict=True):
+        assert values is not None
+        if len(codes) < len(values):
+            yield Condition(name, tuple(values[int(code)] for code in codes)).describe()
