@@ -184,11 +184,12 @@ def audit(
     cells = distinct_rows(protected)
     y = (labels == classes[1]).astype(np.intp)
     auditor = Auditor(notions, subgroup_class, cells, y, weight)
-    worst = auditor.subgroup(auditor.worst(p, 1.0), 0, p[0], 1.0)
+    answer = auditor.worst(p, None)
+    worst = auditor.subgroup(answer, 0, p[0], None)
     return AuditReport(
         worst=worst,
         unfairness=0.0 if worst is None else abs(worst.unfairness),
-        upper_bound=float(auditor.upper_bound(p, 1.0)[0]),
+        upper_bound=float(auditor.upper_bound(answer)[0]),
         exact=all(one.subgroups.exact for one in auditor.notions),
         gamma=gamma,
         n_rows=len(labels),

@@ -5,7 +5,7 @@ Rows are reduced to sums by cell once a call; all that follows is over cells.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.protected import Cells
 from gerrymend.subgroups.base import Found, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
-
-Votes = NDArray[np.int64] | NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,79 +84,105 @@ class NotionAuditor:
         weight: Array,
     ) -> None:
         self.notion = notion
-        self.cells = cells
-        rows = np.flatnonzero(notion.in_event(y) & (weight > 0))
-        if rows.size == 0:
-            wanted = " or ".join(str(label) for label in (0, 1) if notion.event[label])
-            raise ValueError(
-                f"No row counts for the {notion.words}: it is a rate over rows of label {wanted} "
-                "(0 and 1 in the order of the classes), and there is none with positive weight. "
-                "Choose another notion."
-            )
-        # Rows sorted by label make the event a slice, which is a view; else it is a copy.
-        contiguous = rows[-1] - rows[0] == rows.size - 1
-        self.rows = slice(int(rows[0]), int(rows[-1]) + 1) if contiguous else rows
-        self.cell = cells.index[self.rows]
+        self._cells = cells
+        self.rows, cell = self._event_rows(y, weight)
+        # Only cells that have rows in the event matter; they are numbered anew.
+        self._active, self._starts, self.cell = np.unique(
+            cell, return_index=True, return_inverse=True
+        )
+        self._distinct = len(self._active) == len(cell)
+        row_weight = weight[self.rows]
+
         self.slope = notion.slope(y[self.rows])
-        self._weighted_slope = weight[self.rows] * self.slope
-        self._integral = bool((self._weighted_slope == np.rint(self._weighted_slope)).all())
-        constant = notion.outcome(y[self.rows], np.zeros(rows.size))
-        self.offset = total_by_cell(self.cell, weight[self.rows] * constant, len(cells))
-        self.mass = total_by_cell(self.cell, weight[self.rows], len(cells))
+        self._weighted_slope = row_weight * self.slope
+        self._whole = bool((self._weighted_slope == np.rint(self._weighted_slope)).all())
+        constant = row_weight * notion.outcome(y[self.rows], np.zeros(len(cell)))
+        self._offset = total_by_cell(self.cell, constant, len(self._active))
+        self._has_offset = bool(self._offset.any())
+        self.mass = total_by_cell(self.cell, row_weight, len(self._active))
         self._mass_share = self.mass / self.mass.sum()
-        self.total_weight = total(weight)
+        self._ones = np.ones(len(self.mass))
+        self._total_weight = total(weight)
         self._n_rows = np.bincount(cells.index, minlength=len(cells))
         by_cell = total_by_cell(cells.index, weight, len(cells))
-        self.subgroups = subgroups.bind(cells.columns, by_cell, self.mass)
+        event_weight = np.zeros(len(cells))
+        event_weight[self._active] = self.mass
+        self.subgroups = subgroups.bind(cells.columns, by_cell, event_weight)
 
-    def outcomes(self, votes: Votes, n_votes: float) -> Array:
-        """Sum of w·u by cell, for decisions of probability votes / n_votes, one model a row."""
+    def _event_rows(
+        self, y: NDArray[np.intp], weight: Array
+    ) -> tuple[slice | NDArray[np.intp], NDArray[np.intp]]:
+        """The rows that count, in the order of their cells, and the cell of each."""
+        rows = np.flatnonzero(self.notion.in_event(y) & (weight > 0))
+        if rows.size == 0:
+            wanted = " or ".join(str(label) for label in (0, 1) if self.notion.event[label])
+            raise ValueError(
+                f"No row counts for the {self.notion.words}: it is a rate over rows of label "
+                f"{wanted} (0 and 1 in the order of the classes), and there is none with positive "
+                "weight. Choose another notion."
+            )
+        rows = rows[np.argsort(self._cells.index[rows], kind="stable")]
+        cell = self._cells.index[rows]
+        if (np.diff(rows) == 1).all():  # rows sorted by label and cell: a view, not a copy
+            return slice(int(rows[0]), int(rows[-1]) + 1), cell
+        return rows, cell
+
+    def outcomes(self, votes: Array, n_votes: int | None) -> Array:
+        """Sum of w·u by cell, one model a row.
+
+        Decisions are votes / n_votes; with n_votes=None the votes are probabilities.
+        """
         weighted = votes[:, self.rows] * self._weighted_slope
-        if not (self._integral and votes.dtype == np.int64):
+        if not self._whole or n_votes is None:
             weighted = np.stack([exactly_summable(model) for model in weighted])
-        sums = np.stack(
-            [np.bincount(self.cell, model, minlength=len(self.mass)) for model in weighted]
-        )
-        sums /= n_votes
-        sums += self.offset
-        return sums
+        if not self._distinct:
+            weighted = np.add.reduceat(weighted, self._starts, axis=1)
+        if n_votes is not None:
+            weighted /= n_votes
+        if self._has_offset:
+            weighted += self._offset
+        return weighted
 
-    def residuals(self, votes: Votes, n_votes: float = 1.0) -> Array:
+    def spread(self, pressure: Array) -> Array:
+        """b·pressure for each row in the event, from pressure by cell."""
+        by_row = pressure if self._distinct else np.take(pressure, self.cell, axis=1)
+        spread: Array = by_row * self.slope
+        return spread
+
+    def residuals(self, votes: Array, n_votes: int | None) -> Array:
         """W, the centred outcomes by cell: a group's sum, over the total weight, is its unfairness."""
         outcomes = self.outcomes(votes, n_votes)
-        outcomes -= outcomes.sum(axis=1, keepdims=True) * self._mass_share
+        outcomes -= (outcomes @ self._ones)[:, None] * self._mass_share
         return outcomes
 
-    def centre(self, members: Members) -> Array:
-        """centre(g) by cell, for the cells' rows in the event."""
-        centred: Array = members - (members @ self._mass_share)[:, None]
-        return centred
+    def event_share(self, members: Array) -> Array:
+        """The groups' part of the event, by weight: centre(g) is the group less this."""
+        share: Array = members @ self._mass_share
+        return share
 
-    def subgroup(self, key: Any, members: Members, votes: Votes, n_votes: float) -> Subgroup | None:
+    def subgroup(self, key: Any, members: Members, votes: Array, n_votes: int | None) -> Subgroup | None:
         """The subgroup of a key, measured on the rows that its description selects."""
         if not members.any():
             return None
         rule = self.subgroups.presentable(key, members)
-        selected = rule.members({column.name: column for column in self.cells.columns})
-        return self.measure(rule, selected, self.outcomes(votes[None], n_votes)[0])
-
-    def measure(self, rule: Rule, members: Members, outcomes: Array) -> Subgroup:
-        """Size, rate and unfairness of the cells in a group."""
+        selected = rule.members({column.name: column for column in self._cells.columns})
+        members = selected[self._active]
+        outcomes = self.outcomes(votes[None], n_votes)[0]
         mass = float(self.mass[members].sum())
         overall = float(outcomes.sum() / self.mass.sum())
         rate = float(outcomes[members].sum()) / mass if mass > 0 else overall
-        share = mass / self.total_weight
-        size = int(self._n_rows[members].sum())
+        share = mass / self._total_weight
+        size = int(self._n_rows[selected].sum())
         return Subgroup(rule, self.notion, share * (rate - overall), share, size, rate, overall)
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(NamedTuple):
     """The Auditor's answer to each model: which notion, and what was found for each notion."""
 
     unfairness: Array
     notion: NDArray[np.intp]
     found: list[Found]
+    residuals: list[Array]
 
     def key(self, model: int) -> tuple[int, Any]:
         """Notion and key of the subgroup that was found for one model."""
@@ -180,47 +204,60 @@ class Auditor:
         self.notions = [NotionAuditor(notion, subgroups, cells, y, weight) for notion in notions]
         self.total_weight = total(weight)
         self.base_cost: Array = 1.0 - 2.0 * y
-        self._share = weight / self.total_weight
-        # err = ⟨share, y⟩ + ⟨share·(1 − 2y), p⟩
-        self._error_of_zero = float(self._share @ y)
-        self._error_slope = self._share * self.base_cost
+        # err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), p⟩ / n
+        self._error_of_zero = total(weight * y) / self.total_weight
+        self._error_slope = weight * self.base_cost / self.total_weight
 
-    def worst(self, votes: Votes, n_votes: float) -> Answer:
-        """The worst subgroup that was found for each model; decisions are votes / n_votes."""
-        found = [one.subgroups.worst(one.residuals(votes, n_votes)) for one in self.notions]
+    def worst(self, votes: Array, n_votes: int | None) -> Answer:
+        """The worst subgroup that was found for each model.
+
+        Decisions are votes / n_votes; with n_votes=None the votes are probabilities.
+        """
+        residuals = [one.residuals(votes, n_votes) for one in self.notions]
+        found = [
+            one.subgroups.worst(residual)
+            for one, residual in zip(self.notions, residuals, strict=True)
+        ]
+        if len(found) == 1:  # the usual case, and this is run every round
+            unfairness = np.abs(found[0].values) / self.total_weight
+            return Answer(unfairness, np.zeros(len(votes), dtype=np.intp), found, residuals)
         values = np.abs([one.values for one in found]) / self.total_weight
-        return Answer(values.max(axis=0), values.argmax(axis=0), found)
+        return Answer(values.max(axis=0), values.argmax(axis=0), found, residuals)
 
-    def subgroup(self, answer: Answer, model: int, votes: Votes, n_votes: float) -> Subgroup | None:
+    def subgroup(
+        self, answer: Answer, model: int, votes: Array, n_votes: int | None
+    ) -> Subgroup | None:
         """The subgroup that an answer holds for one model, measured on that model's votes."""
         which, key = answer.key(model)
-        return self.notions[which].subgroup(key, answer.found[which].members[model], votes, n_votes)
+        members = answer.found[which].members[model] > 0
+        return self.notions[which].subgroup(key, members, votes, n_votes)
 
-    def upper_bound(self, votes: Votes, n_votes: float) -> Array:
+    def upper_bound(self, answer: Answer) -> Array:
         """Unfairness that no subgroup of the class exceeds, for each model."""
-        bounds = [one.subgroups.upper_bound(one.residuals(votes, n_votes)) for one in self.notions]
+        bounds = [
+            one.subgroups.upper_bound(residual)
+            for one, residual in zip(self.notions, answer.residuals, strict=True)
+        ]
         largest: Array = np.max(bounds, axis=0) / self.total_weight
         return largest
 
-    def error(self, votes: Votes, n_votes: float) -> Array:
+    def error(self, votes: Array, n_votes: int) -> Array:
         """Weighted error of each model."""
         error: Array = self._error_of_zero + votes @ self._error_slope / n_votes
         return error
 
-    def price(self, pressure: Sequence[Array], out: Array) -> Array:
-        """Write the cost of deciding 1 in each row; return what is paid whatever is decided.
-
-        The Lagrangian of decisions h is the constant + ⟨share·cost, h⟩, less gamma·Σλ. Its part of
-        the constant is there for notions whose outcome depends on the label too.
-        """
+    def price(self, pressure: Sequence[Array], out: Array) -> None:
+        """Write the cost of deciding 1 in each row: (1 − 2y) + b·Σ_g (λ⁻_g − λ⁺_g)·centre(g)."""
         out[:] = self.base_cost
-        constant = np.full(len(out), self._error_of_zero)
         for notion, by_cell in zip(self.notions, pressure, strict=True):
-            out[:, notion.rows] += notion.slope * by_cell[:, notion.cell]
-            constant += by_cell @ notion.offset / self.total_weight
-        return constant
+            out[:, notion.rows] += notion.spread(by_cell)
 
-    def cost_of(self, costs: Array, decisions: NDArray[np.bool_] | Votes) -> Array:
-        """⟨share·cost, h⟩ for each model."""
-        cost: Array = np.vecdot(costs * decisions, self._share)
-        return cost
+    def fine(self, pressure: Sequence[Array], residuals: Sequence[Array]) -> Array:
+        """Σ_g (λ⁻_g − λ⁺_g)·v_g: what each model pays for its unfairness, before gamma's allowance.
+
+        ⟨pressure, W⟩ / n, as W sums to 0 and so doesn't see by what the pressure was centred.
+        """
+        paid: Array = np.vecdot(pressure[0], residuals[0])
+        for by_cell, residual in zip(pressure[1:], residuals[1:], strict=True):
+            paid += np.vecdot(by_cell, residual)
+        return paid / self.total_weight

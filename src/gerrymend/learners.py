@@ -55,10 +55,10 @@ class LinearLearner(Learner):
         """Two products with the basis, for all rows of costs at once."""
         weighted = costs if self._weight is None else costs * self._weight
         coordinates = self._projection.coordinates(weighted)
-        no_gain, no_loss = costs.min(axis=1) >= 0, costs.max(axis=1) <= 0
-        if no_gain.any() or no_loss.any():
-            coordinates[no_loss] = -self._projection.one
-            coordinates[no_gain] = self._projection.one
+        # Rows come sorted by label, so the first and the last nearly always settle it.
+        if not (costs[:, 0] * costs[:, -1] < 0).all():
+            coordinates[costs.max(axis=1) <= 0] = -self._projection.one
+            coordinates[costs.min(axis=1) >= 0] = self._projection.one
         return self._projection.fitted(coordinates) < -TIE, coordinates
 
     def mixture(self, keys: Sequence[Any]) -> Mixture:

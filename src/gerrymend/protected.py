@@ -88,6 +88,13 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
     return columns
 
 
+def take_rows(
+    columns: Sequence[Column], rows: NDArray[np.intp] | NDArray[np.bool_]
+) -> tuple[Column, ...]:
+    """Some rows of all columns."""
+    return tuple(replace(column, values=column.values[rows]) for column in columns)
+
+
 def select_columns(
     data: Any, wanted: Mapping[str, bool], argument: str = "sensitive_features"
 ) -> dict[str, Column]:
@@ -128,8 +135,7 @@ def distinct_rows(columns: Sequence[Column]) -> Cells:
         _, key = np.unique(key * (int(rank.max()) + 1) + rank, return_inverse=True)
     one_row = np.empty(int(key.max()) + 1, dtype=np.intp)
     one_row[key] = np.arange(len(key))  # any row of a cell can stand for it
-    cells = tuple(replace(column, values=column.values[one_row]) for column in columns)
-    return Cells(cells, key.astype(np.intp, copy=False))
+    return Cells(take_rows(columns, one_row), key.astype(np.intp, copy=False))
 
 
 def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:

@@ -15,10 +15,9 @@ answers are exact; if they are heuristics it says only that neither of them find
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from gerrymend._sums import Array
@@ -28,8 +27,7 @@ from gerrymend.mixture import Mixture
 from gerrymend.subgroups.base import RuleSequence, RuleSource
 from gerrymend.subgroups.rules import Rule
 
-@dataclass(frozen=True, eq=False)
-class Duals:
+class Duals(NamedTuple):
     """The Auditor's play, one game a row.
 
     `pressure` has for each notion Σ_g (λ⁻_g − λ⁺_g)·centre(g) by cell; `mass` is Σ_g λ⁺_g + λ⁻_g.
@@ -64,8 +62,7 @@ class GameSolver(BaseEstimator, ABC):
         """A fresh player for games with these gammas."""
 
 
-@dataclass(frozen=True, eq=False)
-class Round:
+class Round(NamedTuple):
     """What a callback sees of a round: one number for each game."""
 
     number: int
@@ -154,25 +151,22 @@ class _Games:
         self._plays: list[Sequence[Any]] = []
         self._found: list[list[tuple[int, Any]]] = []
         self._rounds: list[Round] = []
-        self._votes = np.zeros(self._costs.shape, dtype=np.int64)
+        self._votes = np.zeros(self._costs.shape)
         # Where the games stand: replaced at once, so that an interrupt leaves a whole round.
-        self.standing: tuple[int, NDArray[np.int64], Answer] | None = None
+        self.standing: tuple[int, Array, Answer, Array] | None = None
         self.ended: dict[int, tuple[int, Subgroup | None, float, bool]] = {}
 
     def play_round(self, number: int) -> Round:
         duals = self._player.duals
-        constant = self._auditor.price(duals.pressure, out=self._costs)
+        self._auditor.price(duals.pressure, out=self._costs)
         decisions, keys = self._learner.best_response(self._costs)
         votes = self._votes + decisions
         answer = self._auditor.worst(votes, number)
+        error = self._auditor.error(votes, number)
 
-        # A heuristic's answer can be worse than the mixture, which is an answer too.
-        answers = self._auditor.cost_of(self._costs, decisions)
-        np.minimum(answers, self._auditor.cost_of(self._costs, votes) / number, out=answers)
-        value = constant + answers - self._gammas * duals.mass
+        value = self._value_of_answer(duals, error, answer)
         step = 1.0 if self._player.duals_are_averages else 1.0 / number
         self._dual_value = self._dual_value + step * (value - self._dual_value)
-        error = self._auditor.error(votes, number)
         penalty = self._C * np.maximum(answer.unfairness - self._gammas, 0.0)
         played = Round(number, error, answer.unfairness, error + penalty - self._dual_value)
 
@@ -181,21 +175,34 @@ class _Games:
         self._rounds.append(played)
         self._player.step(number, answer, decisions)
         self._votes = votes
-        self.standing = (number, votes, answer)
+        self.standing = (number, votes, answer, error)
         if self._tol is not None:
             converged = (played.gap <= self._tol) & (penalty <= self._tol)
             if converged.any():
                 self._end(np.flatnonzero(converged), converged=True)
         return played
 
+    def _value_of_answer(self, duals: Duals, error: Array, answer: Answer) -> Array:
+        """L of the Learner's last play, or of the mixture with it if that is less.
+
+        The mixture is an answer to the duals too, and a heuristic's can be worse. L is affine in
+        the mixture, so the last play's is t·L(with it) − (t − 1)·L(without it): no pass over rows.
+        """
+        value = error + self._auditor.fine(duals.pressure, answer.residuals)
+        if self.standing is not None:
+            n_before, _, before, error_before = self.standing
+            without = error_before + self._auditor.fine(duals.pressure, before.residuals)
+            value = np.minimum(value, (n_before + 1) * value - n_before * without)
+        return value - self._gammas * duals.mass
+
     def _end(self, games: Iterable[int], *, converged: bool) -> None:
         """Measure games where they end; the others go on."""
         assert self.standing is not None
-        number, votes, answer = self.standing
+        number, votes, answer, _ = self.standing
+        bounds = self._auditor.upper_bound(answer)
         for game in set(map(int, games)) - self.ended.keys():
             worst = self._auditor.subgroup(answer, game, votes[game], number)
-            bound = float(self._auditor.upper_bound(votes[game : game + 1], number)[0])
-            self.ended[game] = (number, worst, bound, converged)
+            self.ended[game] = (number, worst, float(bounds[game]), converged)
 
     def equilibria(self) -> list[Equilibrium]:
         self._end(range(len(self._gammas)), converged=False)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import softmax
 
 from gerrymend._sums import Array
-from gerrymend.auditor import Answer, Auditor
+from gerrymend.auditor import Answer, Auditor, NotionAuditor
 from gerrymend.learners import Decisions
 from gerrymend.solvers.base import Duals, GameSolver, Player
 from gerrymend.subgroups.listed import ListedClass
@@ -37,6 +37,11 @@ class ExponentiatedGradient(GameSolver):
         return _WeightsPlayer(auditor, gammas, C)
 
 
+def _centred(notion: NotionAuditor, members: Array) -> Array:
+    centred: Array = members - notion.event_share(members)[:, None]
+    return centred
+
+
 class _WeightsPlayer(Player):
     """λ = C·softmax(0, η·R), with R the violations of each constraint, added up over the rounds."""
 
@@ -50,7 +55,7 @@ class _WeightsPlayer(Player):
         ]  # fmt: skip
         self._sizes = [len(listed.rules) for listed in self._classes]
         self._centred = [
-            notion.centre(listed.membership.toarray() > 0)
+            _centred(notion, listed.membership.toarray())
             for notion, listed in zip(auditor.notions, self._classes, strict=True)
         ]
         # Two constraints a subgroup: its rate may be too high (−) or too low (+).
@@ -62,7 +67,7 @@ class _WeightsPlayer(Player):
         """Move weight to what the Learner's last play violates."""
         signed = np.concatenate(
             [
-                listed.values(notion.residuals(decisions.astype(np.int64)))
+                listed.values(notion.residuals(decisions.astype(np.float64), 1))
                 for notion, listed in zip(self._auditor.notions, self._classes, strict=True)
             ],
             axis=1,

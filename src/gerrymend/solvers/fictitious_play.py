@@ -54,7 +54,8 @@ class _FictitiousPlayer(Player):
     def __init__(self, auditor: Auditor, gammas: Array, C: float, *, lag: bool) -> None:
         self._auditor, self._gammas, self._C, self._lag = auditor, gammas, C, lag
         shapes = [(len(gammas), len(notion.mass)) for notion in auditor.notions]
-        self._pressure = [np.zeros(shape) for shape in shapes]
+        self._sums = [np.zeros(shape) for shape in shapes]  # Σ ±C·g, before it is centred
+        self._means = [np.zeros((len(gammas), 1)) for _ in shapes]
         self._mass = np.zeros(len(gammas))
         self.duals = self._next = Duals([np.zeros(shape) for shape in shapes], self._mass.copy())
 
@@ -63,12 +64,15 @@ class _FictitiousPlayer(Player):
         exceeds = answer.unfairness > self._gammas
         if exceeds.any():
             self._mass += self._C * exceeds
-            for i, (notion, found) in enumerate(
-                zip(self._auditor.notions, answer.found, strict=True)
-            ):
-                multiplier = self._C * np.sign(found.values) * (exceeds & (answer.notion == i))
-                self._pressure[i] += multiplier[:, None] * notion.centre(found.members)
-        average = Duals(
-            [pressure / (number + 1) for pressure in self._pressure], self._mass / (number + 1)
-        )
+            for i, found in enumerate(answer.found):
+                sign = np.sign(found.values)  # + : the rate is too high, which is the paper's λ⁻
+                multiplier = self._C * sign * (exceeds & (answer.notion == i))
+                self._sums[i] += multiplier[:, None] * found.members
+                share = self._auditor.notions[i].event_share(found.members)
+                self._means[i][:, 0] += multiplier * share
+        pressure = [
+            (total - mean) / (number + 1)
+            for total, mean in zip(self._sums, self._means, strict=True)
+        ]
+        average = Duals(pressure, self._mass / (number + 1))
         self.duals, self._next = (self._next, average) if self._lag else (average, average)

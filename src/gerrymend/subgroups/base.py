@@ -2,13 +2,13 @@
 
 A residual is the centred outcome summed over each cell, W. The signed value of a subgroup is the
 sum of W over its cells; the class looks for the subgroup whose value is furthest from 0. Residuals
-come stacked, one a row, so that many games can ask at once.
+are over the cells that have rows in the event, the only ones that matter, and come stacked, one a
+row, so that many games can ask at once.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, overload
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,15 @@ from gerrymend.protected import Column
 from gerrymend.subgroups.rules import Members, Rule
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(NamedTuple):
     """The subgroups that a class found, one for each residual.
 
-    `values` are signed sums of the residual over the subgroup; `members` its cells; `keys` what
-    the class needs to say which rule it was.
+    `values` are signed sums of the residual over the subgroup; `members` has 1 for its cells and 0
+    for others; `keys` what the class needs to say which rule it was.
     """
 
     values: Array
-    members: Members
+    members: Array
     keys: NDArray[Any]
 
 
@@ -78,6 +77,7 @@ class SubgroupClass(BaseEstimator, ABC):
         """Encode and factorise once for these cells.
 
         `weight` is the weight of all rows of each cell, `event_weight` of those in the event.
+        Residuals will be over the cells where the latter is positive.
         """
 
 

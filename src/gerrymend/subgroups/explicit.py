@@ -7,7 +7,7 @@ from typing import Any
 
 from gerrymend._sums import Array
 from gerrymend._validation import did_you_mean
-from gerrymend.protected import Column
+from gerrymend.protected import Column, take_rows
 from gerrymend.subgroups.base import SubgroupClass
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Condition, Conjunction
@@ -56,7 +56,7 @@ class ExplicitGroups(SubgroupClass):
                     UserWarning,
                     stacklevel=2,
                 )
-        return ListedClass.of(columns, rules)
+        return ListedClass.of(take_rows(columns, event_weight > 0), rules)
 
     def _rule(self, name: str, wanted: Any, columns: Mapping[str, Column]) -> Conjunction:
         where = f"The explicit group {name!r}"

@@ -9,7 +9,7 @@ import numpy as np
 from gerrymend._projection import TIE, Projection
 from gerrymend._sums import Array, total
 from gerrymend._validation import check_choice
-from gerrymend.protected import Column
+from gerrymend.protected import Column, take_rows
 from gerrymend.subgroups.base import BoundClass, Found, RuleSource, SubgroupClass
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import LinearRule, Members, Rule, Term
@@ -46,9 +46,13 @@ class LinearThresholds(SubgroupClass):
         """Encode the attributes and factorise them."""
         search = check_choice(self.search, "search", ("regression", "grid"))
         encoding = LinearEncoding.of(columns, weight)
-        if search == "grid":
-            return ThetaGrid(columns, encoding, weight)
-        return RegressionSearch(columns, encoding, event_weight)
+        active = event_weight > 0
+        counted = take_rows(columns, active)
+        if search == "regression":
+            return RegressionSearch(counted, encoding, event_weight[active])
+        design = encoding.matrix(columns)
+        mean = np.array([total(weight * values) for values in design.T]) / total(weight)
+        return ThetaGrid(counted, encoding, mean)
 
 
 @dataclass(frozen=True)
@@ -124,10 +128,8 @@ class RegressionSearch(BoundClass):
     def worst(self, residuals: Array) -> Found:
         """The group where the regression predicts too high a rate."""
         coordinates = self._projection.coordinates(residuals)
-        members = self._projection.fitted(coordinates) > TIE
-        return Found(
-            values=np.vecdot(residuals, members), members=members, keys=coordinates
-        )
+        members = (self._projection.fitted(coordinates) > TIE).astype(np.float64)
+        return Found(np.vecdot(residuals, members), members, coordinates)
 
     def presentable(self, key: Any, members: Members) -> Rule:
         """The rule in few digits, and on the side where the rate is predicted too high."""
@@ -152,7 +154,7 @@ class ThetaGrid(ListedClass):
     """The paper's brute force over two attributes; `thetas` are its directions, in order."""
 
     def __init__(
-        self, columns: tuple[Column, ...], encoding: LinearEncoding, weight: Array
+        self, columns: tuple[Column, ...], encoding: LinearEncoding, mean: Array
     ) -> None:
         if len(encoding.terms) != 2:
             names = ", ".join(term.describe() for term in encoding.terms)
@@ -163,9 +165,7 @@ class ThetaGrid(ListedClass):
             )
         steps = np.arange(-10, 10) / 10
         self.thetas = np.array([(first, second) for first in steps for second in steps])
-        design = encoding.matrix(columns)
-        mean = np.array([total(weight * values) for values in design.T]) / total(weight)
-        centred = design - mean
+        centred = encoding.matrix(columns) - mean
         # θ·x < 0 is −θ·x > 0.
         rules = [
             encoding.linear_rule(-theta, TIE - float(theta @ mean)) for theta in self.thetas

@@ -61,7 +61,7 @@ class ListedClass(BoundClass):
         keys = np.argmax(np.abs(values), axis=1)
         return Found(
             values=values[np.arange(len(keys)), keys],
-            members=self.membership[keys].toarray() > 0,
+            members=self.membership[keys].toarray(),
             keys=keys,
         )
 

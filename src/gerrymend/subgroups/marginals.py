@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gerrymend._sums import Array, total
-from gerrymend.protected import Column
+from gerrymend.protected import Column, take_rows
 from gerrymend.subgroups.base import SubgroupClass
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Condition, Conjunction, shortest_between
@@ -33,7 +33,7 @@ class Marginals(SubgroupClass):
             for column in columns
             for condition in _conditions(column, weight)
         ]
-        return ListedClass.of(columns, rules)
+        return ListedClass.of(take_rows(columns, event_weight > 0), rules)
 
 
 def _conditions(column: Column, weight: Array) -> Iterator[Condition]:
