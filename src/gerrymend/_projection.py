@@ -57,9 +57,9 @@ class Projection:
         self._to_coefficients[0] -= mean @ self._to_coefficients[1:]
         self.one: Array = (weight @ self.basis.T)[None]  # coordinates of the constant 1
 
-    def coordinates(self, weighted_targets: Array) -> Array:
-        """Coordinates of the fits of w·c, one target a row."""
-        product: Array = weighted_targets @ self.basis.T
+    def coordinates(self, weighted_targets: Array, rows: slice = slice(None)) -> Array:
+        """Coordinates of the fits of w·c, one target a row; it is 0 outside of `rows`."""
+        product: Array = weighted_targets @ self.basis[:, rows].T
         return product
 
     def fitted(self, coordinates: Array) -> Array:

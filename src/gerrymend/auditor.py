@@ -204,9 +204,15 @@ class Auditor:
         self.notions = [NotionAuditor(notion, subgroups, cells, y, weight) for notion in notions]
         self.total_weight = total(weight)
         self.base_cost: Array = 1.0 - 2.0 * y
+        self.pressed = self._pressed_rows()
         # err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), p⟩ / n
         self._error_of_zero = total(weight * y) / self.total_weight
         self._error_slope = weight * self.base_cost / self.total_weight
+
+    def _pressed_rows(self) -> slice:
+        """A slice that holds every row whose cost can change: those in some notion's event."""
+        rows = [np.arange(len(self.base_cost))[one.rows] for one in self.notions]
+        return slice(int(min(r.min() for r in rows)), int(max(r.max() for r in rows)) + 1)
 
     def worst(self, votes: Array, n_votes: int | None) -> Answer:
         """The worst subgroup that was found for each model.
@@ -247,8 +253,11 @@ class Auditor:
         return error
 
     def price(self, pressure: Sequence[Array], out: Array) -> None:
-        """Write the cost of deciding 1 in each row: (1 − 2y) + b·Σ_g (λ⁻_g − λ⁺_g)·centre(g)."""
-        out[:] = self.base_cost
+        """Write the cost of deciding 1, (1 − 2y) + b·Σ_g (λ⁻_g − λ⁺_g)·centre(g), into pressed rows.
+
+        The cost of others is (1 − 2y) in every round.
+        """
+        out[:, self.pressed] = self.base_cost[self.pressed]
         for notion, by_cell in zip(self.notions, pressure, strict=True):
             out[:, notion.rows] += notion.spread(by_cell)
 

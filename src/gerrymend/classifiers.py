@@ -185,7 +185,9 @@ class _ParityClassifier(ClassifierMixin, BaseEstimator):
         auditor = Auditor(notions, subgroups, cells.take(order), labels, weight)
         if self.random_state is not None:
             _seed_estimator(estimator := clone(estimator), self._seed)
-        learner = make_learner(estimator, _safe_indexing(features, order), weight)
+        learner = make_learner(
+            estimator, _safe_indexing(features, order), weight, auditor.base_cost, auditor.pressed
+        )
         try:
             equilibria = play(
                 solver, learner, auditor, gammas=gammas, C=C, max_iter=max_iter, tol=tol,
@@ -205,10 +207,9 @@ class _ParityClassifier(ClassifierMixin, BaseEstimator):
         self.history_ = {
             "error": equilibrium.error,
             "unfairness": equilibrium.unfairness,
-            "gap": equilibrium.gap,
             "subgroup": equilibrium.subgroups,
         }
-        self.gap_ = float(equilibrium.gap[-1])
+        self.gap_ = equilibrium.gap
         self.worst_subgroup_ = equilibrium.worst
         self.upper_bound_ = equilibrium.upper_bound
 
@@ -287,7 +288,7 @@ class SubgroupParityClassifier(_ParityClassifier):
     predictors_, weights_ :
         The mixture: its predictors, identical ones merged, and their probabilities.
     history_ : dict of sequences by round
-        "error" and "unfairness" of the mixture, "gap", and the "subgroup" that was found.
+        "error" and "unfairness" of the mixture, and the "subgroup" that was found.
     n_iter_, n_oracle_calls_ : int
         Rounds played, and times the Learner was asked.
     gap_ : float
@@ -394,9 +395,8 @@ class _Progress:
             return
         self._last = time.monotonic()
         logger.info(
-            "round %d of at most %d: error %.4f, unfairness %.4f, gap %.4f",
-            played.number, self._max_iter,
-            played.error.mean(), played.unfairness.max(), played.gap.max(),
+            "round %d of at most %d: error %.4f, unfairness %.4f",
+            played.number, self._max_iter, played.error.mean(), played.unfairness.max(),
         )  # fmt: skip
 
 
@@ -443,7 +443,7 @@ def _seed_estimator(estimator: Any, seed: int) -> None:
 
 def _warn_unless_converged(equilibrium: Equilibrium, *, C: float, tol: float | None) -> None:
     """Say what is off, and what would change it."""
-    unfairness, gap = float(equilibrium.unfairness[-1]), float(equilibrium.gap[-1])
+    unfairness, gap = float(equilibrium.unfairness[-1]), equilibrium.gap
     if equilibrium.converged or tol is None:
         return
     after = f"After {equilibrium.n_rounds} rounds at gamma={equilibrium.gamma:g} the"

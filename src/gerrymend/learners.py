@@ -47,14 +47,22 @@ class Learner(ABC):
 class LinearLearner(Learner):
     """The paper's heuristic: least squares of the cost, cut at 0, with a cached factorisation."""
 
-    def __init__(self, X: Array, weight: Array) -> None:
+    def __init__(self, X: Array, weight: Array, base_cost: Array, pressed: slice) -> None:
         self._projection = Projection(X, weight)
-        self._weight = None if (weight == 1.0).all() else weight
+        self._pressed = pressed
+        self._weight = None if (weight == 1.0).all() else weight[pressed]
+        # Rows that are never pressed bring the same to the product in every round.
+        fixed = weight * base_cost
+        fixed[pressed] = 0.0
+        self._fixed_coordinates = self._projection.coordinates(fixed[None])
 
     def best_response(self, costs: Array) -> tuple[Decisions, Sequence[Any]]:
         """Two products with the basis, for all rows of costs at once."""
-        weighted = costs if self._weight is None else costs * self._weight
-        coordinates = self._projection.coordinates(weighted)
+        pressed = costs[:, self._pressed]
+        if self._weight is not None:
+            pressed = pressed * self._weight
+        coordinates = self._projection.coordinates(pressed, self._pressed)
+        coordinates += self._fixed_coordinates
         # Rows come sorted by label, so the first and the last nearly always settle it.
         if not (costs[:, 0] * costs[:, -1] < 0).all():
             coordinates[costs.max(axis=1) <= 0] = -self._projection.one
@@ -120,10 +128,15 @@ def is_linear(estimator: Any) -> bool:
     return isinstance(estimator, LinearClassifierMixin) or _is_plain_least_squares(estimator)
 
 
-def make_learner(estimator: Any, X: Any, weight: Array) -> Learner:
-    """The learner that an estimator calls for; see `check_estimator_kind`."""
+def make_learner(
+    estimator: Any, X: Any, weight: Array, base_cost: Array, pressed: slice
+) -> Learner:
+    """The learner that an estimator calls for; see `check_estimator_kind`.
+
+    Outside the slice `pressed` of rows the cost is `base_cost` in every round.
+    """
     if _is_plain_least_squares(estimator):
-        return LinearLearner(X, weight)
+        return LinearLearner(X, weight, base_cost, pressed)
     kind = RegressionLearner if is_regressor(estimator) else ClassificationLearner
     return kind(estimator, X, weight)
 

@@ -68,7 +68,6 @@ class Round(NamedTuple):
     number: int
     error: Array
     unfairness: Array
-    gap: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +78,8 @@ class Equilibrium:
     mixture: Mixture
     error: Array
     unfairness: Array
-    gap: Array
     subgroups: Sequence[Rule]
+    gap: float
     worst: Subgroup | None
     upper_bound: float
     converged: bool
@@ -124,10 +123,30 @@ def play(
             if len(games.ended) == len(gammas):
                 break
     except KeyboardInterrupt:
-        if games.standing is None:
+        if games.standing[1] is None:
             raise
         raise Interrupted(games.equilibria()) from None
     return games.equilibria()
+
+
+class _Standing(NamedTuple):
+    """Where the games stand after a round."""
+
+    number: int
+    duals: Duals
+    votes: Array
+    answer: Answer
+    error: Array
+
+
+class _Ending(NamedTuple):
+    """What one game came to."""
+
+    n_rounds: int
+    worst: Subgroup | None
+    upper_bound: float
+    gap: float
+    converged: bool
 
 
 class _Games:
@@ -142,88 +161,96 @@ class _Games:
         C: float,
         tol: float | None,
     ) -> None:
-        self._learner, self._auditor, self._gammas, self._C, self._tol = (
-            learner, auditor, gammas, C, tol,
-        )  # fmt: skip
+        self._learner, self._auditor, self._gammas, self._C = learner, auditor, gammas, C
+        self._tol = tol
         self._player = solver.start(auditor, gammas, C)
-        self._costs = np.empty((len(gammas), len(auditor.base_cost)))
-        self._dual_value = np.zeros(len(gammas))
+        self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
+        self._mean_value = np.zeros(len(gammas))
         self._plays: list[Sequence[Any]] = []
         self._found: list[list[tuple[int, Any]]] = []
         self._rounds: list[Round] = []
-        self._votes = np.zeros(self._costs.shape)
-        # Where the games stand: replaced at once, so that an interrupt leaves a whole round.
-        self.standing: tuple[int, Array, Answer, Array] | None = None
-        self.ended: dict[int, tuple[int, Subgroup | None, float, bool]] = {}
+        # Replaced at once, so that an interrupt leaves a whole round.
+        self.standing: tuple[_Standing | None, _Standing | None] = (None, None)
+        self.ended: dict[int, _Ending] = {}
 
     def play_round(self, number: int) -> Round:
+        _, before = self.standing
         duals = self._player.duals
         self._auditor.price(duals.pressure, out=self._costs)
         decisions, keys = self._learner.best_response(self._costs)
-        votes = self._votes + decisions
+        votes = decisions + before.votes if before else decisions.astype(np.float64)
         answer = self._auditor.worst(votes, number)
-        error = self._auditor.error(votes, number)
-
-        value = self._value_of_answer(duals, error, answer)
-        step = 1.0 if self._player.duals_are_averages else 1.0 / number
-        self._dual_value = self._dual_value + step * (value - self._dual_value)
-        penalty = self._C * np.maximum(answer.unfairness - self._gammas, 0.0)
-        played = Round(number, error, answer.unfairness, error + penalty - self._dual_value)
+        now = _Standing(number, duals, votes, answer, self._auditor.error(votes, number))
+        played = Round(number, now.error, answer.unfairness)
 
         self._plays.append(keys)
         self._found.append([answer.key(game) for game in range(len(self._gammas))])
         self._rounds.append(played)
         self._player.step(number, answer, decisions)
-        self._votes = votes
-        self.standing = (number, votes, answer, error)
+        if not self._player.duals_are_averages:
+            self._mean_value += (self._learner_value(now, before) - self._mean_value) / number
+        self.standing = (before, now)
         if self._tol is not None:
-            converged = (played.gap <= self._tol) & (penalty <= self._tol)
-            if converged.any():
-                self._end(np.flatnonzero(converged), converged=True)
+            penalty = self._penalty(now)
+            if (penalty <= self._tol).any():
+                met = (penalty <= self._tol) & (self._gap(now, before) <= self._tol)
+                self._end(np.flatnonzero(met), converged=True)
         return played
 
-    def _value_of_answer(self, duals: Duals, error: Array, answer: Answer) -> Array:
+    def _penalty(self, now: _Standing) -> Array:
+        penalty: Array = self._C * np.maximum(now.answer.unfairness - self._gammas, 0.0)
+        return penalty
+
+    def _gap(self, now: _Standing, before: _Standing | None) -> Array:
+        """What the mixture is worth to the Auditor, less what the Learner can do at best."""
+        averages = self._player.duals_are_averages
+        value = self._learner_value(now, before) if averages else self._mean_value
+        gap: Array = now.error + self._penalty(now) - value
+        return gap
+
+    def _learner_value(self, now: _Standing, before: _Standing | None) -> Array:
         """L of the Learner's last play, or of the mixture with it if that is less.
 
         The mixture is an answer to the duals too, and a heuristic's can be worse. L is affine in
         the mixture, so the last play's is t·L(with it) − (t − 1)·L(without it): no pass over rows.
         """
-        value = error + self._auditor.fine(duals.pressure, answer.residuals)
-        if self.standing is not None:
-            n_before, _, before, error_before = self.standing
-            without = error_before + self._auditor.fine(duals.pressure, before.residuals)
-            value = np.minimum(value, (n_before + 1) * value - n_before * without)
-        return value - self._gammas * duals.mass
+        pressure = now.duals.pressure
+        value = now.error + self._auditor.fine(pressure, now.answer.residuals)
+        if before is not None:
+            without = before.error + self._auditor.fine(pressure, before.answer.residuals)
+            value = np.minimum(value, now.number * value - before.number * without)
+        return value - self._gammas * now.duals.mass
 
     def _end(self, games: Iterable[int], *, converged: bool) -> None:
         """Measure games where they end; the others go on."""
-        assert self.standing is not None
-        number, votes, answer, _ = self.standing
-        bounds = self._auditor.upper_bound(answer)
+        before, now = self.standing
+        assert now is not None
+        bounds, gaps = self._auditor.upper_bound(now.answer), self._gap(now, before)
         for game in set(map(int, games)) - self.ended.keys():
-            worst = self._auditor.subgroup(answer, game, votes[game], number)
-            self.ended[game] = (number, worst, float(bounds[game]), converged)
+            worst = self._auditor.subgroup(now.answer, game, now.votes[game], now.number)
+            self.ended[game] = _Ending(
+                now.number, worst, float(bounds[game]), float(gaps[game]), converged
+            )
 
     def equilibria(self) -> list[Equilibrium]:
         self._end(range(len(self._gammas)), converged=False)
         return [self._equilibrium(game) for game in range(len(self._gammas))]
 
     def _equilibrium(self, game: int) -> Equilibrium:
-        n_rounds, worst, bound, converged = self.ended[game]
-        rounds = self._rounds[:n_rounds]
+        ending = self.ended[game]
+        rounds = self._rounds[: ending.n_rounds]
         sources = tuple(notion.subgroups.source for notion in self._auditor.notions)
+        found = [keys[game] for keys in self._found[: ending.n_rounds]]
         return Equilibrium(
             gamma=float(self._gammas[game]),
-            mixture=self._learner.mixture([keys[game] for keys in self._plays[:n_rounds]]),
+            mixture=self._learner.mixture([keys[game] for keys in self._plays[: ending.n_rounds]]),
             error=np.array([played.error[game] for played in rounds]),
             unfairness=np.array([played.unfairness[game] for played in rounds]),
-            gap=np.array([played.gap[game] for played in rounds]),
-            subgroups=RuleSequence(
-                _RulesByNotion(sources), [keys[game] for keys in self._found[:n_rounds]]
-            ),
-            worst=worst,
-            upper_bound=bound,
-            converged=converged,
+            subgroups=RuleSequence(_RulesByNotion(sources), found),
+            gap=ending.gap,
+            worst=ending.worst,
+            upper_bound=ending.upper_bound,
+            converged=ending.converged,
         )
 
 
