@@ -95,6 +95,8 @@ class NotionAuditor:
 
         self.slope = notion.slope(y[self.rows])
         self._weighted_slope = row_weight * self.slope
+        self._unit_slope = bool((self.slope == 1.0).all())
+        self._unit_weighted_slope = bool((self._weighted_slope == 1.0).all())
         self._whole = bool((self._weighted_slope == np.rint(self._weighted_slope)).all())
         constant = row_weight * notion.outcome(y[self.rows], np.zeros(len(cell)))
         self._offset = total_by_cell(self.cell, constant, len(self._active))
@@ -132,22 +134,22 @@ class NotionAuditor:
 
         Decisions are votes / n_votes; with n_votes=None the votes are probabilities.
         """
-        weighted = votes[:, self.rows] * self._weighted_slope
+        weighted = votes[:, self.rows]
+        if not self._unit_weighted_slope:
+            weighted = weighted * self._weighted_slope
         if not self._whole or n_votes is None:
             weighted = np.stack([exactly_summable(model) for model in weighted])
         if not self._distinct:
             weighted = np.add.reduceat(weighted, self._starts, axis=1)
-        if n_votes is not None:
-            weighted /= n_votes
+        outcomes = weighted * (1.0 if n_votes is None else 1.0 / n_votes)
         if self._has_offset:
-            weighted += self._offset
-        return weighted
+            outcomes += self._offset
+        return outcomes
 
     def spread(self, pressure: Array) -> Array:
         """b·pressure for each row in the event, from pressure by cell."""
         by_row = pressure if self._distinct else np.take(pressure, self.cell, axis=1)
-        spread: Array = by_row * self.slope
-        return spread
+        return by_row if self._unit_slope else by_row * self.slope
 
     def residuals(self, votes: Array, n_votes: int | None) -> Array:
         """W, the centred outcomes by cell: a group's sum, over the total weight, is its unfairness."""
@@ -257,6 +259,10 @@ class Auditor:
 
         The cost of others is (1 − 2y) in every round.
         """
+        if len(self.notions) == 1 and isinstance(self.notions[0].rows, slice):
+            rows = self.pressed  # the usual case, and this is run every round
+            np.add(self.base_cost[rows], self.notions[0].spread(pressure[0]), out=out[:, rows])
+            return
         out[:, self.pressed] = self.base_cost[self.pressed]
         for notion, by_cell in zip(self.notions, pressure, strict=True):
             out[:, notion.rows] += notion.spread(by_cell)

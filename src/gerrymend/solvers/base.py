@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from gerrymend._sums import Array
@@ -167,7 +168,7 @@ class _Games:
         self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
         self._mean_value = np.zeros(len(gammas))
         self._plays: list[Sequence[Any]] = []
-        self._found: list[list[tuple[int, Any]]] = []
+        self._found: list[tuple[NDArray[np.intp], list[NDArray[Any]]]] = []
         self._rounds: list[Round] = []
         # Replaced at once, so that an interrupt leaves a whole round.
         self.standing: tuple[_Standing | None, _Standing | None] = (None, None)
@@ -184,7 +185,7 @@ class _Games:
         played = Round(number, now.error, answer.unfairness)
 
         self._plays.append(keys)
-        self._found.append([answer.key(game) for game in range(len(self._gammas))])
+        self._found.append((answer.notion, [found.keys for found in answer.found]))
         self._rounds.append(played)
         self._player.step(number, answer, decisions)
         if not self._player.duals_are_averages:
@@ -240,7 +241,10 @@ class _Games:
         ending = self.ended[game]
         rounds = self._rounds[: ending.n_rounds]
         sources = tuple(notion.subgroups.source for notion in self._auditor.notions)
-        found = [keys[game] for keys in self._found[: ending.n_rounds]]
+        found = [
+            (int(notion[game]), keys[notion[game]][game])
+            for notion, keys in self._found[: ending.n_rounds]
+        ]
         return Equilibrium(
             gamma=float(self._gammas[game]),
             mixture=self._learner.mixture([keys[game] for keys in self._plays[: ending.n_rounds]]),

@@ -55,7 +55,7 @@ class _FictitiousPlayer(Player):
         self._auditor, self._gammas, self._C, self._lag = auditor, gammas, C, lag
         shapes = [(len(gammas), len(notion.mass)) for notion in auditor.notions]
         self._sums = [np.zeros(shape) for shape in shapes]  # Σ ±C·g, before it is centred
-        self._means = [np.zeros((len(gammas), 1)) for _ in shapes]
+        self._means = [np.zeros(len(gammas)) for _ in shapes]
         self._mass = np.zeros(len(gammas))
         self.duals = self._next = Duals([np.zeros(shape) for shape in shapes], self._mass.copy())
 
@@ -65,14 +65,16 @@ class _FictitiousPlayer(Player):
         if exceeds.any():
             self._mass += self._C * exceeds
             for i, found in enumerate(answer.found):
-                sign = np.sign(found.values)  # + : the rate is too high, which is the paper's λ⁻
-                multiplier = self._C * sign * (exceeds & (answer.notion == i))
+                # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
+                multiplier = np.copysign(self._C, found.values) * exceeds
+                if len(answer.found) > 1:
+                    multiplier *= answer.notion == i
                 self._sums[i] += multiplier[:, None] * found.members
-                share = self._auditor.notions[i].event_share(found.members)
-                self._means[i][:, 0] += multiplier * share
+                self._means[i] += multiplier * self._auditor.notions[i].event_share(found.members)
+        scale = 1.0 / (number + 1)
         pressure = [
-            (total - mean) / (number + 1)
+            (total - mean[:, None]) * scale
             for total, mean in zip(self._sums, self._means, strict=True)
         ]
-        average = Duals(pressure, self._mass / (number + 1))
+        average = Duals(pressure, self._mass * scale)
         self.duals, self._next = (self._next, average) if self._lag else (average, average)
