@@ -90,8 +90,8 @@ class FairnessNotion:
     ) -> float:
         """Signed unfairness of a subgroup: positive where its rate is above the overall one.
 
-        >>> FALSE_POSITIVE_RATE.unfairness([0, 0, 0, 1], [1, 0, 0, 1], members=[1, 0, 0, 0])
-        0.16666666666666669
+        >>> FALSE_POSITIVE_RATE.unfairness([0, 0, 1, 1], [1, 0, 1, 1], members=[1, 0, 0, 0])
+        0.125
         """
         residual = self.residual(y, p, weight)
         w = _weights(residual, weight)

@@ -125,12 +125,14 @@ def make_intersectional(
     features[planted & (y == 0)] += shift * direction
 
     names = [f"feature_{j}" for j in range(width)]
-    indicators = []
+    indicators, planted_values = [], []
     sensitive: dict[str, Any] = {}
     for j, (code, size) in enumerate(zip(codes, sizes, strict=True)):
         digits = len(str(size - 1))
         values = np.array([f"v{value:0{digits}d}" for value in range(size)])
         sensitive[f"category_{j}"] = values[code]
+        if j < 2:
+            planted_values.append(f"category_{j} = {values[0]}")
         indicators += [(code == value).astype(np.float64) for value in range(1, size)]
         names += [f"category_{j}={value}" for value in values[1:]]
     for j in range(n_numeric):
@@ -141,9 +143,7 @@ def make_intersectional(
         target=y,
         sensitive_features=sensitive,
         planted=planted,
-        planted_description=" and ".join(
-            f"{name} = {values.min()}" for name, values in list(sensitive.items())[: len(codes[:2])]
-        ),
+        planted_description=" and ".join(planted_values),
         feature_names=names,
         DESCR=make_intersectional.__doc__,
     )

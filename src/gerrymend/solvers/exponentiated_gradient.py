@@ -1,10 +1,9 @@
 """Exponentiated gradient over a list of subgroups (Agarwal et al. 2018): the paper's MARGINAL."""
 
 import numpy as np
-from scipy.special import softmax
 
 from gerrymend._sums import Array
-from gerrymend.auditor import Answer, Auditor, NotionAuditor
+from gerrymend.auditor import Answer, Auditor
 from gerrymend.learners import Decisions
 from gerrymend.solvers.base import Duals, GameSolver, Player
 from gerrymend.subgroups.listed import ListedClass
@@ -37,11 +36,6 @@ class ExponentiatedGradient(GameSolver):
         return _WeightsPlayer(auditor, gammas, C)
 
 
-def _centred(notion: NotionAuditor, members: Array) -> Array:
-    centred: Array = members - notion.event_share(members)[:, None]
-    return centred
-
-
 class _WeightsPlayer(Player):
     """λ = C·softmax(0, η·R), with R the violations of each constraint, added up over the rounds."""
 
@@ -54,8 +48,9 @@ class _WeightsPlayer(Player):
             if isinstance(notion.subgroups, ListedClass)
         ]  # fmt: skip
         self._sizes = [len(listed.rules) for listed in self._classes]
-        self._centred = [
-            _centred(notion, listed.membership.toarray())
+        self._cells_of = [listed.membership.T.tocsr() for listed in self._classes]
+        self._shares = [
+            listed.membership @ notion.mass / notion.mass.sum()
             for notion, listed in zip(auditor.notions, self._classes, strict=True)
         ]
         # Two constraints a subgroup: its rate may be too high (−) or too low (+).
@@ -84,10 +79,13 @@ class _WeightsPlayer(Player):
             / np.maximum(self._squares, np.finfo(float).tiny)
         )
         logits = np.pad(rate[:, None] * self._violations, ((0, 0), (1, 0)))
-        multipliers = self._C * softmax(logits, axis=1)[:, 1:]
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        multipliers = self._C * weights[:, 1:] / weights.sum(axis=1, keepdims=True)
         too_high, too_low = np.split(multipliers, 2, axis=1)
         by_notion = np.split(too_high - too_low, np.cumsum(self._sizes)[:-1], axis=1)
-        self.duals = Duals(
-            [net @ centred for net, centred in zip(by_notion, self._centred, strict=True)],
-            multipliers.sum(axis=1),
-        )
+        # Σ_g (λ⁻_g − λ⁺_g)·centre(g), the groups' sum less the sum of their shares of the event.
+        pressure = [
+            (cells_of @ net.T).T - (net @ shares)[:, None]
+            for cells_of, net, shares in zip(self._cells_of, by_notion, self._shares, strict=True)
+        ]
+        self.duals = Duals(pressure, multipliers.sum(axis=1))

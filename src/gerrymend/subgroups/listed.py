@@ -56,9 +56,11 @@ class ListedClass(BoundClass):
         return values
 
     def worst(self, residuals: Array) -> Found:
-        """The exact worst subgroup, for each residual."""
+        """The exact worst subgroup, for each residual; between equals, one of too high a rate."""
         values = self.values(residuals)
-        keys = np.argmax(np.abs(values), axis=1)
+        highest, lowest = values.argmax(axis=1), values.argmin(axis=1)
+        high, low = values.max(axis=1), values.min(axis=1)
+        keys = np.where(high >= -low * (1 - 1e-12), highest, lowest)
         return Found(
             values=values[np.arange(len(keys)), keys],
             members=self.membership[keys].toarray(),

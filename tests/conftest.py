@@ -1,0 +1,54 @@
+"""Shared fixtures: the paper's data where it is at hand, and small made data."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+PAPER_DATA = Path(__file__).parents[2] / "shared" / "data" / "paper"
+DATASETS = ("communities", "lawschool", "adult", "student")
+
+
+def load_paper(name: str) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
+    """One-hot features, labels and protected columns, cleaned as the paper did."""
+    if not PAPER_DATA.is_dir():
+        pytest.skip("the paper's data is not at hand (../shared/data/paper)")
+    if name == "communities":
+        frame = pd.read_csv(PAPER_DATA / "communities.csv", na_values="?").fillna(0)
+        crime = frame.pop("ViolentCrimesPerPop")
+        y = crime > crime.quantile(0.7)
+        marks = pd.read_csv(PAPER_DATA / "communities_protected.csv", encoding="utf-8-sig").iloc[0]
+        protected = frame[[column for column in frame if marks[column] == 1]]
+    elif name == "lawschool":
+        frame = pd.read_csv(PAPER_DATA / "lawschool.csv").dropna()
+        y = frame.pop("bar1") == "P"
+        frame["race"] = frame["race"].astype(int).astype(str)
+        protected = frame[["race", "fam_inc", "age", "gender"]]
+    elif name == "adult":
+        frame = pd.read_csv(PAPER_DATA / "adult.csv", skipinitialspace=True)
+        y = frame.pop("income") == ">50K"
+        protected = frame[["age", "race", "sex"]]
+    else:
+        frame = pd.read_csv(PAPER_DATA / "student-mat.csv", sep=";").drop(columns=["G1", "G2"])
+        y = frame.pop("G3") >= 11
+        protected = frame[["sex", "age", "romantic", "Dalc", "Walc"]]
+    return pd.get_dummies(frame).to_numpy(float), y.to_numpy(int), protected
+
+
+@pytest.fixture
+def toy():
+    """A small dataset with categories and numbers, and a model worth auditing."""
+    rng = np.random.default_rng(0)
+    n = 300
+    protected = pd.DataFrame(
+        {
+            "race": rng.choice(["blue", "green", "red"], n),
+            "sex": rng.choice(["F", "M"], n),
+            "age": rng.integers(18, 70, n),
+        }
+    )
+    features = rng.standard_normal((n, 4))
+    features[:, 0] += (protected["race"] == "blue") & (protected["sex"] == "M")
+    y = (features[:, 0] + features[:, 1] + rng.standard_normal(n) > 0.3).astype(int)
+    return features, y, protected

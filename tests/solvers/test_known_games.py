@@ -1,0 +1,145 @@
+"""Games small enough to solve by a linear program that shares no code with the solvers."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from gerrymend.auditor import Auditor
+from gerrymend.learners import LinearLearner, make_learner
+from gerrymend.mixture import ConstantPredictor, Mixture
+from gerrymend.notions import as_notions
+from gerrymend.protected import distinct_rows, read_columns
+from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay, play
+from gerrymend.subgroups import LinearThresholds, Marginals
+
+
+class TableLearner:
+    """The exact best response over a short list of classifiers."""
+
+    def __init__(self, decisions, weight):
+        self.decisions, self.weight = decisions, weight
+
+    def best_response(self, costs):
+        best = np.argmin(self.decisions @ (costs * self.weight).T, axis=0)
+        return self.decisions[best] > 0, best
+
+    def mixture(self, keys):
+        return Mixture([ConstantPredictor(True)] * len(keys), np.ones(len(keys)) / len(keys))
+
+
+def make_game(seed, notion_name):
+    rng = np.random.default_rng(seed)
+    n = 60
+    y = rng.integers(0, 2, n)
+    y[:2] = 0, 1
+    weight = rng.integers(1, 4, n).astype(float)
+    a = {"race": rng.choice(["b", "g", "r"], n), "sex": rng.choice(["F", "M"], n)}
+    decisions = (rng.random((8, n)) < 0.5).astype(float)
+    decisions[0] = np.where(rng.random(n) < 0.85, y, 1 - y)
+    decisions[1], decisions[2] = 0.0, 1.0
+    auditor = Auditor(
+        as_notions(notion_name), Marginals(), distinct_rows(read_columns(a)), y, weight
+    )
+    return auditor, TableLearner(decisions, weight), y, weight, a, decisions
+
+
+def value_by_linear_program(y, weight, a, decisions, notions, gamma, C):
+    """min err·q + C·s, s ≥ ±unfairness_g(q) − gamma, q a distribution, written row by row."""
+    error = [(weight * (h != y)).sum() / weight.sum() for h in decisions]
+    groups = [values == value for values in a.values() for value in np.unique(values)]
+    rows = []
+    for notion in notions:
+        for group in groups:
+            signed = np.array([notion.unfairness(y, h, group, weight) for h in decisions])
+            rows += [signed, -signed]
+    A_ub = np.column_stack([np.array(rows), -np.ones(len(rows))])
+    result = linprog(
+        [*error, C],
+        A_ub=A_ub,
+        b_ub=np.full(len(rows), gamma),
+        A_eq=[[1.0] * len(decisions) + [0.0]],
+        b_eq=[1.0],
+    )
+    return result.fun
+
+
+NAMES = ("false_positive_rate", "false_negative_rate", "statistical_parity", "error_rate")
+
+
+@pytest.mark.parametrize("solver", [FictitiousPlay(), FictitiousPlay("appendix"),
+                                    ExponentiatedGradient()], ids=repr)  # fmt: skip
+@pytest.mark.parametrize("notion", [*NAMES, "equalized_odds"])
+@pytest.mark.parametrize("seed", range(3))
+def test_solvers_reach_the_value_of_the_game(solver, notion, seed):
+    gamma, C = 0.01, 5.0
+    auditor, learner, y, weight, a, decisions = make_game(seed, notion)
+    value = value_by_linear_program(y, weight, a, decisions, as_notions(notion), gamma, C)
+    (end,) = play(solver, learner, auditor, gammas=[gamma], C=C, max_iter=4000, tol=2e-3)
+    worth = end.error[-1] + C * max(0.0, end.unfairness[-1] - gamma)
+    assert worth >= value - 1e-9, "a mixture can't be worth less than the value of the game"
+    assert worth <= value + end.gap + 1e-9, "with exact answers the gap is a bound"
+    assert worth == pytest.approx(value, abs=0.01)
+
+
+def test_games_of_many_gammas_are_the_games_of_each(toy):
+    X, y, protected = toy
+    order = np.argsort(y, kind="stable")
+    X, y, protected = X[order], y[order], protected.iloc[order]
+    cells = distinct_rows(read_columns(protected))
+    auditor = Auditor(as_notions("equalized_odds"), LinearThresholds(), cells, y, np.ones(len(y)))
+    learner = LinearLearner(X, np.ones(len(y)), auditor.base_cost, auditor.pressed)
+    gammas = [0.0, 0.003, 0.01, 1.0]
+    together = play(FictitiousPlay(), learner, auditor, gammas=gammas, C=10, max_iter=80, tol=0.01)
+    for gamma, one in zip(gammas, together, strict=True):
+        (alone,) = play(
+            FictitiousPlay(), learner, auditor, gammas=[gamma], C=10, max_iter=80, tol=0.01
+        )
+        assert one.n_rounds == alone.n_rounds
+        assert one.converged == alone.converged
+        np.testing.assert_allclose(one.error, alone.error, atol=1e-12)
+        np.testing.assert_allclose(one.unfairness, alone.unfairness, atol=1e-12)
+        assert one.gap == pytest.approx(alone.gap)
+    assert together[-1].n_rounds == 1, "nothing to do where everything is within gamma"
+
+
+def test_no_fairness_pressure_gives_the_plain_estimator(toy):
+    from sklearn.linear_model import LogisticRegression
+
+    X, y, protected = toy
+    weight = np.ones(len(y))
+    auditor = Auditor(
+        as_notions("error_rate"), Marginals(), distinct_rows(read_columns(protected)), y, weight
+    )
+    learner = make_learner(LogisticRegression(), X, weight, auditor.base_cost, auditor.pressed)
+    (end,) = play(
+        FictitiousPlay(), learner, auditor, gammas=[1.0], C=10.0, max_iter=10, tol=1e-3
+    )
+    plain = LogisticRegression().fit(X, y).predict(X)
+    np.testing.assert_array_equal(end.mixture.positive_probability(X), plain)
+
+
+def test_exponentiated_gradient_needs_a_list(toy):
+    _, y, protected = toy
+    cells = distinct_rows(read_columns(protected))
+    auditor = Auditor(as_notions("error_rate"), LinearThresholds(), cells, y, np.ones(len(y)))
+    with pytest.raises(ValueError, match="needs a class that lists its subgroups"):
+        ExponentiatedGradient().start(auditor, np.array([0.0]), 10.0)
+
+
+def test_an_interrupt_keeps_whole_rounds():
+    from gerrymend.solvers.base import Interrupted
+
+    auditor, learner, *_ = make_game(0, "false_positive_rate")
+
+    def stop(played):
+        if played.number == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as caught:
+        play(FictitiousPlay(), learner, auditor, gammas=[0.0], C=5, max_iter=99, tol=None,
+             on_round=stop)  # fmt: skip
+    (end,) = caught.value.equilibria
+    (whole,) = play(FictitiousPlay(), learner, auditor, gammas=[0.0], C=5, max_iter=7, tol=None)
+    assert end.n_rounds == 7
+    np.testing.assert_array_equal(end.error, whole.error)
+    assert end.worst.unfairness == whole.worst.unfairness
