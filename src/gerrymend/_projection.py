@@ -1,5 +1,8 @@
 """Weighted least squares on [1, columns], factorised once and solved many times."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,27 +24,36 @@ class Projection:
     B (Bᵀ (w·c)): two passes over B, whatever the rank of the columns. Standardising first keeps
     columns of small units from being taken for noise.
 
-    Rows are read in blocks, and R is carried from one block to the next, so that beside B itself
-    nothing of the size of the data is held.
+    Rows are read in blocks, in the given order, and R is carried from one block to the next, so
+    that beside B itself nothing of the size of the data is held.
     """
 
-    def __init__(self, columns: NDArray[np.floating], weight: Array) -> None:
+    def __init__(
+        self,
+        columns: NDArray[np.floating],
+        weight: Array,
+        order: NDArray[np.intp] | None = None,
+    ) -> None:
         n_rows, n_columns = columns.shape
         blocks = [slice(i, i + _BLOCK) for i in range(0, n_rows, _BLOCK)]
-        mean, scale = _moments(columns, weight, blocks)
+
+        def block(rows: slice) -> NDArray[np.floating]:
+            return columns[rows] if order is None else columns[order[rows]]
+
+        mean, scale = _moments(block, n_columns, weight, blocks)
         root = np.sqrt(weight)
 
         def standardised(rows: slice) -> Array:
             design = np.empty((len(weight[rows]), n_columns + 1))
             design[:, 0] = 1.0
-            np.subtract(columns[rows], mean, out=design[:, 1:])
+            np.subtract(block(rows), mean, out=design[:, 1:])
             design[:, 1:] /= scale
             return design
 
-        triangle = np.zeros((0, n_columns + 1))
+        triangle: Any = np.zeros((0, n_columns + 1))
         for rows in blocks:
-            block = standardised(rows) * root[rows, None]
-            triangle = np.linalg.qr(np.concatenate([triangle, block]), mode="r")
+            weighted = standardised(rows) * root[rows, None]
+            triangle = np.linalg.qr(np.concatenate([triangle, weighted]), mode="r")
         _, singular, right = np.linalg.svd(triangle, full_matrices=False)
         kept = singular > RANK_TOLERANCE * singular[0]
         turn = right[kept].T / singular[kept]
@@ -74,16 +86,18 @@ class Projection:
 
 
 def _moments(
-    columns: NDArray[np.floating], weight: Array, blocks: list[slice]
+    block: Callable[[slice], NDArray[np.floating]],
+    n_columns: int,
+    weight: Array,
+    blocks: list[slice],
 ) -> tuple[Array, Array]:
-    """Weighted mean and standard deviation of each column; infinite, so that it drops out, if constant."""
+    """Weighted mean and deviation of each column; infinite if constant, so that it drops out."""
     share = weight / weight.sum()
-    mean = np.zeros(columns.shape[1])
+    mean, variance = np.zeros(n_columns), np.zeros(n_columns)
     for rows in blocks:
-        mean += share[rows] @ columns[rows]
-    variance = np.zeros(columns.shape[1])
+        mean += share[rows] @ block(rows)
     for rows in blocks:
-        variance += share[rows] @ np.square(columns[rows] - mean)
+        variance += share[rows] @ np.square(block(rows) - mean)
     scale = np.sqrt(variance)
     # A constant column leaves a variance of rounding errors, relative to its own size.
     constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(float).tiny)

@@ -34,4 +34,5 @@ def total(values: Array) -> float:
 
 def total_by_cell(cell: NDArray[np.intp], values: Array, n_cells: int) -> Array:
     """Sum of values in each cell, the same for every order of the rows."""
-    return np.bincount(cell, weights=exactly_summable(values), minlength=n_cells)
+    sums: Array = np.bincount(cell, exactly_summable(values), n_cells).astype(np.float64)
+    return sums

@@ -1,6 +1,7 @@
 """Every check of an input, and its message: the argument, the value got, and the remedy."""
 
 import difflib
+import warnings
 from collections.abc import Iterable, Sized
 from numbers import Real
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import type_of_target
 
 from gerrymend._sums import Array
 
@@ -20,7 +23,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def is_frame(data: Any) -> bool:
     """Whether data is an eager frame of any library that narwhals knows."""
-    return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+    try:
+        return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+    except nw.exceptions.DuplicateError:  # a frame, if one with two columns of the same name
+        return True
 
 
 def is_series(data: Any) -> bool:
@@ -48,7 +54,15 @@ def as_vector(values: Any, argument: str) -> NDArray[Any]:
     if is_series(values):
         values = nw.from_native(values, series_only=True).to_numpy()
     vector = np.asarray(values)
+    if vector.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        vector = np.asarray(values, dtype=object)  # NumPy would turn 1 beside "a" into "1"
     if vector.ndim == 2 and vector.shape[1] == 1:
+        warnings.warn(
+            f"A column-vector {argument} was passed when a 1d array was expected; its one column "
+            "is taken.",
+            DataConversionWarning,
+            stacklevel=2,
+        )
         vector = vector[:, 0]
     if vector.ndim != 1:
         raise ValueError(f"{argument} must have one dimension; got shape {vector.shape}.")
@@ -77,13 +91,15 @@ def check_labels(labels: NDArray[Any], argument: str) -> NDArray[Any]:
         ) from None
     if len(classes) == 1:
         raise ValueError(
-            f"{argument} has only one class, {classes[0]!r}; two are needed to compare rates."
+            f"{argument} has only one class, {classes.tolist()[0]!r}; two are needed to compare "
+            "rates."
         )
     if len(classes) > 2:
-        shown = ", ".join(map(repr, classes[:6])) + (", …" if len(classes) > 6 else "")
+        shown = ", ".join(map(repr, classes[:6].tolist())) + (", …" if len(classes) > 6 else "")
+        kind = f"The type of the target is {type_of_target(labels)}: "
         raise ValueError(
-            "Only binary classification is supported. "
-            f"{argument} has {len(classes)} classes: {shown}. Merge them into two."
+            f"Only binary classification is supported. {kind}{argument} has {len(classes)} "
+            f"classes, {shown}. Merge them into two."
         )
     return classes
 
@@ -122,6 +138,14 @@ def check_number(
         bound = f"above {low:g}" if above else f"of at least {low:g}"
         raise ValueError(f"{argument} must be a number {bound}; got {value!r}. {remedy}".rstrip())
     return float(value)
+
+
+def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int:
+    """A whole number, at least `low`."""
+    number = check_number(value, argument, low=low, remedy=remedy)
+    if number != int(number):
+        raise ValueError(f"{argument} must be a whole number; got {value!r}. {remedy}".rstrip())
+    return int(number)
 
 
 def check_gamma(gamma: Any) -> float:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gerrymend._validation import (
     as_vector,
@@ -90,7 +91,7 @@ class AuditReport:
             lines.append(f"Worst subgroup found: {w.describe()} ({w.size:,} rows)")
             lines.append(
                 f"  {w.notion.words} {w.rate:.1%}, overall {w.overall_rate:.1%}; its rows that "
-                f"count for this rate are {w.share:.1%} of all rows"
+                f"count are {w.share:.1%} of all rows"
             )
         bound = (
             "exact for this class"
@@ -158,7 +159,7 @@ def audit(
     ...             subgroups=LinearThresholds(search="grid")))
     Audit of 800 rows over LinearThresholds(search='grid'): exceeds gamma.
     Worst subgroup found: race = blue and gender = man (200 rows)
-      false positive rate 100.0%, overall 50.0%; its rows that count for this rate are 12.5% of all rows
+      false positive rate 100.0%, overall 50.0%; its rows that count are 12.5% of all rows
       unfairness 0.0625 (exact for this class), gamma 0.01
     """
     notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
@@ -167,9 +168,7 @@ def audit(
     check_no_missing(labels, "y_true")
     check_no_missing(predicted, "y_pred")
     protected = read_columns(sensitive_features)
-    check_same_length(
-        y_true=labels, y_pred=predicted, sensitive_features=protected[0].values
-    )
+    check_same_length(y_true=labels, y_pred=predicted, sensitive_features=protected[0].values)
     weight = check_weights(sample_weight, len(labels))
     classes = _classes(labels, predicted, threshold is None and not decision_probabilities)
     if pos_label is not None:
@@ -197,10 +196,10 @@ def audit(
     )
 
 
-def _classes(labels: Any, predicted: Any, predicted_are_labels: bool) -> Any:
-    """The two labels; the decisions can show the second where y_true has only one."""
-    if predicted_are_labels and len(np.unique(labels)) == 1:
-        both = np.unique(np.concatenate([labels, predicted]))
+def _classes(labels: NDArray[Any], predicted: NDArray[Any], are_decisions: bool) -> NDArray[Any]:
+    """The two labels; decisions can show the second where y_true has only one."""
+    if are_decisions and (labels == labels[0]).all():
+        both = set(predicted.tolist()) | {labels.tolist()[0]}
         if len(both) == 2:
-            return both
+            labels = np.concatenate([labels, predicted])
     return check_labels(labels, "y_true")

@@ -152,7 +152,7 @@ class NotionAuditor:
         return by_row if self._unit_slope else by_row * self.slope
 
     def residuals(self, votes: Array, n_votes: int | None) -> Array:
-        """W, the centred outcomes by cell: a group's sum, over the total weight, is its unfairness."""
+        """W, the centred outcomes by cell; a group's sum, over all weight, is its unfairness."""
         outcomes = self.outcomes(votes, n_votes)
         outcomes -= (outcomes @ self._ones)[:, None] * self._mass_share
         return outcomes
@@ -162,12 +162,18 @@ class NotionAuditor:
         share: Array = members @ self._mass_share
         return share
 
-    def subgroup(self, key: Any, members: Members, votes: Array, n_votes: int | None) -> Subgroup | None:
+    def subgroup(
+        self, key: Any, members: Members, votes: Array, n_votes: int | None
+    ) -> Subgroup | None:
         """The subgroup of a key, measured on the rows that its description selects."""
         if not members.any():
             return None
-        rule = self.subgroups.presentable(key, members)
-        selected = rule.members({column.name: column for column in self._cells.columns})
+        columns = {column.name: column for column in self._cells.columns}
+        rule = self.subgroups.source.rule(key)
+        selected = rule.members(columns)
+        selected[self._active] = members  # on these the class has the last word
+        rule = rule.in_few_digits(columns, selected)
+        selected = rule.members(columns)
         members = selected[self._active]
         outcomes = self.outcomes(votes[None], n_votes)[0]
         mass = float(self.mass[members].sum())
@@ -205,7 +211,7 @@ class Auditor:
     ) -> None:
         self.notions = [NotionAuditor(notion, subgroups, cells, y, weight) for notion in notions]
         self.total_weight = total(weight)
-        self.base_cost: Array = 1.0 - 2.0 * y
+        self.base_cost: Array = 1.0 - 2.0 * y.astype(np.float64)
         self.pressed = self._pressed_rows()
         # err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), p⟩ / n
         self._error_of_zero = total(weight * y) / self.total_weight
@@ -255,7 +261,7 @@ class Auditor:
         return error
 
     def price(self, pressure: Sequence[Array], out: Array) -> None:
-        """Write the cost of deciding 1, (1 − 2y) + b·Σ_g (λ⁻_g − λ⁺_g)·centre(g), into pressed rows.
+        """Write what deciding 1 costs, (1 − 2y) + b·Σ_g (λ⁻_g − λ⁺_g)·centre(g), in pressed rows.
 
         The cost of others is (1 − 2y) in every round.
         """
@@ -268,7 +274,7 @@ class Auditor:
             out[:, notion.rows] += notion.spread(by_cell)
 
     def fine(self, pressure: Sequence[Array], residuals: Sequence[Array]) -> Array:
-        """Σ_g (λ⁻_g − λ⁺_g)·v_g: what each model pays for its unfairness, before gamma's allowance.
+        """Σ_g (λ⁻_g − λ⁺_g)·v_g: what each model pays for unfairness, gamma not yet allowed for.
 
         ⟨pressure, W⟩ / n, as W sums to 0 and so doesn't see by what the pressure was centred.
         """

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._indexing import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gerrymend._sums import Array
@@ -24,6 +23,7 @@ from gerrymend._validation import (
     check_number,
     check_same_length,
     check_weights,
+    check_whole,
     did_you_mean,
     is_frame,
 )
@@ -92,7 +92,13 @@ class _ParityClassifier(ClassifierMixin, BaseEstimator):
         models = []
         for equilibrium in self._play(X, y, sensitive_features, sample_weight, list(gammas)):
             model = clone(self).set_params(gamma=equilibrium.gamma)
-            for name in ("n_features_in_", "feature_names_in_", "classes_", "_seed", "_takes_frame"):
+            for name in (
+                "n_features_in_",
+                "feature_names_in_",
+                "classes_",
+                "_seed",
+                "_takes_frame",
+            ):
                 if hasattr(self, name):
                     setattr(model, name, getattr(self, name))
             model._store(equilibrium)
@@ -163,14 +169,17 @@ class _ParityClassifier(ClassifierMixin, BaseEstimator):
         """Check everything, then bind and play."""
         gammas = [check_gamma(gamma) for gamma in gammas]
         C = check_number(self.C, "C", low=0.0, above=True)
-        max_iter = int(check_number(self.max_iter, "max_iter", low=1))
+        max_iter = check_whole(self.max_iter, "max_iter", low=1)
         tol = None if self.tol is None else check_number(self.tol, "tol", low=0.0)
         notions, solver = as_notions(self.notion), as_solver(self.solver)
         subgroups = self._subgroup_class()
         estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
 
-        protected = _protected_columns(X, sensitive_features)
         features = self._read_features(X, reset=True, estimator=estimator)
+        if sensitive_features is None:
+            protected = read_columns(X if is_frame(X) else features, "X")
+        else:
+            protected = _protected_columns(X, sensitive_features)
         n_rows = features.shape[0]
         labels = self._read_labels(y)
         check_same_length(X=range(n_rows), y=labels, sensitive_features=protected[0].values)
@@ -186,7 +195,7 @@ class _ParityClassifier(ClassifierMixin, BaseEstimator):
         if self.random_state is not None:
             _seed_estimator(estimator := clone(estimator), self._seed)
         learner = make_learner(
-            estimator, _safe_indexing(features, order), weight, auditor.base_cost, auditor.pressed
+            estimator, features, weight, auditor.base_cost, auditor.pressed, order
         )
         try:
             equilibria = play(
@@ -401,9 +410,7 @@ class _Progress:
 
 
 def _protected_columns(X: Any, sensitive_features: Any) -> tuple[Column, ...]:
-    """The protected attributes: given as data, or named, or all of X."""
-    if sensitive_features is None:
-        return read_columns(X if is_frame(X) else np.asarray(X), "X")
+    """The protected attributes: given as data, or by their names in X."""
     names = sensitive_features
     if isinstance(names, str):
         names = [names]

@@ -59,9 +59,7 @@ def show_demo(n_rows: int, seed: int) -> None:
         for row in rows:
             worst = row.report.worst if row.report.unfairness > 1e-9 else None
             words = escape(worst.describe()) if worst else "none"
-            table.add_row(
-                row.auditor, words, f"{row.report.unfairness:.4f}", row.report.verdict
-            )
+            table.add_row(row.auditor, words, f"{row.report.unfairness:.4f}", row.report.verdict)
         console.print(table)
     worst = found[2].report.worst
     assert worst is not None

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
+from sklearn.utils._indexing import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from gerrymend._projection import TIE, Projection
@@ -30,25 +31,33 @@ from gerrymend.mixture import (
 )
 
 Decisions = NDArray[np.bool_]
+Keys = Sequence[Any] | NDArray[Any]
 
 
 class Learner(ABC):
     """Bound to features and weights; answers costs with decisions."""
 
     @abstractmethod
-    def best_response(self, costs: Array) -> tuple[Decisions, Sequence[Any]]:
+    def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
         """Decisions for each row of costs, and a key for each of the predictors that made them."""
 
     @abstractmethod
-    def mixture(self, keys: Sequence[Any]) -> Mixture:
+    def mixture(self, keys: Keys) -> Mixture:
         """The uniform mixture of the predictors of these keys."""
 
 
 class LinearLearner(Learner):
     """The paper's heuristic: least squares of the cost, cut at 0, with a cached factorisation."""
 
-    def __init__(self, X: Array, weight: Array, base_cost: Array, pressed: slice) -> None:
-        self._projection = Projection(X, weight)
+    def __init__(
+        self,
+        X: Array,
+        weight: Array,
+        base_cost: Array,
+        pressed: slice,
+        order: NDArray[np.intp] | None = None,
+    ) -> None:
+        self._projection = Projection(X, weight, order)
         self._pressed = pressed
         self._weight = None if (weight == 1.0).all() else weight[pressed]
         # Rows that are never pressed bring the same to the product in every round.
@@ -56,7 +65,7 @@ class LinearLearner(Learner):
         fixed[pressed] = 0.0
         self._fixed_coordinates = self._projection.coordinates(fixed[None])
 
-    def best_response(self, costs: Array) -> tuple[Decisions, Sequence[Any]]:
+    def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
         """Two products with the basis, for all rows of costs at once."""
         pressed = costs[:, self._pressed]
         if self._weight is not None:
@@ -69,7 +78,7 @@ class LinearLearner(Learner):
             coordinates[costs.min(axis=1) >= 0] = self._projection.one
         return self._projection.fitted(coordinates) < -TIE, coordinates
 
-    def mixture(self, keys: Sequence[Any]) -> Mixture:
+    def mixture(self, keys: Keys) -> Mixture:
         """One matrix of coefficients."""
         intercepts, coefficients = self._projection.coefficients(np.asarray(keys))
         return Mixture.of_linear(-coefficients, -intercepts - TIE)
@@ -83,14 +92,14 @@ class EstimatorLearner(Learner):
         self._X = X
         self._weight = weight
 
-    def best_response(self, costs: Array) -> tuple[Decisions, Sequence[Any]]:
+    def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
         """One fit a row of costs; a constant where no cost differs in sign."""
         predictors = [self._predictor(cost) for cost in costs]
         return np.stack([predictor.decide(self._X) for predictor in predictors]), predictors
 
-    def mixture(self, keys: Sequence[Any]) -> Mixture:
+    def mixture(self, keys: Keys) -> Mixture:
         """The keys are the predictors."""
-        return Mixture.of_predictors(keys)
+        return Mixture.of_predictors(list(keys))
 
     def _predictor(self, cost: Array) -> Predictor:
         counted = cost[self._weight > 0]
@@ -129,16 +138,22 @@ def is_linear(estimator: Any) -> bool:
 
 
 def make_learner(
-    estimator: Any, X: Any, weight: Array, base_cost: Array, pressed: slice
+    estimator: Any,
+    X: Any,
+    weight: Array,
+    base_cost: Array,
+    pressed: slice,
+    order: NDArray[np.intp] | None = None,
 ) -> Learner:
     """The learner that an estimator calls for; see `check_estimator_kind`.
 
-    Outside the slice `pressed` of rows the cost is `base_cost` in every round.
+    Outside the slice `pressed` of rows the cost is `base_cost` in every round. With `order`, the
+    rows of X are taken in that order; weights and costs have it already.
     """
     if _is_plain_least_squares(estimator):
-        return LinearLearner(X, weight, base_cost, pressed)
+        return LinearLearner(X, weight, base_cost, pressed, order)
     kind = RegressionLearner if is_regressor(estimator) else ClassificationLearner
-    return kind(estimator, X, weight)
+    return kind(estimator, X if order is None else _safe_indexing(X, order), weight)
 
 
 def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:
@@ -150,29 +165,27 @@ def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:
         "HistGradientBoostingClassifier(); or a regressor, such as LinearRegression(), which is "
         "trained on the cost and cut at 0."
     )
-    if isinstance(estimator, type) or not (is_classifier(estimator) or is_regressor(estimator)):
+    usable = not isinstance(estimator, type) and hasattr(estimator, "__sklearn_tags__")
+    if not usable or not (is_classifier(estimator) or is_regressor(estimator)):
         raise TypeError(
             f"estimator={estimator!r} is neither a classifier nor a regressor. {remedy}"
         )
     needs_weights = weighted or is_classifier(estimator)
     if needs_weights and not has_fit_parameter(_last_step(estimator), "sample_weight"):
         why = "" if is_classifier(estimator) else ", and sample_weight was given"
-        raise TypeError(
-            f"estimator={estimator!r} takes no sample_weight in fit{why}. {remedy}"
-        )
+        raise TypeError(f"estimator={estimator!r} takes no sample_weight in fit{why}. {remedy}")
     return estimator
 
 
-def fit_weighted(model: Any, X: Any, target: Array, weight: Array | None) -> Any:
+def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None) -> Any:
     """Fit with row weights, which a pipeline passes on to its last step."""
     if weight is None:
         return model.fit(X, target)
     if not isinstance(model, Pipeline):
         return model.fit(X, target, sample_weight=weight)
-    if get_config()["enable_metadata_routing"]:
-        model.steps[-1][1].set_fit_request(sample_weight=True)
-        return model.fit(X, target, sample_weight=weight)
-    return model.fit(X, target, **{f"{model.steps[-1][0]}__sample_weight": weight})
+    # By the step's name: with routing on, every other step would have to declare itself.
+    with config_context(enable_metadata_routing=False):
+        return model.fit(X, target, **{f"{model.steps[-1][0]}__sample_weight": weight})
 
 
 def _last_step(estimator: Any) -> Any:

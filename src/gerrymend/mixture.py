@@ -136,7 +136,7 @@ class Mixture:
         distinct: dict[str, Predictor] = {}
         counts: dict[str, int] = {}
         for predictor in predictors:
-            key = joblib.hash(predictor)
+            key = _content(predictor)
             distinct.setdefault(key, predictor)
             counts[key] = counts.get(key, 0) + 1
         return cls(list(distinct.values()), np.array(list(counts.values())) / len(predictors))
@@ -149,6 +149,14 @@ class Mixture:
         for weight, predictor in zip(self.weights, self.predictors, strict=True):
             p += weight * predictor.decide(X)
         return np.clip(p, 0.0, 1.0)
+
+
+def _content(predictor: Predictor) -> str:
+    """A text that identical predictors share; one that can't be hashed is like no other."""
+    try:
+        return str(joblib.hash(predictor))
+    except Exception:  # joblib walks any object, and any object can object
+        return f"id {id(predictor)}"
 
 
 def row_draws(X: Any, seed: int) -> Array:
@@ -164,7 +172,7 @@ def row_draws(X: Any, seed: int) -> Array:
     state = np.full(X.shape[0], _scramble(np.uint64(seed)), dtype=np.uint64)
     for words in _words(X):
         state = _scramble(state ^ words)
-    return (state >> np.uint64(11)) * 2.0**-53
+    return (state >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _words(X: Any) -> Iterator[NDArray[np.uint64]]:

@@ -80,11 +80,8 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
     if 0 in lengths.values():
         raise ValueError(f"{argument} is empty: it has no rows.")
     names = [column.name for column in columns]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(
-            f"{argument} has more than one column named {', '.join(map(repr, repeated))}; "
-            "rename them, so that a subgroup can be told in words."
-        )
+    if len(set(names)) < len(names):
+        raise _same_name(argument, names)
     return columns
 
 
@@ -141,8 +138,11 @@ def distinct_rows(columns: Sequence[Column]) -> Cells:
 def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
     """Split a container into (name, values)."""
     if is_frame(data):
-        frame = nw.from_native(data, eager_only=True)
-        return [(str(series.name), series) for series in frame.iter_columns()]
+        try:
+            columns = nw.from_native(data, eager_only=True).iter_columns()
+            return [(str(series.name), series) for series in columns]
+        except nw.exceptions.DuplicateError:
+            raise _same_name(argument, list(data.columns)) from None
     if is_series(data):
         series = nw.from_native(data, series_only=True)
         return [(str(series.name or "attribute_0"), series)]
@@ -151,7 +151,8 @@ def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
     if isinstance(data, str) or not isinstance(data, list | tuple | np.ndarray):
         raise TypeError(
             f"{argument} must be a frame (pandas, polars, pyarrow), a Series, a mapping from names "
-            f"to columns, an array or a list; got {type(data).__name__}. Collect a lazy frame first."
+            f"to columns, an array or a list; got {type(data).__name__}. "
+            "Collect a lazy frame first."
         )
     array = data if isinstance(data, np.ndarray) else np.asarray(data, dtype=object)
     if array.ndim not in (1, 2):
@@ -188,12 +189,12 @@ def _column(name: str, values: Any, argument: str) -> Column:
 def _objects(name: str, values: list[Any], where: str) -> Column:
     """Python objects: all numbers are a number, all strings or all booleans a category."""
     kinds = {type(value) for value in values if not _is_missing(value)}
-    if kinds and all(issubclass(kind, int | float | np.number) for kind in kinds - {bool}):
-        if bool not in kinds:
-            if any(map(_is_missing, values)):
-                raise _missing_number(where)
-            return _numbers(name, np.asarray(values, dtype=np.float64), where)
-    return _categories(name, values, where)
+    are_numbers = all(issubclass(kind, int | float | np.number) for kind in kinds)
+    if not kinds or bool in kinds or not are_numbers:
+        return _categories(name, values, where)
+    if any(map(_is_missing, values)):
+        raise _missing_number(where)
+    return _numbers(name, np.asarray(values, dtype=np.float64), where)
 
 
 def _numbers(name: str, values: Array, where: str) -> Column:
@@ -238,6 +239,14 @@ def _missing_number(where: str) -> ValueError:
         f"{where} is numeric and has missing values. A threshold can't place them: fill them in, "
         "drop these rows yourself, or turn the column into strings, where missing is a category "
         "of its own."
+    )
+
+
+def _same_name(argument: str, names: list[str]) -> ValueError:
+    repeated = sorted({repr(name) for name in names if names.count(name) > 1})
+    return ValueError(
+        f"{argument} has more than one column named {', '.join(repeated)}; rename them, so that a "
+        "subgroup can be told in words."
     )
 
 

@@ -111,9 +111,7 @@ def test_no_fairness_pressure_gives_the_plain_estimator(toy):
         as_notions("error_rate"), Marginals(), distinct_rows(read_columns(protected)), y, weight
     )
     learner = make_learner(LogisticRegression(), X, weight, auditor.base_cost, auditor.pressed)
-    (end,) = play(
-        FictitiousPlay(), learner, auditor, gammas=[1.0], C=10.0, max_iter=10, tol=1e-3
-    )
+    (end,) = play(FictitiousPlay(), learner, auditor, gammas=[1.0], C=10.0, max_iter=10, tol=1e-3)
     plain = LogisticRegression().fit(X, y).predict(X)
     np.testing.assert_array_equal(end.mixture.positive_probability(X), plain)
 

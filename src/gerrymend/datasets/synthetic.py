@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from gerrymend._validation import check_number
+from gerrymend._validation import check_number, check_whole
 
 
 def make_gerrymandered(
@@ -45,7 +45,7 @@ def make_gerrymandered(
     >>> float(toy.score[blue_man & (toy.target == 0)].mean())
     1.0
     """
-    n_rows = int(check_number(n_samples, "n_samples", low=8, remedy="The design has 8 cells."))
+    n_rows = check_whole(n_samples, "n_samples", low=8, remedy="The design has 8 cells.")
     check_number(noise, "noise", low=0.0)
     rng = check_random_state(random_state)
     cell = rng.permutation(n_rows) % 8
@@ -108,11 +108,11 @@ def make_intersectional(
     >>> data.data.shape, list(data.sensitive_features), data.planted_description
     ((1000, 8), ['category_0', 'category_1'], 'category_0 = v0 and category_1 = v0')
     """
-    n_rows = int(check_number(n_samples, "n_samples", low=1))
-    sizes = [int(check_number(size, "cardinalities", low=2)) for size in cardinalities]
+    n_rows = check_whole(n_samples, "n_samples", low=1)
+    sizes = [check_whole(size, "cardinalities", low=2) for size in cardinalities]
     if not sizes:
         raise ValueError("cardinalities is empty; at least one categorical attribute is planted.")
-    width = int(check_number(n_features, "n_features", low=1))
+    width = check_whole(n_features, "n_features", low=1)
     rng = check_random_state(random_state)
 
     features = rng.standard_normal((n_rows, width))

@@ -7,9 +7,9 @@ with Σ λ ≤ C,
 
 Against a mixture the best λ puts C on the worst subgroup if it exceeds γ, so the mixture is worth
 err + C·max(0, U − γ). Against λ the Learner minimises ⟨cost, h⟩ + const with cost_i =
-(1 − 2y_i) + b_i·Σ_g (λ⁻_g − λ⁺_g)·centre(g)_i, each per unit of weight. The mixture's worth less the
-Learner's value is the gap, which bounds how far the mixture is from the best one if both sides'
-answers are exact; if they are heuristics it says only that neither of them finds anything better.
+(1 − 2y_i) + b_i·Σ_g (λ⁻_g − λ⁺_g)·centre(g)_i, each per unit of weight. The mixture's worth less
+the Learner's value is the gap, which bounds how far the mixture is from the best one if both
+sides' answers are exact; if they are heuristics it says only that neither finds anything better.
 """
 
 from abc import ABC, abstractmethod
@@ -23,10 +23,11 @@ from sklearn.base import BaseEstimator
 
 from gerrymend._sums import Array
 from gerrymend.auditor import Answer, Auditor, Subgroup
-from gerrymend.learners import Decisions, Learner
+from gerrymend.learners import Decisions, Keys, Learner
 from gerrymend.mixture import Mixture
 from gerrymend.subgroups.base import RuleSequence, RuleSource
 from gerrymend.subgroups.rules import Rule
+
 
 class Duals(NamedTuple):
     """The Auditor's play, one game a row.
@@ -167,7 +168,7 @@ class _Games:
         self._player = solver.start(auditor, gammas, C)
         self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
         self._mean_value = np.zeros(len(gammas))
-        self._plays: list[Sequence[Any]] = []
+        self._plays: list[Keys] = []
         self._found: list[tuple[NDArray[np.intp], list[NDArray[Any]]]] = []
         self._rounds: list[Round] = []
         # Replaced at once, so that an interrupt leaves a whole round.

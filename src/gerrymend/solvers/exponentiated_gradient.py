@@ -74,10 +74,9 @@ class _WeightsPlayer(Player):
         self._set_duals()
 
     def _set_duals(self) -> None:
-        rate = np.sqrt(
-            np.log(self._violations.shape[1] + 1)
-            / np.maximum(self._squares, np.finfo(float).tiny)
-        )
+        n_constraints = self._violations.shape[1]
+        # Before the first round nothing has been seen, and any rate times 0 is 0.
+        rate = np.sqrt(np.log(n_constraints + 1) / np.maximum(self._squares, 1e-100))
         logits = np.pad(rate[:, None] * self._violations, ((0, 0), (1, 0)))
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         multipliers = self._C * weights[:, 1:] / weights.sum(axis=1, keepdims=True)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 
 from gerrymend._sums import Array
 from gerrymend.protected import Column
-from gerrymend.subgroups.rules import Members, Rule
+from gerrymend.subgroups.rules import Rule
 
 
 class Found(NamedTuple):
@@ -53,10 +53,6 @@ class BoundClass(ABC):
     @abstractmethod
     def worst(self, residuals: Array) -> Found:
         """For each residual the subgroup of the largest |value| that the class can find."""
-
-    @abstractmethod
-    def presentable(self, key: Any, members: Members) -> Rule:
-        """The rule of a key, in as few digits as keep its members."""
 
     def upper_bound(self, residuals: Array) -> Array:
         """A |value| that no subgroup of the class exceeds, for each residual.

@@ -12,7 +12,7 @@ from gerrymend._validation import check_choice
 from gerrymend.protected import Column, take_rows
 from gerrymend.subgroups.base import BoundClass, Found, RuleSource, SubgroupClass
 from gerrymend.subgroups.listed import ListedClass
-from gerrymend.subgroups.rules import LinearRule, Members, Rule, Term
+from gerrymend.subgroups.rules import LinearRule, Term
 
 
 class LinearThresholds(SubgroupClass):
@@ -59,8 +59,8 @@ class LinearThresholds(SubgroupClass):
 class LinearEncoding:
     """The columns of the linear rules: numbers as they are, an indicator for each category but one.
 
-    The category left out is the most common (the last, among equals): with an intercept its indicator would be redundant,
-    and a rule is easier to read as a departure from the majority.
+    The category left out is the most common (the last, among equals): with an intercept its
+    indicator would be redundant, and a rule is easier to read as a departure from the majority.
     """
 
     terms: tuple[Term, ...]
@@ -114,11 +114,10 @@ class RegressionSearch(BoundClass):
     def __init__(
         self, columns: tuple[Column, ...], encoding: LinearEncoding, event_weight: Array
     ) -> None:
-        self._columns = {column.name: column for column in columns}
         self._projection = Projection(encoding.matrix(columns), event_weight)
-        self._source = RegressionRules(encoding, *self._projection.coefficients(
-            np.eye(len(self._projection.basis))
-        ))
+        self._source = RegressionRules(
+            encoding, *self._projection.coefficients(np.eye(len(self._projection.basis)))
+        )
 
     @property
     def source(self) -> RuleSource:
@@ -130,10 +129,6 @@ class RegressionSearch(BoundClass):
         coordinates = self._projection.coordinates(residuals)
         members = (self._projection.fitted(coordinates) > TIE).astype(np.float64)
         return Found(np.vecdot(residuals, members), members, coordinates)
-
-    def presentable(self, key: Any, members: Members) -> Rule:
-        """The rule in few digits, and on the side where the rate is predicted too high."""
-        return self._source.rule(key).in_few_digits(self._columns, members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +148,7 @@ class RegressionRules:
 class ThetaGrid(ListedClass):
     """The paper's brute force over two attributes; `thetas` are its directions, in order."""
 
-    def __init__(
-        self, columns: tuple[Column, ...], encoding: LinearEncoding, mean: Array
-    ) -> None:
+    def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding, mean: Array) -> None:
         if len(encoding.terms) != 2:
             names = ", ".join(term.describe() for term in encoding.terms)
             raise ValueError(
@@ -167,17 +160,8 @@ class ThetaGrid(ListedClass):
         self.thetas = np.array([(first, second) for first in steps for second in steps])
         centred = encoding.matrix(columns) - mean
         # θ·x < 0 is −θ·x > 0.
-        rules = [
-            encoding.linear_rule(-theta, TIE - float(theta @ mean)) for theta in self.thetas
-        ]
+        rules = [encoding.linear_rule(-theta, TIE - float(theta @ mean)) for theta in self.thetas]
         members = [
             centred[:, 0] * theta[0] + centred[:, 1] * theta[1] < -TIE for theta in self.thetas
         ]
         super().__init__(rules, members)
-        self._columns = {column.name: column for column in columns}
-
-    def presentable(self, key: Any, members: Members) -> Rule:
-        """The rule in few digits, its threshold clear of every cell."""
-        rule = self.rules[int(key)]
-        assert isinstance(rule, LinearRule)
-        return rule.in_few_digits(self._columns, members)

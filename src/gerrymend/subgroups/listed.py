@@ -31,8 +31,8 @@ class ListedClass(BoundClass):
 
     def __init__(self, rules: Sequence[Rule], members: Iterable[Members]) -> None:
         self._source = ListedRules(tuple(rules))
-        rows = [sparse.csr_array(group[None], dtype=float) for group in members]
-        self.membership = sparse.vstack(rows, format="csr")
+        rows: Any = [sparse.csr_array(group[None], dtype=float) for group in members]
+        self.membership: Any = sparse.vstack(rows, format="csr")
 
     @classmethod
     def of(cls, columns: tuple[Column, ...], rules: Sequence[Rule]) -> "ListedClass":
@@ -66,7 +66,3 @@ class ListedClass(BoundClass):
             members=self.membership[keys].toarray(),
             keys=keys,
         )
-
-    def presentable(self, key: Any, members: Members) -> Rule:
-        """The rule of a key."""
-        return self._source.rule(key)

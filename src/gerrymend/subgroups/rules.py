@@ -35,6 +35,10 @@ class Rule(ABC):
     def describe(self) -> str:
         """The rule in words, with the user's names and units."""
 
+    def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Rule":
+        """A rule that selects these members of these columns, and is easier to read."""
+        return self
+
     def contains(self, sensitive_features: Any) -> Members:
         """Who is in, for any rows that have the attributes."""
         return self.members(select_columns(sensitive_features, self.attributes))
@@ -266,9 +270,7 @@ def _product_of_values(
     return list(_conditions(levels, taken))
 
 
-def _conditions(
-    levels: Mapping[str, tuple[Any, ...] | None], taken: list[Array]
-) -> Iterable[str]:
+def _conditions(levels: Mapping[str, tuple[Any, ...] | None], taken: list[Array]) -> Iterable[str]:
     for (name, values), codes in zip(levels.items(), taken, strict=True):
         assert values is not None
         if len(codes) < len(values):

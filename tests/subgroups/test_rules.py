@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gerrymend.protected import read_columns
+from gerrymend.subgroups.rules import (
+    Condition,
+    Conjunction,
+    LinearRule,
+    Term,
+    number,
+    shortest_between,
+)
+
+
+def by_name(data):
+    return {column.name: column for column in read_columns(data)}
+
+
+@given(st.integers(0, 10_000), st.integers(1, 5))
+def test_few_digits_keep_the_members_and_clear_every_row(seed, n_terms):
+    rng = np.random.default_rng(seed)
+    names = [f"x{j}" for j in range(n_terms)]
+    columns = by_name({name: rng.standard_normal(50).round(2) for name in names})
+    coefficients = tuple(rng.standard_normal(n_terms))
+    rule = LinearRule(tuple(Term(name, False) for name in names), coefficients,
+                      float(rng.standard_normal()), dict.fromkeys(names))  # fmt: skip
+    members = rule.members(columns)
+    short = rule.in_few_digits(columns, members)
+    np.testing.assert_array_equal(short.members(columns), members)
+    assert not (short.scores(columns) == short.threshold).any()
+    digits = sum(len(repr(c)) for c in short.coefficients)
+    assert digits <= sum(len(repr(c)) for c in rule.coefficients)
+
+
+def test_a_row_is_in_or_out_in_any_batch():
+    rng = np.random.default_rng(0)
+    names = [f"x{j}" for j in range(7)]
+    data = {name: rng.standard_normal(1000) for name in names}
+    rule = LinearRule(tuple(Term(name, False) for name in names),
+                      tuple(rng.standard_normal(7)), 0.1, dict.fromkeys(names))  # fmt: skip
+    whole = rule.scores(by_name(data))
+    for row in range(0, 1000, 97):
+        alone = rule.scores(by_name({name: values[[row]] for name, values in data.items()}))
+        assert alone[0] == whole[row]
+
+
+LEVELS = {"race": ("blue", "green", None), "sex": ("F", "M"), "age": None}
+
+
+@pytest.mark.parametrize(
+    ("terms", "coefficients", "threshold", "words"),
+    [
+        ([Term("age", False)], [1.0], 38.5, "age ≥ 38.5"),
+        ([Term("age", False)], [-1.0], -38.5, "age ≤ 38.5"),
+        ([Term("sex", True, "F")], [2.0], 1.0, "sex = F"),
+        ([Term("sex", True, "F")], [-2.0], -1.0, "sex = M"),
+        ([Term("race", True, None)], [1.0], 0.5, "race = (missing)"),
+        ([Term("race", True, "blue")], [-1.0], -0.5, "race in {green, (missing)}"),
+        (
+            [Term("race", True, "blue"), Term("sex", True, "M")],
+            [1.0, 1.0],
+            1.5,
+            "race = blue and sex = M",
+        ),
+        (
+            [Term("race", True, "blue"), Term("sex", True, "M")],
+            [-1.0, -1.0],
+            -1.5,
+            "not (race = blue and sex = M)",
+        ),
+        (
+            [Term("age", False), Term("sex", True, "F")],
+            [0.8, -2.1],
+            3.2,
+            "0.8·age − 2.1·[sex=F] ≥ 3.2",
+        ),
+        ([Term("age", False), Term("sex", True, "F")], [-1.0, 1.0], -2.0, "−age + [sex=F] ≥ −2"),
+    ],
+)
+def test_rules_in_words(terms, coefficients, threshold, words):
+    rule = LinearRule(tuple(terms), tuple(coefficients), threshold, LEVELS)
+    assert rule.describe() == words
+
+
+def test_words_of_values_are_the_rule_itself():
+    rng = np.random.default_rng(4)
+    data = {"race": rng.choice(np.array(["blue", "green", None]), 60), "sex": ["F", "M"] * 30}
+    rule = LinearRule(
+        (Term("race", True, "blue"), Term("sex", True, "M")), (1.0, 1.0), 1.5,
+        {"race": ("blue", "green", None), "sex": ("F", "M")},
+    )  # fmt: skip
+    expected = (data["race"] == "blue") & (np.array(data["sex"]) == "M")
+    np.testing.assert_array_equal(rule.contains(data), expected)
+
+
+def test_a_new_category_is_none_of_those_named():
+    rule = Conjunction((Condition("race", ("blue",)),), {"race": True})
+    assert rule.contains({"race": ["violet", "blue"]}).tolist() == [False, True]
+
+
+def test_intervals_are_half_open():
+    condition = Condition("age", low=18, high=25)
+    (age,) = read_columns({"age": [17.9, 18, 24.9, 25]})
+    assert condition.holds(age).tolist() == [False, True, True, False]
+    assert condition.describe() == "18 ≤ age < 25"
+
+
+def test_numbers_as_people_write_them():
+    assert (number(3.0), number(-0.5), number(1e-7)) == ("3", "−0.5", "1e−07")
+    assert shortest_between(0.123456, 0.123457) == 0.1234565
+    assert shortest_between(1.0, float("inf")) == 2.0

@@ -1,0 +1,387 @@
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gerrymend import (
+    FictitiousPlay,
+    LinearThresholds,
+    MarginalParityClassifier,
+    SubgroupParityClassifier,
+    audit,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+EXPECTED_FAILURES = {
+    "check_classifiers_train": "it compares predict with the most probable decision; ours is drawn "
+    "with that probability, as cutting it at 0.5 would lose the guarantee"
+}
+
+
+@parametrize_with_checks(
+    [
+        SubgroupParityClassifier(max_iter=30),
+        SubgroupParityClassifier(LinearRegression(), max_iter=30),
+        MarginalParityClassifier(max_iter=30),
+        MarginalParityClassifier(LinearRegression(), max_iter=30),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+def fitted(toy, estimator=None, **parameters):
+    X, y, protected = toy
+    parameters = {"gamma": 0.005, "max_iter": 60, "random_state": 0} | parameters
+    clf = SubgroupParityClassifier(estimator or LinearRegression(), **parameters)
+    return clf.fit(X, y, sensitive_features=protected)
+
+
+def test_what_is_stored_is_what_an_audit_of_the_mixture_says(toy):
+    X, y, protected = toy
+    for notion in ("false_positive_rate", "equalized_odds", "error_rate"):
+        clf = fitted(toy, notion=notion, tol=None)
+        p = clf.predict_proba(X)[:, 1]
+        report = audit(y, p, sensitive_features=protected, notion=notion,
+                       decision_probabilities=True)  # fmt: skip
+        assert clf.history_["unfairness"][-1] == pytest.approx(report.unfairness, abs=1e-12)
+        assert clf.worst_subgroup_.unfairness == pytest.approx(report.worst.unfairness, abs=1e-12)
+        assert clf.worst_subgroup_.describe() == report.worst.describe()
+        assert clf.upper_bound_ == pytest.approx(report.upper_bound, abs=1e-12)
+        error = np.mean(np.where(y == 1, 1 - p, p))
+        assert clf.history_["error"][-1] == pytest.approx(error, abs=1e-12)
+        assert clf.score(X, y) == pytest.approx(1 - error, abs=1e-12)
+        assert len(clf.history_["subgroup"]) == clf.n_iter_ == 60
+        assert clf.weights_.sum() == pytest.approx(1.0)
+        assert len(clf.predictors_) == len(clf.weights_)
+
+
+def test_less_gamma_less_unfairness(toy):
+    loose, tight = fitted(toy, gamma=1.0), fitted(toy, gamma=0.002, max_iter=400)
+    assert loose.n_iter_ == 1
+    assert tight.history_["unfairness"][-1] < 0.3 * loose.history_["unfairness"][-1]
+
+
+def test_the_order_of_rows_changes_nothing(toy):
+    X, y, protected = toy
+    order = np.random.default_rng(1).permutation(len(y))
+    one, other = fitted(toy), fitted((X[order], y[order], protected.iloc[order]))
+    np.testing.assert_allclose(one.history_["error"], other.history_["error"], atol=1e-12)
+    np.testing.assert_allclose(one.history_["unfairness"], other.history_["unfairness"], atol=1e-12)
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), LogisticRegression()])
+def test_a_weight_is_a_number_of_equal_rows(toy, estimator):
+    X, y, protected = toy
+    weight = np.random.default_rng(2).integers(0, 3, len(y))
+    repeated = np.repeat(np.arange(len(y)), weight)
+    clf = SubgroupParityClassifier(estimator, max_iter=20, tol=None)
+    one = clone(clf).fit(X, y, sensitive_features=protected, sample_weight=weight)
+    other = clone(clf).fit(X[repeated], y[repeated], sensitive_features=protected.iloc[repeated])
+    np.testing.assert_allclose(one.history_["error"], other.history_["error"], atol=1e-9)
+    np.testing.assert_allclose(one.history_["unfairness"], other.history_["unfairness"], atol=1e-9)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-9)
+
+
+def test_the_same_model_from_every_container(toy):
+    X, y, protected = toy
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    expected = fitted(toy)
+    shuffled_index = frame.set_index(np.random.default_rng(0).permutation(len(y)))
+    for features, labels, attributes in [
+        (frame, pd.Series(y, index=range(5, 5 + len(y))), protected),
+        (shuffled_index, y, protected.to_dict("list")),
+        (pl.from_pandas(frame), pl.Series(y), pl.from_pandas(protected)),
+        (pa.Table.from_pandas(frame), pa.array(y), pa.Table.from_pandas(protected)),
+    ]:
+        clf = fitted((features, labels, attributes))
+        np.testing.assert_array_equal(clf.predict_proba(features), expected.predict_proba(X))
+        np.testing.assert_array_equal(clf.predict(features), expected.predict(X))
+        assert clf.feature_names_in_.tolist() == list("abcd")
+
+
+def test_protected_columns_by_name(toy):
+    X, y, _protected = toy
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    by_name = SubgroupParityClassifier(LinearRegression(), max_iter=20, tol=None)
+    by_name.fit(frame, y, sensitive_features=["a", "b"])
+    by_value = clone(by_name).fit(X, y, sensitive_features=frame[["a", "b"]])
+    np.testing.assert_array_equal(by_name.history_["error"], by_value.history_["error"])
+    assert list(by_name.worst_subgroup_.rule.attributes) == ["a", "b"]
+    everything = clone(by_name).fit(frame, y)
+    assert list(everything.worst_subgroup_.rule.attributes) == list("abcd")
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (-1, 1), (2.5, 7.0)])
+def test_any_two_labels(toy, labels):
+    X, y, protected = toy
+    named = np.array(labels)[y]
+    clf = fitted((X, named, protected))
+    assert clf.classes_.tolist() == sorted(labels)
+    np.testing.assert_array_equal(clf.predict_proba(X), fitted(toy).predict_proba(X))
+    assert set(clf.predict(X).tolist()) <= set(labels)
+    assert clf.score(X, named) == pytest.approx(fitted(toy).score(X, y))
+
+
+def test_predictions_are_drawn_row_by_row(toy):
+    X, y, _ = toy
+    clf = fitted(toy)
+    p = clf.predict_proba(X)[:, 1]
+    drawn = np.array([clf.predict(X, random_state=seed) for seed in range(400)])
+    assert np.abs(drawn.mean(axis=0) - p).max() < 5 * 0.5 / np.sqrt(400)
+    assert ((p > 0) & (p < 1)).any(), "the example should be a real mixture"
+    np.testing.assert_array_equal(clf.predict(X)[::-1], clf.predict(X[::-1]))
+    np.testing.assert_array_equal(clf.predict(X[:5]), clf.predict(X)[:5])
+    np.testing.assert_array_equal(drawn[3], clf.predict(X, random_state=3))
+    assert clf.score(X, y) == clf.score(X, y)
+
+
+def test_expected_error_of_draws_is_the_score(toy):
+    X, y, _ = toy
+    clf = fitted(toy)
+    accuracy = np.mean([np.mean(clf.predict(X, random_state=s) == y) for s in range(300)])
+    assert accuracy == pytest.approx(clf.score(X, y), abs=0.01)
+    weight = np.arange(len(y))
+    p = clf.predict_proba(X)[np.arange(len(y)), y]
+    assert clf.score(X, y, sample_weight=weight) == pytest.approx(np.average(p, weights=weight))
+
+
+def test_seeds_reproduce_predictions_in_another_process(toy, tmp_path):
+    X, _, _ = toy
+    clf = fitted(toy, DecisionTreeClassifier(max_depth=2, splitter="random"), max_iter=5)
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps((clf, X)))
+    code = (
+        "import pickle, sys; clf, X = pickle.load(open(sys.argv[1], 'rb'));"
+        "print(''.join(map(str, clf.predict(X))))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "model.pkl")],
+        capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "77"},
+    )  # fmt: skip
+    again = fitted(toy, DecisionTreeClassifier(max_depth=2, splitter="random"), max_iter=5)
+    assert run.stdout.strip() == "".join(map(str, clf.predict(X)))
+    np.testing.assert_array_equal(again.predict(X), clf.predict(X))
+
+
+def test_a_pickled_model_holds_no_row_of_the_data(toy):
+    X, y, protected = toy
+    protected = protected.assign(age=protected["age"] + 0.123456789)
+    clf = fitted((X + 0.987654321, y, protected))
+    stored = pickle.dumps(clf)
+    for value in (*protected["age"].unique()[:20], *X[:20, 1] + 0.987654321):
+        assert np.float64(value).tobytes() not in stored
+
+
+def test_clone_and_nested_parameters():
+    clf = SubgroupParityClassifier(
+        LogisticRegression(), subgroups=LinearThresholds(), solver=FictitiousPlay()
+    )
+    copy = clone(clf).set_params(
+        subgroups__search="grid", solver__order="appendix", estimator__C=3.0
+    )
+    assert (copy.subgroups.search, copy.solver.order, copy.estimator.C) == ("grid", "appendix", 3.0)
+    assert (clf.subgroups.search, clf.solver.order) == ("regression", "body")
+
+
+def test_fit_leaves_parameters_alone(toy):
+    estimator = DecisionTreeClassifier(max_depth=2)
+    clf = fitted(toy, estimator, max_iter=3)
+    assert clf.estimator is estimator
+    assert estimator.random_state is None
+    assert not hasattr(estimator, "tree_")
+
+
+def test_grid_search_in_a_pipeline_with_routing(toy):
+    X, y, protected = toy
+    with config_context(enable_metadata_routing=True):
+        fair = SubgroupParityClassifier(LinearRegression(), max_iter=20).set_fit_request(
+            sensitive_features=True, sample_weight=True
+        )
+        fair.set_score_request(sample_weight=True)
+        pipeline = Pipeline([("scale", StandardScaler()), ("fair", fair)])
+        pipeline.named_steps["scale"].set_fit_request(sample_weight=False)
+        search = GridSearchCV(pipeline, {"fair__gamma": [0.001, 0.1]}, cv=3)
+        search.fit(X, y, sensitive_features=protected, sample_weight=np.ones(len(y)))
+        assert search.best_params_["fair__gamma"] in (0.001, 0.1)
+        best = search.best_estimator_.named_steps["fair"]
+        assert set(best.worst_subgroup_.rule.attributes) == {"race", "sex", "age"}
+        scores = cross_validate(
+            fair, X, y, params={"sensitive_features": protected, "sample_weight": np.ones(len(y))}
+        )
+    assert (scores["test_score"] > 0.5).all()
+
+
+def test_cross_validate_without_routing(toy):
+    X, y, protected = toy
+    scores = cross_validate(
+        SubgroupParityClassifier(LinearRegression(), max_iter=20), X, y,
+        params={"sensitive_features": protected}, cv=3,
+    )  # fmt: skip
+    assert len(scores["test_score"]) == 3
+
+
+def test_an_estimator_that_encodes_takes_the_frame_as_it_is(toy):
+    X, y, protected = toy
+    frame = protected.assign(score=X[:, 0], other=X[:, 1])
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["race", "sex"]), remainder="passthrough"
+    )
+    clf = SubgroupParityClassifier(
+        make_pipeline(encode, StandardScaler(), LogisticRegression()), max_iter=5, random_state=0
+    ).fit(frame, y, sensitive_features=["race", "sex", "age"])
+    assert clf.predict(frame).shape == y.shape
+    np.testing.assert_array_equal(clf.predict(frame)[::-1], clf.predict(frame.iloc[::-1]))
+    with pytest.raises(ValueError, match="feature names should match"):
+        clf.predict(frame[["sex", "race", "age", "score", "other"]])
+    with pytest.raises(ValueError, match=r"X has values that are no numbers.*make_pipeline"):
+        SubgroupParityClassifier().fit(frame, y, sensitive_features=["race"])
+
+
+def test_a_path_is_the_fits_of_each_gamma(toy):
+    X, y, protected = toy
+    base = SubgroupParityClassifier(LinearRegression(), max_iter=40, random_state=0)
+    path = base.fit_path(X, y, gammas=[0.001, 0.02], sensitive_features=protected)
+    for model, gamma in zip(path, (0.001, 0.02), strict=True):
+        one = clone(base).set_params(gamma=gamma).fit(X, y, sensitive_features=protected)
+        assert model.gamma == gamma
+        np.testing.assert_allclose(model.history_["error"], one.history_["error"], atol=1e-12)
+        np.testing.assert_array_equal(model.predict(X), one.predict(X))
+    with pytest.raises(ValueError, match="gammas is empty"):
+        base.fit_path(X, y, gammas=[], sensitive_features=protected)
+
+
+def test_a_run_that_does_not_converge_says_what_to_change(toy):
+    X, y, protected = toy
+    clf = SubgroupParityClassifier(LinearRegression(), gamma=0.0, max_iter=2)
+    with pytest.warns(ConvergenceWarning, match=r"After 2 rounds at gamma=0 .*above gamma. Raise "
+                      r"max_iter \(now 2\) or C \(now 10\)"):  # fmt: skip
+        clf.fit(X, y, sensitive_features=protected)
+    clf.set_params(gamma=0.9 * clf.history_["unfairness"][0], max_iter=3, tol=1e-9)
+    with pytest.warns(ConvergenceWarning, match=r"up to about .* above the least possible"):
+        clf.fit(X, y, sensitive_features=protected)
+
+
+def test_an_interrupted_fit_keeps_what_it_had(toy, monkeypatch):
+    X, y, protected = toy
+    calls = []
+
+    class Impatient(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            calls.append(1)
+            if len(calls) == 4:
+                raise KeyboardInterrupt
+            return super().fit(X, y, sample_weight=sample_weight)
+
+    clf = SubgroupParityClassifier(Impatient(max_depth=2), gamma=0.0, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y, sensitive_features=protected)
+    assert clf.n_iter_ == 3
+    assert clf.predict(X).shape == y.shape
+
+
+def test_progress_is_logged(toy, caplog):
+    with caplog.at_level("INFO", logger="gerrymend"):
+        fitted(toy, verbose=1, max_iter=5, tol=None)
+    assert "round 5 of at most 5: error" in caplog.text
+
+
+def test_marginal_parity_holds_on_marginals_and_says_nothing_of_the_rest():
+    from gerrymend.datasets import make_gerrymandered
+
+    data = make_gerrymandered(800, noise=0.3, random_state=0)
+    clf = MarginalParityClassifier(LogisticRegression(), gamma=0.01, random_state=0)
+    clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
+    p = clf.predict_proba(data.data)[:, 1]
+
+    def unfairness(subgroups):
+        return audit(data.target, p, sensitive_features=data.sensitive_features,
+                     subgroups=subgroups, decision_probabilities=True).unfairness  # fmt: skip
+
+    assert unfairness("marginals") <= 0.011
+    assert unfairness(LinearThresholds(search="grid")) > 0.03
+
+
+def test_nothing_works_before_fit():
+    with pytest.raises(NotFittedError):
+        SubgroupParityClassifier().predict([[0.0]])
+
+
+BAD = [
+    ({"y": [0, 1]}, {}, "X has 6, y has 2"),
+    ({"sensitive_features": [[1], [2]]}, {}, "sensitive_features has 2"),
+    ({"X": [[np.nan]] * 6}, {}, "NaN"),
+    ({"X": [[np.inf]] * 6}, {}, "infinity"),
+    ({"X": np.zeros((0, 2))}, {}, "0 sample|no rows|empty"),
+    ({"y": [1] * 6}, {}, "y has only one class, 1"),
+    (
+        {"y": [0, 1, 2] * 2},
+        {},
+        "Only binary classification is supported.*multiclass: y has 3",
+    ),
+    ({"y": [0, 1, np.nan] * 2}, {}, "y has 2 missing values"),
+    ({"y": None}, {}, "requires y"),
+    ({"sample_weight": [1, 1, 1, 1, 1, -1]}, {}, "negative values"),
+    ({"sample_weight": [0] * 6}, {}, "zero in every row"),
+    ({"sample_weight": [1, 0, 1, 0, 1, 0]}, {"notion": "false_negative_rate"}, "No row counts"),
+    ({}, {"gamma": -1}, "gamma must be a number of at least 0; got -1"),
+    ({}, {"gamma": float("nan")}, "gamma must be a number"),
+    ({}, {"notion": "false_positives"}, "did you mean 'false_positive_rate'"),
+    ({}, {"C": 0}, "C must be a number above 0; got 0"),
+    ({}, {"max_iter": 0}, "max_iter must be a number of at least 1; got 0"),
+    ({}, {"max_iter": 2.5}, "max_iter must be a whole number; got 2.5"),
+    ({}, {"tol": -1}, "tol must be a number of at least 0"),
+    ({}, {"solver": "fictious_play"}, "did you mean 'fictitious_play'"),
+    ({}, {"solver": 7}, "solver must be one of"),
+    ({}, {"subgroups": "linar"}, "did you mean 'linear'"),
+    ({}, {"estimator": StandardScaler()}, "neither a classifier nor a regressor"),
+    ({"sensitive_features": ["race"]}, {}, "X has no column names"),
+    (
+        {"X": pd.DataFrame({"rase": range(6)}), "sensitive_features": ["race"]},
+        {},
+        "names 'race', which is no column of X; did you mean 'rase'",
+    ),
+    ({"sensitive_features": pd.DataFrame({"age": [1, 2, 3, 4, 5, None]})}, {}, "Column 'age'"),
+]
+
+
+@pytest.mark.parametrize(("data", "parameters", "message"), BAD)
+def test_bad_input_is_named_with_a_remedy(data, parameters, message):
+    arguments = {
+        "X": [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]],
+        "y": [0, 1, 0, 1, 0, 1],
+        "sensitive_features": [[1], [2], [1], [2], [1], [2]],
+    } | data
+    clf = SubgroupParityClassifier(**parameters)
+    with pytest.raises((ValueError, TypeError), match=message):
+        clf.fit(arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+def test_other_columns_at_predict_are_refused(toy):
+    X, y, protected = toy
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    clf = fitted((frame, y, protected))
+    with pytest.raises(ValueError, match="must be in the same order"):
+        clf.predict(frame[list("bacd")])
+    with pytest.raises(ValueError, match="feature names"):
+        clf.predict_proba(frame.rename(columns={"a": "z"}))
+    with pytest.raises(ValueError, match="features"):
+        fitted(toy).predict(X[:, :2])

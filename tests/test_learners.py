@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.cluster import KMeans
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from gerrymend._projection import Projection
+from gerrymend.learners import LinearLearner, check_estimator_kind, make_learner
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    costs = rng.standard_normal((3, 200)) + X[:, 0]
+    return X, costs, rng.random(200) + 0.1
+
+
+def learner_of(estimator, X, costs, weight):
+    return make_learner(estimator, X, weight, costs[0], slice(0, len(X)))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_fast_path_is_scikit_learns_least_squares(problem, weighted):
+    X, costs, weight = problem
+    weight = weight if weighted else np.ones(len(X))
+    learner = learner_of(LinearRegression(), X, costs, weight)
+    assert isinstance(learner, LinearLearner)
+    decisions, keys = learner.best_response(costs)
+    for cost, decided, key in zip(costs, decisions, keys, strict=True):
+        model = LinearRegression().fit(X, cost, sample_weight=weight)
+        np.testing.assert_array_equal(decided, model.predict(X) < 0)
+        fresh = np.random.default_rng(1).standard_normal((50, 5))
+        expected = model.predict(fresh) < 0
+        np.testing.assert_array_equal(learner.mixture([key]).positive_probability(fresh), expected)
+
+
+def test_rows_that_are_never_pressed_count_all_the_same(problem):
+    X, costs, weight = problem
+    costs[:, 80:] = costs[0, 80:]
+    some = make_learner(LinearRegression(), X, weight, costs[0], slice(0, 80))
+    all_rows = make_learner(LinearRegression(), X, weight, costs[0], slice(0, 200))
+    np.testing.assert_allclose(some.best_response(costs)[1], all_rows.best_response(costs)[1])
+
+
+def test_projection_of_badly_scaled_and_collinear_columns():
+    """Against an exact solution in the well-scaled columns; the span is what matters."""
+    rng = np.random.default_rng(2)
+    good = rng.standard_normal((300, 3))
+    bad = np.column_stack([good * [1e-9, 1e6, 1.0] + [0, 1e7, 0], good @ [1, 2, 3], np.ones(300)])
+    target = rng.standard_normal(300)
+    weight = rng.random(300) + 0.1
+    projection = Projection(bad, weight)
+    fitted = projection.fitted(projection.coordinates((weight * target)[None]))[0]
+    expected = LinearRegression().fit(good, target, sample_weight=weight).predict(good)
+    np.testing.assert_allclose(fitted, expected, atol=1e-8)
+    assert len(projection.basis) == 4
+    intercept, coefficients = projection.coefficients(
+        projection.coordinates((weight * target)[None])
+    )
+    np.testing.assert_allclose(bad @ coefficients[0] + intercept[0], expected, atol=1e-6)
+
+
+def test_projection_over_many_blocks():
+    rng = np.random.default_rng(3)
+    X, target = rng.standard_normal((20_000, 4)), rng.standard_normal(20_000)
+    projection = Projection(X, np.ones(20_000))
+    fitted = projection.fitted(projection.coordinates(target[None]))[0]
+    np.testing.assert_allclose(fitted, LinearRegression().fit(X, target).predict(X), atol=1e-10)
+    np.testing.assert_allclose(projection.basis @ projection.basis.T, np.eye(5), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [LogisticRegression(), SGDClassifier(random_state=0), DecisionTreeClassifier(max_depth=3),
+     HistGradientBoostingClassifier(max_iter=5)],
+    ids=lambda e: type(e).__name__,
+)  # fmt: skip
+def test_a_classifier_learns_the_cheaper_label_weighted_by_the_stake(problem, estimator):
+    X, costs, weight = problem
+    decisions, keys = learner_of(estimator, X, costs, weight).best_response(costs[:1])
+    from sklearn.base import clone
+
+    model = clone(estimator).fit(X, costs[0] < 0, sample_weight=weight * np.abs(costs[0]))
+    np.testing.assert_array_equal(decisions[0], model.predict(X))
+    mixture = learner_of(estimator, X, costs, weight).mixture(keys)
+    np.testing.assert_array_equal(mixture.positive_probability(X), model.predict(X))
+
+
+@pytest.mark.parametrize("estimator", [Ridge(), DecisionTreeRegressor(max_depth=3)])
+def test_a_regressor_is_cut_at_zero(problem, estimator):
+    X, costs, weight = problem
+    decisions, _ = learner_of(estimator, X, costs, weight).best_response(costs[:1])
+    from sklearn.base import clone
+
+    model = clone(estimator).fit(X, costs[0], sample_weight=weight)
+    np.testing.assert_array_equal(decisions[0], model.predict(X) < 0)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_pipeline_passes_the_weights_on(problem, routing):
+    X, costs, weight = problem
+    with config_context(enable_metadata_routing=routing):
+        pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+        decisions, _ = learner_of(pipeline, X, costs, weight).best_response(costs[:1])
+    scaled = StandardScaler().fit_transform(X)
+    model = LogisticRegression().fit(scaled, costs[0] < 0, sample_weight=weight * abs(costs[0]))
+    np.testing.assert_array_equal(decisions[0], model.predict(scaled))
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), LogisticRegression(), Ridge()])
+def test_costs_of_one_sign_get_a_constant(problem, estimator):
+    X, costs, weight = problem
+    one_sign = np.array([np.abs(costs[0]), -np.abs(costs[0]), np.zeros(len(X))])
+    learner = learner_of(estimator, X, one_sign, weight)
+    decisions, keys = learner.best_response(one_sign)
+    assert [row.tolist() for row in np.unique(decisions, axis=1).T] == [[False, True, False]]
+    p = learner.mixture(list(keys)).positive_probability(X)
+    np.testing.assert_allclose(p, 1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "weighted", "message"),
+    [
+        (KMeans(), False, "neither a classifier nor a regressor"),
+        (StandardScaler(), False, "neither a classifier nor a regressor"),
+        (LogisticRegression, False, "neither a classifier nor a regressor"),
+        ("logistic", False, "neither a classifier nor a regressor"),
+        (KNeighborsClassifier(), False, "takes no sample_weight in fit. Pass a classifier"),
+        (KNeighborsRegressor(), True, "takes no sample_weight in fit, and sample_weight was given"),
+        (make_pipeline(StandardScaler(), KNeighborsClassifier()), False, "takes no sample_weight"),
+    ],
+)
+def test_an_estimator_that_cannot_be_used_is_refused_with_a_remedy(estimator, weighted, message):
+    with pytest.raises(TypeError, match=message):
+        check_estimator_kind(estimator, weighted=weighted)
+
+
+def test_what_can_be_used():
+    assert isinstance(check_estimator_kind(None, weighted=True), LogisticRegression)
+    knn = KNeighborsRegressor()
+    assert check_estimator_kind(knn, weighted=False) is knn

@@ -1,0 +1,118 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from gerrymend.protected import distinct_rows, read_columns, select_columns
+
+TABLE = {"race": ["blue", "green", "blue", None], "age": [30, 41, 30, 25], "ok": [True, False] * 2}
+
+
+def encoded(data):
+    return [(c.name, c.categories, c.values.tolist()) for c in read_columns(data)]
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        pd.DataFrame,
+        pl.DataFrame,
+        pa.table,
+        dict,
+        lambda table: {name: np.array(values, dtype=object) for name, values in table.items()},
+        lambda table: pd.DataFrame(table, index=[7, 3, 3, 0]),
+        lambda table: pd.DataFrame(table).astype({"race": "category"}),
+        lambda table: pl.DataFrame(table).with_columns(pl.col("race").cast(pl.Categorical)),
+    ],
+)
+def test_every_container_reads_the_same(container):
+    assert encoded(container(TABLE)) == [
+        ("race", ("blue", "green", None), [0.0, 1.0, 0.0, 2.0]),
+        ("age", None, [30.0, 41.0, 30.0, 25.0]),
+        ("ok", (False, True), [1.0, 0.0, 1.0, 0.0]),
+    ]
+
+
+def test_arrays_and_lists_get_names_by_position():
+    assert encoded(np.array([[1.0, 2.0], [3.0, 4.0]])) == [
+        ("attribute_0", None, [1.0, 3.0]),
+        ("attribute_1", None, [2.0, 4.0]),
+    ]
+    assert encoded(["b", "a"]) == [("attribute_0", ("a", "b"), [1.0, 0.0])]
+    assert encoded([["b", 3], ["a", 4]])[1] == ("attribute_1", None, [3.0, 4.0])
+    assert encoded(pd.Series(["b", "a"], name="sex"))[0][0] == "sex"
+    assert encoded(pa.chunked_array([["b", "a"]]))[0][1] == ("a", "b")
+
+
+def test_a_categorical_of_numbers_stays_a_category():
+    (column,) = read_columns(pd.DataFrame({"region": pd.Categorical([3, 1, 3])}))
+    assert column.categories == (1, 3)
+
+
+def test_missing_in_any_spelling_is_one_category():
+    values = np.array(["a", None, float("nan"), pd.NA, pd.NaT], dtype=object)
+    (column,) = read_columns({"x": values})
+    assert column.categories == ("a", None)
+    assert column.values.tolist() == [0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0, float("nan")], [1, None], pd.array([1, None], dtype="Int64")]
+)
+def test_a_missing_number_is_an_error_that_names_the_column(values):
+    frame = pd.DataFrame({"age": values})
+    with pytest.raises(ValueError, match=r"Column 'age'.*missing values.*fill them in"):
+        read_columns(frame)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"x": ["a", 3, 2.5]}, "Column 'x' .* mixes values of types"),
+        ({"x": [datetime.date(2020, 1, 1)] * 2, "y": [1, 2, 3]}, "differ in length"),
+        ({"x": [float("inf"), 1.0]}, "infinite"),
+        (pd.DataFrame({"t": pd.to_datetime(["2020", "2021"])}), "convert it to numbers"),
+        (np.array(["2020"], dtype="datetime64[D]"), "convert it to numbers"),
+        (pd.DataFrame([[1, 2]], columns=["x", "x"]), "more than one column named 'x'"),
+        (pd.DataFrame(), "no columns"),
+        (pd.DataFrame({"x": []}), "no rows"),
+        (np.zeros((2, 2, 2)), "one or two dimensions"),
+        (3, "must be a frame"),
+        ("race", "must be a frame"),
+        (pl.LazyFrame({"x": [1]}), "Collect a lazy frame"),
+    ],
+)
+def test_what_cannot_be_read_is_named(data, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        read_columns(data)
+
+
+def test_cells_are_the_distinct_rows_in_order_of_their_values():
+    rng = np.random.default_rng(1)
+    table = {"r": rng.choice(["x", "y", "z"], 200), "n": rng.integers(0, 4, 200)}
+    cells = distinct_rows(read_columns(table))
+    rows = list(zip(table["r"], table["n"], strict=True))
+    expected = sorted(set(rows))
+    category, number = cells.columns
+    found = [
+        (category.categories[int(code)], n)
+        for code, n in zip(category.values, number.values, strict=True)
+    ]
+    assert found == expected
+    assert [expected[i] for i in cells.index] == rows
+
+
+def test_new_rows_are_matched_by_name_and_kind():
+    wanted = {"race": True, "age": False}
+    frame = pd.DataFrame({"other": [0, 0], "age": [1, 2], "race": ["a", "b"]})
+    assert list(select_columns(frame, wanted)) == ["race", "age"]
+    assert list(select_columns(np.array([["a", 1]], dtype=object), wanted)) == ["race", "age"]
+    with pytest.raises(ValueError, match=r"no column 'race'; did you mean 'rase'\?"):
+        select_columns(frame.rename(columns={"race": "rase"}), wanted)
+    with pytest.raises(ValueError, match="holds numbers, and the subgroup was found on categories"):
+        select_columns(frame.assign(race=[1, 2]), wanted)
+    with pytest.raises(ValueError, match="has 1 columns"):
+        select_columns(np.array([[1.0]]), wanted)
