@@ -1,0 +1,339 @@
+"""What both classifiers share: validate, assemble, play, store."""
+
+import logging
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gerrymend._sums import Array
+from gerrymend._validation import (
+    as_vector,
+    check_gamma,
+    check_labels,
+    check_no_missing,
+    check_number,
+    check_same_length,
+    check_weights,
+    check_whole,
+    did_you_mean,
+    is_frame,
+)
+from gerrymend.auditor import Auditor
+from gerrymend.learners import check_estimator_kind, is_linear, make_learner
+from gerrymend.mixture import row_draws
+from gerrymend.notions import as_notions
+from gerrymend.protected import Column, distinct_rows, read_columns
+from gerrymend.solvers import Equilibrium, Round, as_solver, play
+from gerrymend.solvers.base import Interrupted
+from gerrymend.subgroups import SubgroupClass
+
+logger = logging.getLogger("gerrymend")
+
+
+class ParityClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier by the game; the two public ones differ in their subgroups and their solver."""
+
+    @abstractmethod
+    def _subgroup_class(self) -> SubgroupClass:
+        """The subgroups that are to be treated alike."""
+
+    def fit(
+        self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn a mixture with the least error such that no subgroup exceeds gamma.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_rows, n_features)
+            What decisions may use. Include the protected columns only if decisions may use them.
+        y : array of n_rows labels, of two values
+            The second in sorted order is the positive one.
+        sensitive_features : frame, Series, mapping, array, or list of column names of X
+            The protected attributes: strings, categoricals, booleans and numbers, matched to X by
+            position of the rows. A list of strings names columns if X is a frame. None: all of X.
+        sample_weight : array of n_rows weights, optional
+
+        Returns
+        -------
+        self
+        """
+        (equilibrium,) = self._play(X, y, sensitive_features, sample_weight, [self.gamma])
+        self._store(equilibrium)
+        return self
+
+    def fit_path(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        gammas: Sequence[float],
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+    ) -> list[Self]:
+        """Fit one classifier for each gamma, all games advancing together.
+
+        With `LinearRegression()` the games are rows of one matrix, and many cost little more than
+        one. Each result is what `fit` would give for its gamma.
+
+        Returns
+        -------
+        list of fitted classifiers, in the order of gammas
+        """
+        if len(gammas) == 0:
+            raise ValueError("gammas is empty; pass at least one value of gamma.")
+        models = []
+        for equilibrium in self._play(X, y, sensitive_features, sample_weight, list(gammas)):
+            model = clone(self).set_params(gamma=equilibrium.gamma)
+            for name in (
+                "n_features_in_",
+                "feature_names_in_",
+                "classes_",
+                "_seed",
+                "_takes_frame",
+            ):
+                if hasattr(self, name):
+                    setattr(model, name, getattr(self, name))
+            model._store(equilibrium)
+            models.append(model)
+        return models
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability with which the mixture makes each *decision*, by class.
+
+        This is not P(y | x): it says how often a row like this is decided so, and it is what the
+        fairness guarantee is about.
+        """
+        positive = self._positive_probability(X)
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any, random_state: Any = None) -> NDArray[Any]:
+        """Draw a decision for each row.
+
+        A row's draw depends on the seed and the row's values alone, so a person gets the same
+        decision in any batch and any order. Cutting `predict_proba` at 0.5 instead would lose the
+        guarantee.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None
+            None repeats the draws of the fitted model; anything else draws anew.
+        """
+        check_is_fitted(self)
+        seed = self._seed if random_state is None else _draw_seed(random_state)
+        X = self._read_features(X, reset=False)
+        positive = self.mixture_.positive_probability(X)
+        return self.classes_[(row_draws(X, seed) < positive).astype(np.intp)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Expected accuracy of the randomised decisions; no draw plays a part."""
+        positive = self._positive_probability(X)
+        labels = as_vector(y, "y")
+        check_same_length(X=positive, y=labels)
+        weight = check_weights(sample_weight, len(labels))
+        right = np.where(labels == self.classes_[1], positive, 1.0 - positive)
+        right[~np.isin(labels, self.classes_)] = 0.0
+        return float(np.average(right, weights=weight))
+
+    @property
+    def predictors_(self) -> Sequence[Any]:
+        """The predictors of the mixture."""
+        return self.mixture_.predictors
+
+    @property
+    def weights_(self) -> Array:
+        """The probability with which each predictor is used."""
+        return self.mixture_.weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        if self.estimator is not None:
+            tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
+        return tags
+
+    def _positive_probability(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.mixture_.positive_probability(self._read_features(X, reset=False))
+
+    def _play(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, gammas: list[float]
+    ) -> list[Equilibrium]:
+        """Check everything, then bind and play."""
+        gammas = [check_gamma(gamma) for gamma in gammas]
+        C = check_number(self.C, "C", low=0.0, above=True)
+        max_iter = check_whole(self.max_iter, "max_iter", low=1)
+        tol = None if self.tol is None else check_number(self.tol, "tol", low=0.0)
+        notions, solver = as_notions(self.notion), as_solver(self.solver)
+        subgroups = self._subgroup_class()
+        estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
+
+        features = self._read_features(X, reset=True, estimator=estimator)
+        if sensitive_features is None:
+            protected = read_columns(X if is_frame(X) else features, "X")
+        else:
+            protected = _protected_columns(X, sensitive_features)
+        n_rows = features.shape[0]
+        labels = self._read_labels(y)
+        check_same_length(X=range(n_rows), y=labels, sensitive_features=protected[0].values)
+        weight = check_weights(sample_weight, n_rows)
+        self._seed = _draw_seed(self.random_state)
+
+        cells = distinct_rows(protected)
+        # Sorted by label the event of a notion is a slice; by cell its sums read memory in order;
+        # and the order in which the rows came is gone.
+        order = np.lexsort((cells.index, labels))
+        labels, weight = labels[order], weight[order]
+        auditor = Auditor(notions, subgroups, cells.take(order), labels, weight)
+        if self.random_state is not None:
+            _seed_estimator(estimator := clone(estimator), self._seed)
+        learner = make_learner(
+            estimator, features, weight, auditor.base_cost, auditor.pressed, order
+        )
+        try:
+            equilibria = play(
+                solver, learner, auditor, gammas=gammas, C=C, max_iter=max_iter, tol=tol,
+                on_round=_Progress(max_iter) if self.verbose else None,
+            )  # fmt: skip
+        except Interrupted as stop:
+            if len(stop.equilibria) == 1:
+                self._store(stop.equilibria[0])
+            raise
+        for equilibrium in equilibria:
+            _warn_unless_converged(equilibrium, C=C, tol=tol)
+        return equilibria
+
+    def _store(self, equilibrium: Equilibrium) -> None:
+        self.mixture_ = equilibrium.mixture
+        self.n_iter_ = self.n_oracle_calls_ = equilibrium.n_rounds
+        self.history_ = {
+            "error": equilibrium.error,
+            "unfairness": equilibrium.unfairness,
+            "subgroup": equilibrium.subgroups,
+        }
+        self.gap_ = equilibrium.gap
+        self.worst_subgroup_ = equilibrium.worst
+        self.upper_bound_ = equilibrium.upper_bound
+
+    def _read_features(self, X: Any, *, reset: bool, estimator: Any = None) -> Any:
+        """An array of numbers, or, for estimators that can take one, the frame as it is."""
+        if reset:
+            self._takes_frame = is_frame(X) and not is_linear(estimator)
+        if self._takes_frame and is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if len(X) == 0:
+                raise ValueError("X is empty: it has no rows.")
+            return X
+        try:
+            allow_nan = get_tags(self).input_tags.allow_nan
+            return validate_data(
+                self, X, reset=reset, dtype=np.float64,
+                ensure_all_finite="allow-nan" if allow_nan else True,
+            )  # fmt: skip
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+            raise ValueError(
+                f"X has values that are no numbers ({error}). Encode them, for example with "
+                "estimator=make_pipeline(make_column_transformer(...), LogisticRegression()), "
+                "which takes the frame as it is."
+            ) from error
+
+    def _read_labels(self, y: Any) -> NDArray[np.intp]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        labels = as_vector(y, "y")
+        check_no_missing(labels, "y")
+        self.classes_ = check_labels(labels, "y")
+        return np.searchsorted(self.classes_, labels)
+
+
+class _Progress:
+    """Logs where the game stands, about once a second."""
+
+    def __init__(self, max_iter: int) -> None:
+        self._max_iter = max_iter
+        self._last = time.monotonic()
+
+    def __call__(self, played: Round) -> None:
+        if time.monotonic() - self._last < 1.0 and played.number < self._max_iter:
+            return
+        self._last = time.monotonic()
+        logger.info(
+            "round %d of at most %d: error %.4f, unfairness %.4f",
+            played.number, self._max_iter, played.error.mean(), played.unfairness.max(),
+        )  # fmt: skip
+
+
+def _protected_columns(X: Any, sensitive_features: Any) -> tuple[Column, ...]:
+    """The protected attributes: given as data, or by their names in X."""
+    names = sensitive_features
+    if isinstance(names, str):
+        names = [names]
+    if not (isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names)):
+        return read_columns(sensitive_features)
+    if not is_frame(X):
+        if len(names) == np.shape(X)[0]:
+            return read_columns(list(names))
+        raise ValueError(
+            f"sensitive_features={names!r} names columns, and X has no column names. Pass X as a "
+            "frame, or pass the protected columns themselves."
+        )
+    frame = nw.from_native(X, eager_only=True)
+    for name in names:
+        if name not in frame.columns:
+            raise ValueError(
+                f"sensitive_features names {name!r}, which is no column of X"
+                f"{did_you_mean(name, frame.columns)}. A list of strings names columns; pass "
+                "values as an array or a Series."
+            )
+    return read_columns(frame.select(list(names)).to_native())
+
+
+def _draw_seed(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _seed_estimator(estimator: Any, seed: int) -> None:
+    """Seed every random_state of the estimator that the user left open."""
+    open_seeds = {
+        name: seed
+        for name, value in estimator.get_params(deep=True).items()
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    }
+    estimator.set_params(**open_seeds)
+
+
+def _warn_unless_converged(equilibrium: Equilibrium, *, C: float, tol: float | None) -> None:
+    """Say what is off, and what would change it."""
+    unfairness, gap = float(equilibrium.unfairness[-1]), equilibrium.gap
+    if equilibrium.converged or tol is None:
+        return
+    after = f"After {equilibrium.n_rounds} rounds at gamma={equilibrium.gamma:g} the"
+    if C * (unfairness - equilibrium.gamma) > tol:
+        warnings.warn(
+            f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma. "
+            f"Raise max_iter (now {equilibrium.n_rounds}) or C (now {C:g}), or allow a larger "
+            "gamma.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    else:
+        warnings.warn(
+            f"{after} mixture has unfairness {unfairness:.4f}, as it should, but its error may be "
+            f"up to about {gap:.4f} above the least possible. Raise max_iter (now "
+            f"{equilibrium.n_rounds}), or accept it with a larger tol (now {tol:g}).",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
