@@ -213,6 +213,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         return equilibria
 
     def _store(self, equilibrium: Equilibrium) -> None:
+        assert equilibrium.mixture is not None
         self.mixture_ = equilibrium.mixture
         self.n_iter_ = self.n_oracle_calls_ = equilibrium.n_rounds
         self.history_ = {

@@ -65,11 +65,15 @@ class GameSolver(BaseEstimator, ABC):
 
 
 class Round(NamedTuple):
-    """What a callback sees of a round: one number for each game."""
+    """What a callback sees of a round: one game a row.
+
+    `votes` counts how often each row has been decided 1 so far, in the order of the game's rows.
+    """
 
     number: int
     error: Array
     unfairness: Array
+    votes: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +81,7 @@ class Equilibrium:
     """What a game came to: the mixture, its history by round, and its worst subgroup."""
 
     gamma: float
-    mixture: Mixture
+    mixture: Mixture | None
     error: Array
     unfairness: Array
     subgroups: Sequence[Rule]
@@ -110,13 +114,15 @@ def play(
     max_iter: int,
     tol: float | None,
     on_round: Callable[[Round], None] | None = None,
+    keep_plays: bool = True,
 ) -> list[Equilibrium]:
     """Play one game for each gamma, all together: a game is a row of every array.
 
     A game has converged when its gap and its penalty C·(U − γ) are both at most `tol`; it ends
-    then, and all end after `max_iter` rounds. With tol=None every round is played.
+    then, and all end after `max_iter` rounds. With tol=None every round is played. With
+    keep_plays=False only errors and unfairness are recorded: no mixture and no subgroups.
     """
-    games = _Games(solver, learner, auditor, np.asarray(gammas, float), C, tol)
+    games = _Games(solver, learner, auditor, np.asarray(gammas, float), C, tol, keep_plays)
     try:
         for number in range(1, max_iter + 1):
             played = games.play_round(number)
@@ -162,15 +168,16 @@ class _Games:
         gammas: Array,
         C: float,
         tol: float | None,
+        keep_plays: bool,
     ) -> None:
         self._learner, self._auditor, self._gammas, self._C = learner, auditor, gammas, C
-        self._tol = tol
+        self._tol, self._keep_plays = tol, keep_plays
         self._player = solver.start(auditor, gammas, C)
         self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
         self._mean_value = np.zeros(len(gammas))
         self._plays: list[Keys] = []
         self._found: list[tuple[NDArray[np.intp], list[NDArray[Any]]]] = []
-        self._rounds: list[Round] = []
+        self._records: list[tuple[Array, Array]] = []
         # Replaced at once, so that an interrupt leaves a whole round.
         self.standing: tuple[_Standing | None, _Standing | None] = (None, None)
         self.ended: dict[int, _Ending] = {}
@@ -183,11 +190,12 @@ class _Games:
         votes = decisions + before.votes if before else decisions.astype(np.float64)
         answer = self._auditor.worst(votes, number)
         now = _Standing(number, duals, votes, answer, self._auditor.error(votes, number))
-        played = Round(number, now.error, answer.unfairness)
+        played = Round(number, now.error, answer.unfairness, votes)
 
-        self._plays.append(keys)
-        self._found.append((answer.notion, [found.keys for found in answer.found]))
-        self._rounds.append(played)
+        if self._keep_plays:
+            self._plays.append(keys)
+            self._found.append((answer.notion, [found.keys for found in answer.found]))
+        self._records.append((now.error, answer.unfairness))
         self._player.step(number, answer, decisions)
         if not self._player.duals_are_averages:
             self._mean_value += (self._learner_value(now, before) - self._mean_value) / number
@@ -240,7 +248,8 @@ class _Games:
 
     def _equilibrium(self, game: int) -> Equilibrium:
         ending = self.ended[game]
-        rounds = self._rounds[: ending.n_rounds]
+        records = self._records[: ending.n_rounds]
+        plays = [keys[game] for keys in self._plays[: ending.n_rounds]]
         sources = tuple(notion.subgroups.source for notion in self._auditor.notions)
         found = [
             (int(notion[game]), keys[notion[game]][game])
@@ -248,9 +257,9 @@ class _Games:
         ]
         return Equilibrium(
             gamma=float(self._gammas[game]),
-            mixture=self._learner.mixture([keys[game] for keys in self._plays[: ending.n_rounds]]),
-            error=np.array([played.error[game] for played in rounds]),
-            unfairness=np.array([played.unfairness[game] for played in rounds]),
+            mixture=self._learner.mixture(plays) if plays else None,
+            error=np.array([error[game] for error, _ in records]),
+            unfairness=np.array([unfairness[game] for _, unfairness in records]),
             subgroups=RuleSequence(_RulesByNotion(sources), found),
             gap=ending.gap,
             worst=ending.worst,

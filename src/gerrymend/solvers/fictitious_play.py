@@ -21,6 +21,12 @@ class FictitiousPlay(GameSolver):
         Whom the Auditor answers in round t: the mixture with the Learner's play of that round (the
         paper's body text), or the one before it (its appendix). In both the first play is
         unconstrained, and round t is the record of the mixture that the Auditor answered.
+    divisor : {"t", "t-1"}, default="t"
+        What the sum of the duals before round t is divided by: t as the appendix writes it, or the
+        number of the duals. The text leaves open which one made the paper's figures.
+    side : {"realised", "predicted"}, default="realised"
+        Which side of the found subgroup pays: the one that its unfairness shows, or always the one
+        that the search predicted (too high a rate), which a heuristic can get wrong.
 
     Examples
     --------
@@ -32,13 +38,21 @@ class FictitiousPlay(GameSolver):
                              solver=FictitiousPlay(order='appendix'))
     """
 
-    def __init__(self, order: str = "body") -> None:
+    def __init__(self, order: str = "body", divisor: str = "t", side: str = "realised") -> None:
         self.order = order
+        self.divisor = divisor
+        self.side = side
 
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
         """Start with no pressure at all."""
-        lag = check_choice(self.order, "order", ("body", "appendix")) == "appendix"
-        return _FictitiousPlayer(auditor, gammas, C, lag=lag)
+        return _FictitiousPlayer(
+            auditor,
+            gammas,
+            C,
+            lag=check_choice(self.order, "order", ("body", "appendix")) == "appendix",
+            short=check_choice(self.divisor, "divisor", ("t", "t-1")) == "t-1",
+            realised=check_choice(self.side, "side", ("realised", "predicted")) == "realised",
+        )
 
 
 class _FictitiousPlayer(Player):
@@ -51,8 +65,11 @@ class _FictitiousPlayer(Player):
 
     duals_are_averages = True
 
-    def __init__(self, auditor: Auditor, gammas: Array, C: float, *, lag: bool) -> None:
-        self._auditor, self._gammas, self._C, self._lag = auditor, gammas, C, lag
+    def __init__(
+        self, auditor: Auditor, gammas: Array, C: float, *, lag: bool, short: bool, realised: bool
+    ) -> None:
+        self._auditor, self._gammas, self._C = auditor, gammas, C
+        self._lag, self._short, self._realised = lag, short, realised
         shapes = [(len(gammas), len(notion.mass)) for notion in auditor.notions]
         self._sums = [np.zeros(shape) for shape in shapes]  # Σ ±C·g, before it is centred
         self._means = [np.zeros(len(gammas)) for _ in shapes]
@@ -66,12 +83,13 @@ class _FictitiousPlayer(Player):
             self._mass += self._C * exceeds
             for i, found in enumerate(answer.found):
                 # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
-                multiplier = np.copysign(self._C, found.values) * exceeds
+                side = np.copysign(self._C, found.values) if self._realised else self._C
+                multiplier = side * exceeds
                 if len(answer.found) > 1:
                     multiplier *= answer.notion == i
                 self._sums[i] += multiplier[:, None] * found.members
                 self._means[i] += multiplier * self._auditor.notions[i].event_share(found.members)
-        scale = 1.0 / (number + 1)
+        scale = 1.0 / (number if self._short else number + 1)
         pressure = [
             (total - mean[:, None]) * scale
             for total, mean in zip(self._sums, self._means, strict=True)
