@@ -1,0 +1,1 @@
+"""The paper, reproduced: experiments write records, figures and the report only read them."""

@@ -1,0 +1,256 @@
+"""The experiments: functions from a dataset to what was found, as plain data."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from gerrymend.auditing import audit
+from gerrymend.datasets import make_gerrymandered
+from gerrymend.learners import make_learner
+from gerrymend.protected import read_columns
+from gerrymend.reproduction.games import (
+    Fairest,
+    PaperData,
+    Table,
+    Watcher,
+    frontier_of,
+    play_games,
+    watched_rounds,
+)
+from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay, play
+from gerrymend.subgroups import LinearThresholds, Marginals
+
+TRAJECTORY_GAMMAS = (0.001, 0.005, 0.009, 0.022)
+SURFACE_ATTRIBUTES = ("racePctWhite", "racepctblack")
+CONVENTIONS = {
+    "body": {"order": "body", "divisor": "t", "side": "realised"},
+    "appendix": {"order": "appendix", "divisor": "t", "side": "realised"},
+    "body, t-1, predicted": {"order": "body", "divisor": "t-1", "side": "predicted"},
+    "appendix, t-1, predicted": {"order": "appendix", "divisor": "t-1", "side": "predicted"},
+}
+PAPER_C = 10.0
+SEED = 0
+# The strongest search over linear thresholds that the package has; still a lower bound.
+STRONGEST = LinearThresholds(search="search", restarts=4)
+
+
+def table_1(data: PaperData) -> dict[str, Any]:
+    """Size, columns and the majority's error, counted in the data."""
+    protected = read_columns(data.protected)
+    return {
+        "rows": len(data.y),
+        "columns": data.X.shape[1],
+        "protected": len(protected),
+        "protected_names": [column.name for column in protected],
+        "baseline": min(float(data.y.mean()), 1 - float(data.y.mean())),
+        "note": data.note,
+    }
+
+
+def toy(n_rows: int) -> dict[str, Any]:
+    """Figure 1: rates by race and gender, and what each auditor finds."""
+    people = make_gerrymandered(n_rows, random_state=SEED)
+    decided = (people.score >= 0.5).astype(int)
+    attributes = people.sensitive_features
+    negatives = people.target == 0
+
+    def rate(**wanted: str) -> float:
+        group = negatives.copy()
+        for name, value in wanted.items():
+            group &= attributes[name] == value
+        return float(decided[group].mean())
+
+    def found(subgroups: Any) -> dict[str, Any]:
+        report = audit(people.target, decided, sensitive_features=attributes, subgroups=subgroups)
+        words = report.worst.describe() if report.worst else "none"
+        return {"unfairness": report.unfairness, "subgroup": words}
+
+    return {
+        "cells": {
+            f"{race} {gender}": rate(race=race, gender=gender)
+            for race in ("blue", "green")
+            for gender in ("man", "woman")
+        },
+        "marginals": {
+            **{race: rate(race=race) for race in ("blue", "green")},
+            **{gender: rate(gender=gender) for gender in ("man", "woman")},
+        },
+        "found": {
+            "marginals": found("marginals"),
+            "regression": found(LinearThresholds(search="regression")),
+            "grid": found(LinearThresholds(search="grid")),
+        },
+    }
+
+
+def subgroup_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> dict[str, Any]:
+    """SUBGROUP at every gamma: curves, the frontier over all rounds, and the final mixtures."""
+    table = Table(data)
+    auditor = table.auditor(LinearThresholds(search="regression"))
+    watcher = Watcher({"marginal": table.auditor(Marginals())}, at=watched_rounds(rounds))
+    fairest = Fairest(len(gammas))
+    games = play_games(
+        table.linear_learner(auditor), auditor, FictitiousPlay(),
+        gammas=gammas, rounds=rounds, C=PAPER_C, watchers=(watcher, fairest),
+    )  # fmt: skip
+    at = watcher.at
+    strongest = table.auditor(STRONGEST)
+    last = strongest.worst(fairest.last.votes, fairest.last.number).unfairness
+    best = strongest.worst(fairest.probabilities, None).unfairness
+    return {
+        "t": at,
+        "curves": [
+            {
+                "gamma": game.gamma,
+                "error": game.error[at - 1],
+                "unfairness": game.unfairness[at - 1],
+                "marginal": watcher.of("marginal", i),
+                "strongest": last[i],
+                "upper_bound": game.upper_bound,
+                "fairest": {**fairest.point(i), "strongest": best[i]},
+                "last_tenth": _spread(game.error[-max(1, rounds // 10) :]),
+                "last_tenth_unfairness": _spread(game.unfairness[-max(1, rounds // 10) :]),
+            }
+            for i, game in enumerate(games)
+        ],
+        "frontier": frontier_of(games),
+        "note": data.note,
+    }
+
+
+def with_c(data: PaperData, *, gammas: Sequence[float], rounds: int, C: float) -> dict[str, Any]:
+    """SUBGROUP's frontier for another bound on the duals."""
+    table = Table(data)
+    auditor = table.auditor(LinearThresholds(search="regression"))
+    games = play_games(
+        table.linear_learner(auditor), auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=C
+    )
+    return {"frontier": frontier_of(games), "note": data.note}
+
+
+def _spread(values: Any) -> dict[str, float]:
+    return {"least": float(np.min(values)), "most": float(np.max(values))}
+
+
+def marginal_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> dict[str, Any]:
+    """MARGINAL at every gamma: its own unfairness, and what the subgroup auditor says of it."""
+    table = Table(data)
+    auditor = table.auditor(Marginals())
+    watcher = Watcher(
+        {"subgroup": table.auditor(LinearThresholds(search="regression"))},
+        at=watched_rounds(rounds),
+    )
+    fairest = Fairest(len(gammas))
+    games = play_games(
+        table.linear_learner(auditor), auditor, ExponentiatedGradient(),
+        gammas=gammas, rounds=rounds, C=PAPER_C, watchers=(watcher, fairest),
+    )  # fmt: skip
+    at = watcher.at
+    last = table.auditor(STRONGEST).worst(fairest.last.votes, fairest.last.number).unfairness
+    return {
+        "t": at,
+        "curves": [
+            {
+                "gamma": game.gamma,
+                "error": game.error[at - 1],
+                "marginal": game.unfairness[at - 1],
+                "subgroup": watcher.of("subgroup", i),
+                "strongest": last[i],
+            }
+            for i, game in enumerate(games)
+        ],
+        "frontier": frontier_of(games),
+        "note": data.note,
+    }
+
+
+def surface(data: PaperData, *, panels: Sequence[int], convention: str) -> dict[str, Any]:
+    """Figure 4: the unfairness of 400 groups over two attributes, gamma = 0, by round."""
+    table = Table(data, SURFACE_ATTRIBUTES)
+    auditor = table.auditor(LinearThresholds(search="regression"))
+    grid = table.auditor(LinearThresholds(search="grid")).notions[0]
+    listed: Any = grid.subgroups
+    # The names sort the attributes as the user gave them; the paper's x is the share of whites.
+    first = [column.name for column in table.cells.columns].index(SURFACE_ATTRIBUTES[0])
+    found: dict[int, Any] = {}
+
+    def on_round(played: Any) -> None:
+        if played.number not in panels:
+            return
+        values = listed.values(grid.residuals(played.votes, played.number))[0]
+        surface = -values.reshape(20, 20) / auditor.total_weight
+        found[played.number] = {
+            "surface": surface if first == 0 else surface.T,
+            "heuristic": float(played.unfairness[0]),
+            "error": float(played.error[0]),
+        }
+
+    play_games(
+        table.linear_learner(auditor), auditor, FictitiousPlay(**CONVENTIONS[convention]),
+        gammas=[0.0], rounds=max(panels), C=PAPER_C, watchers=(on_round,),
+    )  # fmt: skip
+    return {
+        "thetas": sorted(set(listed.thetas[:, 0].tolist())),
+        "panels": {str(number): found[number] for number in panels},
+        "note": data.note,
+    }
+
+
+def learner_game(
+    data: PaperData, *, learner: str, gammas: Sequence[float], rounds: int
+) -> dict[str, Any]:
+    """A richer Learner against the same linear subgroups."""
+    table = Table(data)
+    auditor = table.auditor(LinearThresholds(search="regression"))
+    estimator = {
+        "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),
+        "boosted_trees": HistGradientBoostingClassifier(
+            max_iter=20, max_leaf_nodes=8, random_state=SEED
+        ),
+    }[learner]
+    player = make_learner(
+        estimator, table.X, table.weight, auditor.base_cost, auditor.pressed, table.order
+    )
+    games = play_games(player, auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=PAPER_C)
+    return {"frontier": frontier_of(games), "note": data.note}
+
+
+def held_out(
+    data: PaperData, *, split: int, gammas: Sequence[float], rounds: int
+) -> dict[str, Any]:
+    """Train on two thirds, and audit the mixture of every gamma on both parts."""
+    splitter = StratifiedShuffleSplit(n_splits=split + 1, test_size=1 / 3, random_state=SEED)
+    train, test = list(splitter.split(data.X, data.y))[split]
+    rows = data.rows(train)
+    table = Table(rows)
+    auditor = table.auditor(LinearThresholds(search="regression"))
+    games = play(
+        FictitiousPlay(), table.linear_learner(auditor), auditor,
+        gammas=gammas, C=PAPER_C, max_iter=rounds, tol=None,
+    )  # fmt: skip
+    points = []
+    for game in games:
+        assert game.mixture is not None
+        point: dict[str, Any] = {"gamma": game.gamma}
+        for part, which in (("train", train), ("test", test)):
+            some = data.rows(which)
+            p = game.mixture.positive_probability(some.X)
+            report = audit(
+                some.y,
+                p,
+                sensitive_features=some.protected,
+                decision_probabilities=True,
+                subgroups=LinearThresholds(search="regression"),
+            )
+            point[part] = {
+                "error": float(np.mean(np.abs(p - some.y))),
+                "unfairness": report.unfairness,
+            }
+        points.append(point)
+    return {"points": points, "note": data.note}

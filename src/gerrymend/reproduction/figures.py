@@ -1,0 +1,296 @@
+"""The paper's figures, drawn from records alone."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gerrymend.reproduction.experiments import CONVENTIONS, TRAJECTORY_GAMMAS
+from gerrymend.reproduction.plans import slug
+from gerrymend.reproduction.records import Records
+
+TITLES = {
+    "communities": "Communities and Crime",
+    "law_school": "Law School",
+    "adult": "Adult",
+    "student": "Student",
+}
+# Okabe and Ito's colours, which colour-blind people can tell apart.
+SUBGROUP, MARGINAL, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
+
+
+def draw(target: str, records: Records, out: Path) -> list[Path]:
+    """Draw a target's figures; those whose records are missing are left out."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    paths = []
+    for name, figure in _FIGURES.get(target, {}).items():
+        drawn = figure(plt, records)
+        if drawn is None:
+            continue
+        path = Path(out) / "figures" / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        drawn.savefig(path, dpi=130)
+        plt.close(drawn)
+        paths.append(path)
+    return paths
+
+
+def _found(records: Records, experiment: str) -> dict[str, Any]:
+    found = {name: records.result(experiment, name) for name in TITLES}
+    return {name: result for name, result in found.items() if result}
+
+
+def _title(name: str, result: dict[str, Any]) -> str:
+    return TITLES[name] + (" (stand-in data)" if result.get("note") else "")
+
+
+def toy(plt: Any, records: Records) -> Any:
+    """Figure 1: false positive rates of the toy example, and who finds what."""
+    result = records.result("toy", "toy")
+    if not result:
+        return None
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(9, 3.6), width_ratios=(1, 1.2), layout="constrained"
+    )
+    rates = np.array(
+        [[result["cells"][f"{race} {g}"] for g in ("man", "woman")] for race in ("blue", "green")]
+    )
+    left.imshow(rates, cmap="cividis", vmin=0, vmax=1)
+    for i, race in enumerate(("blue", "green")):
+        for j, gender in enumerate(("man", "woman")):
+            colour = "white" if rates[i, j] < 0.5 else "black"
+            words = f"{race} {gender}\n{rates[i, j]:.0%}"
+            left.text(j, i, words, ha="center", va="center", color=colour)
+    marginals = result["marginals"]
+    left.set_xticks([0, 1], [f"{g}: {marginals[g]:.0%}" for g in ("man", "woman")])
+    left.set_yticks([0, 1], [f"{r}: {marginals[r]:.0%}" for r in ("blue", "green")])
+    left.set_title("False positive rates", fontsize=11)
+    names = list(result["found"])
+    right.barh(names, [result["found"][name]["unfairness"] for name in names], color=MARGINAL)
+    for i, name in enumerate(names):
+        found = result["found"][name]
+        words = "nothing" if found["unfairness"] < 1e-9 else found["subgroup"]
+        right.text(found["unfairness"] + 0.001, i, words, va="center", fontsize=9)
+    right.set_xlim(0, 0.14)
+    right.invert_yaxis()
+    right.set_xlabel("unfairness of the worst subgroup found")
+    right.set_title("Audited by", fontsize=11)
+    return figure
+
+
+def convergence(plt: Any, records: Records) -> Any:
+    """Figure 2: error and unfairness by round, for each gamma."""
+    found = _found(records, "subgroup")
+    if not found:
+        return None
+    figure, axes = plt.subplots(
+        len(found), 2, figsize=(11, 2.7 * len(found)), layout="constrained", squeeze=False
+    )
+    gammas = [curve["gamma"] for curve in next(iter(found.values()))["curves"]]
+    colours = plt.get_cmap("viridis")(np.linspace(0, 0.92, len(gammas)))
+    for (left, right), (name, result) in zip(axes, found.items(), strict=True):
+        for curve, colour in zip(result["curves"], colours, strict=True):
+            label = f"{curve['gamma']:g}"
+            left.plot(result["t"], curve["error"], color=colour, lw=1, label=label)
+            right.plot(result["t"], curve["unfairness"], color=colour, lw=1)
+            right.axhline(curve["gamma"], color=colour, lw=0.8, ls="--", alpha=0.7)
+        for axis, what in ((left, "error"), (right, "unfairness")):
+            axis.set(xscale="log", xlabel="round t", ylabel=what, title=_title(name, result))
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, title="gamma", loc="outside right center", frameon=False)
+    return figure
+
+
+def pareto(plt: Any, records: Records) -> Any:
+    """Figure 3: SUBGROUP's frontier with MARGINAL's models, and MARGINAL's own frontier."""
+    subgroup, marginal = _found(records, "subgroup"), _found(records, "marginal")
+    names = [name for name in subgroup if name in marginal]
+    if not names:
+        return None
+    figure, axes = plt.subplots(
+        len(names), 2, figsize=(10, 3 * len(names)), layout="constrained", squeeze=False
+    )
+    for (left, right), name in zip(axes, names, strict=True):
+        front = subgroup[name]["frontier"]
+        for i, curve in enumerate(marginal[name]["curves"]):
+            left.scatter(
+                curve["error"], curve["subgroup"], s=7, color=MARGINAL, alpha=0.35, lw=0,
+                label="MARGINAL, audited for subgroups" if i == 0 else None,
+            )  # fmt: skip
+        left.plot(
+            [point["error"] for point in front], [point["unfairness"] for point in front],
+            "o-", color=SUBGROUP, ms=3, lw=1, label="SUBGROUP",
+        )  # fmt: skip
+        own = marginal[name]["frontier"]
+        right.plot(
+            [point["error"] for point in own], [point["unfairness"] for point in own],
+            "s-", color=MARGINAL, ms=3, lw=1, label="MARGINAL",
+        )  # fmt: skip
+        title = _title(name, subgroup[name])
+        left.set(xlabel="error", ylabel="subgroup unfairness, as reported", title=title)
+        right.set(xlabel="error", ylabel="marginal unfairness", title=title)
+        low, high = front[0]["error"], front[-1]["error"]
+        left.set_xlim(low - 0.1 * (high - low), high + 0.15 * (high - low))
+        left.set_ylim(bottom=0)
+        right.set_ylim(bottom=0)
+        left.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def surfaces(convention: str, *, flat: bool) -> Callable[[Any, Records], Any]:
+    """Figure 4 by one convention, as surfaces or as heat maps."""
+
+    def figure_4(plt: Any, records: Records) -> Any:
+        result = records.result("surface", slug(convention))
+        if not result:
+            return None
+        panels, thetas = result["panels"], np.array(result["thetas"])
+        limit = max(float(np.abs(panel["surface"]).max()) for panel in panels.values())
+        rows = -(-len(panels) // 4)
+        figure, axes = plt.subplots(
+            rows, 4, figsize=(14, 3.4 * rows + 0.5), layout="constrained", squeeze=False,
+            subplot_kw={} if flat else {"projection": "3d"},
+        )  # fmt: skip
+        for axis in axes.flat[len(panels) :]:
+            axis.set_axis_off()
+        white, black = np.meshgrid(thetas, thetas, indexing="ij")
+        for axis, (number, panel) in zip(axes.flat, panels.items(), strict=False):
+            values = np.array(panel["surface"])
+            worst = float(np.abs(values).max())
+            axis.set_title(
+                f"t = {number}: grid {worst:.4f}, heuristic {panel['heuristic']:.4f}", fontsize=9
+            )
+            if flat:
+                image = axis.pcolormesh(
+                    white, black, values, cmap="PuOr", vmin=-limit, vmax=limit, shading="nearest"
+                )
+            else:
+                image = axis.plot_surface(
+                    white, black, values, cmap="PuOr", vmin=-limit, vmax=limit, lw=0
+                )
+                axis.set_zlim(-limit, limit)
+                axis.tick_params(labelsize=6, pad=0)
+            axis.set_xlabel("θ of white share", fontsize=8)
+            axis.set_ylabel("θ of black share", fontsize=8)
+        figure.colorbar(image, ax=axes, shrink=0.7, label="base rate − group rate, weighted")
+        figure.suptitle(f"Discrimination surface, gamma = 0; order of play: {convention}")
+        return figure
+
+    return figure_4
+
+
+def trajectory(plt: Any, records: Records) -> Any:
+    """Figure 5: (error, unfairness) by round on Communities, coloured by t."""
+    result = records.result("subgroup", "communities")
+    if not result:
+        return None
+    curves = [c for c in result["curves"] if c["gamma"] in TRAJECTORY_GAMMAS]
+    figure, axes = plt.subplots(
+        2, 2, figsize=(10, 7.4), layout="constrained", sharex=True, sharey=True
+    )
+    for axis, curve in zip(axes.flat, curves, strict=False):
+        axis.plot(curve["error"], curve["unfairness"], color="0.8", lw=0.6, zorder=1)
+        points = axis.scatter(
+            curve["error"], curve["unfairness"], c=np.log10(result["t"]), cmap="plasma", s=8,
+            zorder=2,
+        )  # fmt: skip
+        axis.axhline(curve["gamma"], color="black", lw=1, ls="--")
+        axis.set(title=f"gamma = {curve['gamma']:g}", xlabel="error", ylabel="unfairness")
+    figure.colorbar(points, ax=axes, label="log₁₀ t")
+    figure.suptitle(_title("communities", result))
+    return figure
+
+
+def sensitivity_to_c(plt: Any, records: Records) -> Any:
+    """SUBGROUP's frontier for four values of C."""
+    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
+    drawn = False
+    for axis, name in zip(axes.flat, TITLES, strict=True):
+        for C, colour in zip((10, 20, 50, 100), (SUBGROUP, MARGINAL, GREEN, PURPLE), strict=True):
+            result = records.result("c", f"{name}_{C}")
+            if not result:
+                continue
+            drawn = True
+            front = result["frontier"]
+            axis.plot(
+                [point["error"] for point in front], [point["unfairness"] for point in front],
+                color=colour, lw=1.3, label=f"C = {C}",
+            )  # fmt: skip
+            axis.set(title=_title(name, result), xlabel="error", ylabel="unfairness, as reported")
+            axis.legend(frameon=False, fontsize=8)
+    return figure if drawn else None
+
+
+def richer_learners(plt: Any, records: Records) -> Any:
+    """Frontiers of richer Learners against the same linear subgroups."""
+    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
+    drawn = False
+    for axis, name in zip(axes.flat, TITLES, strict=True):
+        fronts = {
+            "linear regression (the paper's)": records.result("subgroup", name),
+            "logistic regression": records.result("learners", f"{name}_logistic"),
+            "boosted trees": records.result("learners", f"{name}_boosted_trees"),
+        }
+        for (label, result), colour in zip(
+            fronts.items(), (SUBGROUP, MARGINAL, GREEN), strict=True
+        ):
+            if not result:
+                continue
+            drawn = True
+            front = result["frontier"]
+            axis.plot(
+                [point["error"] for point in front], [point["unfairness"] for point in front],
+                "o-", ms=2.5, lw=1, color=colour, label=label,
+            )  # fmt: skip
+            axis.set(title=_title(name, result), xlabel="training error",
+                     ylabel="unfairness, as reported")  # fmt: skip
+            axis.legend(frameon=False, fontsize=8)
+    return figure if drawn else None
+
+
+def held_out(plt: Any, records: Records) -> Any:
+    """Train and test error and unfairness by gamma, over splits, with the range as a band."""
+    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
+    drawn = False
+    for axis, name in zip(axes.flat, TITLES, strict=True):
+        splits: list[dict[str, Any]] = []
+        while (result := records.result("held_out", f"{name}_{len(splits)}")) is not None:
+            splits.append(result)
+        if not splits:
+            continue
+        drawn = True
+        for part, colour in (("train", SUBGROUP), ("test", MARGINAL)):
+            errors, unfairness = (
+                np.array([[p[part][what] for p in s["points"]] for s in splits])
+                for what in ("error", "unfairness")
+            )
+            order = np.argsort(errors.mean(axis=0))
+            x = errors.mean(axis=0)[order]
+            low, high = unfairness.min(axis=0)[order], unfairness.max(axis=0)[order]
+            axis.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
+            axis.plot(x, unfairness.mean(axis=0)[order], "o-", ms=3, lw=1, color=colour, label=part)
+        axis.set(title=f"{_title(name, splits[0])}, {len(splits)} splits", xlabel="error",
+                 ylabel="unfairness, as reported")  # fmt: skip
+        axis.set_ylim(bottom=0)
+        axis.legend(frameon=False)
+    return figure if drawn else None
+
+
+_FIGURES: dict[str, dict[str, Callable[[Any, Records], Any]]] = {
+    "toy": {"figure_1_toy": toy},
+    "convergence": {"figure_2_convergence": convergence},
+    "pareto": {"figure_3_pareto": pareto},
+    "surface": {
+        f"figure_4_{kind}_{slug(name)}": surfaces(name, flat=kind == "flat")
+        for name in CONVENTIONS
+        for kind in ("surface", "flat")
+    },
+    "trajectory": {"figure_5_trajectory": trajectory},
+    "c": {"sensitivity_to_c": sensitivity_to_c},
+    "future": {"richer_learners": richer_learners, "held_out": held_out},
+}

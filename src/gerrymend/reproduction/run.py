@@ -1,0 +1,60 @@
+"""Run experiments: what is recorded already is not done again."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from gerrymend.reproduction.games import PaperData
+from gerrymend.reproduction.plans import TARGETS, Unit, needed_by, units
+from gerrymend.reproduction.records import Records
+
+DATASETS = ("communities", "law_school", "adult", "student")
+
+
+def run(
+    targets: Sequence[str],
+    data: Mapping[str, PaperData],
+    out: Path,
+    *,
+    quick: bool = False,
+    jobs: int = 1,
+    on_unit: Callable[[Unit, int, int], None] | None = None,
+) -> Records:
+    """Do what the targets need and is not recorded yet; records are written as units end."""
+    records = Records(Path(out) / "records")
+    datasets = [name for name in DATASETS if name in data]
+    todo = [
+        unit
+        for experiment in dict.fromkeys(name for target in targets for name in needed_by(target))
+        for unit in units(experiment, datasets, quick=quick)
+    ]
+    left = [unit for unit in todo if not records.has(unit.experiment, unit.name, _config(unit))]
+    left.sort(key=lambda unit: -unit.weight)
+    done = len(todo) - len(left)
+    work = (
+        joblib.delayed(_do)(unit, data[unit.dataset] if unit.dataset else None, records)
+        for unit in left
+    )
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    for unit in parallel(work):
+        done += 1
+        if on_unit is not None:
+            on_unit(unit, done, len(todo))
+    return records
+
+
+def _config(unit: Unit) -> dict[str, Any]:
+    return {**unit.config, "dataset": unit.dataset}
+
+
+def _do(unit: Unit, data: PaperData | None, records: Records) -> Unit:
+    result = unit.work(*([] if data is None else [data]), **unit.config)
+    records.write(unit.experiment, unit.name, _config(unit), result)
+    return unit
+
+
+def expand(target: str) -> tuple[str, ...]:
+    """The targets behind a name; all of them behind `all`."""
+    return TARGETS if target == "all" else (target,)

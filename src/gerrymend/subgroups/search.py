@@ -1,0 +1,134 @@
+"""A stronger search for linear thresholds: ascent along great circles of directions.
+
+Write a threshold as a·z > 0 with z = (standardised attributes, 1). On the great circle through a
+and b, a cos φ + b sin φ, row i is in while cos(φ − ψ_i) > 0, ψ_i the angle of (a·z_i, b·z_i): it
+enters or leaves once in a half turn. So one sort of the angles and a running sum of W give the
+exact best of the whole circle, thresholds included, in O(m log m). Circles through each coordinate
+axis and through random directions are taken in turn until none improves; starts are the
+regression's direction, a logistic regression's, and random ones.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from gerrymend._projection import TIE
+from gerrymend._sums import Array
+from gerrymend.protected import Column
+from gerrymend.subgroups.base import BoundClass, Found, RuleSource
+from gerrymend.subgroups.linear import LinearEncoding, RegressionRules, RegressionSearch
+
+# Events this close on a circle are one: rounding must not part tied rows.
+_SAME_ANGLE = 1e-11
+_LEAST_GAIN = 1e-12
+
+
+class GreatCircleSearch(BoundClass):
+    """Starts, then ascent; what it finds is a lower bound, never below the regression's."""
+
+    exact = False
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        encoding: LinearEncoding,
+        event_weight: Array,
+        *,
+        restarts: int,
+        seed: int,
+    ) -> None:
+        self._regression = RegressionSearch(columns, encoding, event_weight)
+        design = encoding.matrix(columns)
+        share = event_weight / event_weight.sum()
+        mean = share @ design
+        scale = np.sqrt(share @ np.square(design - mean))
+        scale = np.where(scale > 1e-12 * np.maximum(np.abs(mean), 1e-300), scale, np.inf)
+        self._z = np.column_stack([(design - mean) / scale, np.ones(len(design))])
+        self._restarts, self._seed = restarts, seed
+        # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
+        unit = np.eye(self._z.shape[1])
+        coefficients = unit[:, :-1] / scale
+        self._source = RegressionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
+
+    @property
+    def source(self) -> RuleSource:
+        """What turns keys into rules."""
+        return self._source
+
+    def worst(self, residuals: Array) -> Found:
+        """The best of all starts, for each residual."""
+        directions = np.array([self._search(residual) for residual in residuals])
+        members = (directions @ self._z.T > TIE).astype(np.float64)
+        return Found(np.vecdot(residuals, members), members, directions)
+
+    def _search(self, residual: Array) -> Array:
+        rng = np.random.default_rng(self._seed)
+        best, best_value = np.zeros(self._z.shape[1]), 0.0
+        for start in self._starts(residual, rng):
+            direction, value = self._ascend(start, residual, rng)
+            if value > best_value + _LEAST_GAIN:
+                best, best_value = direction, value
+        return best
+
+    def _starts(self, residual: Array, rng: np.random.Generator) -> list[Array]:
+        intercept, coefficients = self._regression_direction(residual)
+        starts = [np.append(coefficients, intercept)]
+        counted = residual != 0
+        if 0 < (residual[counted] > 0).mean() < 1 and self._z.shape[1] > 1:
+            model = LogisticRegression(C=1e3, max_iter=200).fit(
+                self._z[counted, :-1], residual[counted] > 0, np.abs(residual[counted])
+            )
+            starts.append(np.append(model.coef_[0], model.intercept_[0]))
+        starts += list(rng.standard_normal((self._restarts, self._z.shape[1])))
+        return starts
+
+    def _regression_direction(self, residual: Array) -> tuple[float, Array]:
+        """The regression's group, as a direction over z: least squares of its fitted values."""
+        found = self._regression.worst(residual[None])
+        fitted = self._regression.fitted(found.keys)[0]
+        solution, *_ = np.linalg.lstsq(self._z, fitted, rcond=None)
+        return float(solution[-1]), solution[:-1]
+
+    def _ascend(
+        self, start: Array, residual: Array, rng: np.random.Generator
+    ) -> tuple[Array, float]:
+        size = self._z.shape[1]
+        direction = start / (np.linalg.norm(start) or 1.0)
+        value = self._value(direction, residual)
+        axes = np.eye(size)
+        since_gain = 0
+        while since_gain < 2 * size:
+            turn = since_gain % size
+            axis = axes[turn] if since_gain < size else rng.standard_normal(size)
+            angle = _best_angle(self._z @ direction, self._z @ axis, residual)
+            candidate = np.cos(angle) * direction + np.sin(angle) * axis
+            candidate /= np.linalg.norm(candidate) or 1.0
+            new_value = self._value(candidate, residual)
+            if new_value > value + _LEAST_GAIN:
+                direction, value, since_gain = candidate, new_value, 0
+            else:
+                since_gain += 1
+        return direction, value
+
+    def _value(self, direction: Array, residual: Array) -> float:
+        return abs(float(residual[self._z @ direction > TIE].sum()))
+
+
+def _best_angle(first: Array, second: Array, residual: Array) -> float:
+    """The angle in [0, π) whose group has the largest |value|, exact on the circle.
+
+    >>> float(_best_angle(np.array([1.0, -1.0]), np.array([1.0, 1.0]), np.array([1.0, 1.0]))) > 0
+    True
+    """
+    flip = (np.arctan2(second, first) + np.pi / 2) % np.pi
+    inside = (first > 0) | ((first == 0) & (second > 0))
+    order = np.argsort(flip)
+    flip, change = flip[order], np.where(inside, -residual, residual)[order]
+    values = residual[inside].sum() + np.concatenate([[0.0], np.cumsum(change)])
+    edges = np.concatenate([[0.0], flip, [np.pi]])
+    # Between two flips that are one and the same there is no angle to take.
+    room: NDArray[Any] = np.diff(edges) > _SAME_ANGLE
+    best = int(np.argmax(np.where(room, np.abs(values), -1.0)))
+    return float(edges[best] + edges[best + 1]) / 2
