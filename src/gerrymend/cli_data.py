@@ -70,7 +70,7 @@ def show_files(data_home: Path | None) -> None:
         for file in dataset.files:
             cells = (key, file.name, _origins(file), _state(file, home), _size(file.size))
             table.add_row(*map(escape, cells))
-    console = Console()
+    console = Console(highlight=False)
     console.print(
         f"Files in {escape(str(home))}; any one of a dataset's is enough.", soft_wrap=True
     )
@@ -83,7 +83,7 @@ def fetch_all(names: list[str], data_home: Path | None) -> None:
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
-    console = Console()
+    console = Console(highlight=False)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     try:
         for name in names:  # all of them before the first download

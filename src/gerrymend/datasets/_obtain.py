@@ -188,11 +188,11 @@ def _where_from(file: DataFile) -> str:
 def _nothing_found(dataset: Dataset, home: Path, failures: list[str]) -> str:
     tried = failures or ["nothing was downloaded, as download_if_missing=False"]
     wanted = [f"{file.name} (sha256 {file.sha256}; {_where_from(file)})" for file in dataset.files]
-    return "\n  ".join(
+    return "\n".join(
         [
             f"The dataset {dataset.title} is not in data_home={str(home)!r}, and could not be had:",
-            *tried,
+            *(f"  {line}" for line in tried),
             "Put one of these into that folder, or pass the data_home where it lies:",
-            *wanted,
+            *(f"  {line}" for line in wanted),
         ]
     )
