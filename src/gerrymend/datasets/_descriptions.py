@@ -10,7 +10,7 @@ https://doi.org/10.24432/C53W3X. Licence: CC BY 4.0.
 Cleaned as in Kearns, Neel, Roth and Wu (2019): the five columns that do not predict (state, county,
 community, communityname, fold) are dropped, missing values are 0. The label is 1 where
 ViolentCrimesPerPop is above its 70th percentile. Protected: 18 columns on race, income by race,
-immigration and language.
+language, foreign birth and the race of police officers.
 """
 
 LAW_SCHOOL = """\
