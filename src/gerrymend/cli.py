@@ -1,5 +1,6 @@
-"""The command line: `gerrymend demo`."""
+"""The command line: `gerrymend demo`, `gerrymend data`."""
 
+import importlib
 import sys
 
 
@@ -30,6 +31,7 @@ def main() -> None:
         """
         show_demo(rows, seed)
 
+    importlib.import_module("gerrymend.cli_data").add_to(app)
     app()
 
 

