@@ -1,4 +1,5 @@
 import json
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -100,6 +101,24 @@ def test_verdicts_are_proven_shown_or_undecided(toy, decisions):
     assert json.loads(json.dumps(report.to_dict()))["worst"]["notion"] == "false_positive_rate"
 
 
+def test_a_value_that_equals_gamma_is_within_it():
+    """Halves, quarters and eighths are what they are; tenths must not be let down by rounding."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n = int(rng.integers(6, 40))
+        y, decided = np.r_[0, 0, 1, rng.integers(0, 2, n)], rng.integers(0, 2, n + 3)
+        group = rng.integers(0, 2, n + 3)
+        negatives, inside = y == 0, (y == 0) & (group == 1)
+        share = Fraction(int(inside.sum()), n + 3)
+        rate = Fraction(int(decided[inside].sum()), max(1, int(inside.sum())))
+        overall = Fraction(int(decided[negatives].sum()), int(negatives.sum()))
+        exact = abs(share * (rate - overall))
+        report = audit(y, decided, sensitive_features={"g": group.astype(str)},
+                       subgroups="marginals", gamma=float(exact))  # fmt: skip
+        assert report.verdict == "within gamma"
+        assert report.upper_bound == report.unfairness
+
+
 def test_a_perfect_model_has_no_worst_group(toy):
     _, y, protected = toy
     report = audit(y, y, sensitive_features=protected)
@@ -139,6 +158,8 @@ BAD = [
     ({"y_true": [0, 1, None, 0, 1, 0]}, "y_true has 1 missing"),
     ({"y_true": [0, 1, float("nan"), 0, 1, 0]}, "y_true has 1 missing"),
     ({"y_true": ["a", 1, "a", 1, 1, 1]}, "y_true"),
+    ({"y_true": np.array([0, 1, pd.NA, 0, 1, 0], dtype=object)}, "y_true has 1 missing"),
+    ({"y_pred": ["a", 1, 0, 1, 1, 1]}, "y_pred has values that are no label: 'a'"),
     ({"y_true": []}, "y_true is empty"),
     ({"y_true": np.zeros((6, 2))}, "y_true must have one dimension"),
     ({"gamma": -0.1}, "gamma must be a number of at least 0; got -0.1"),
@@ -146,7 +167,7 @@ BAD = [
     ({"gamma": "0.1"}, "gamma must be a number"),
     ({"gamma": True}, "gamma must be a number"),
     ({"notion": "fpr"}, "notion='fpr' is unknown.*Known: false_positive_rate"),
-    ({"subgroups": "lineer"}, "subgroups='lineer' is unknown; did you mean 'linear'"),
+    ({"subgroups": "lineer"}, "subgroups='lineer' is unknown .did you mean 'linear'"),
     ({"subgroups": 3}, "subgroups must be one of"),
     ({"sample_weight": [1, 1]}, "sample_weight has 2 values for 6 rows"),
     ({"sample_weight": [-1] + [1] * 5}, "sample_weight has negative values .the smallest is -1"),

@@ -41,7 +41,11 @@ EXPECTED_FAILURES = {
         MarginalParityClassifier(max_iter=30),
         MarginalParityClassifier(LinearRegression(), max_iter=30),
     ],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+    expected_failed_checks=lambda estimator: (
+        EXPECTED_FAILURES
+        if isinstance(estimator, MarginalParityClassifier) and estimator.estimator is not None
+        else {}
+    ),
 )
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_conventions(estimator, check):
@@ -320,9 +324,67 @@ def test_marginal_parity_holds_on_marginals_and_says_nothing_of_the_rest():
     assert unfairness(LinearThresholds(search="grid")) > 0.03
 
 
-def test_nothing_works_before_fit():
+def test_nothing_works_before_fit_or_after_one_that_failed(toy):
+    X, y, protected = toy
+    clf = SubgroupParityClassifier(LinearRegression(), max_iter=3)
     with pytest.raises(NotFittedError):
-        SubgroupParityClassifier().predict([[0.0]])
+        clf.predict(X)
+    clf.fit_path(X, y, gammas=[0.01], sensitive_features=protected)
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+    clf.fit(X, y, sensitive_features=protected)
+    with pytest.raises(ValueError, match="only one class"):
+        clf.fit(X, np.ones(len(y)), sensitive_features=protected)
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+
+
+def test_probabilities_of_merged_predictors_can_be_audited():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (300, 3)) * 1.0, rng.integers(0, 2, 300)
+    groups = {"g": rng.integers(0, 3, 300).astype(str)}
+    clf = SubgroupParityClassifier(LinearRegression(), gamma=0.001, max_iter=100, tol=None)
+    p = clf.fit(X, y, sensitive_features=groups).predict_proba(X)
+    assert p.min() >= 0
+    assert p.max() <= 1
+    audit(y, p[:, 1] + 1e-12, sensitive_features=groups, decision_probabilities=True)
+
+
+def test_every_round_of_the_history_can_be_read():
+    X = np.array([0.0, 0, 1, 1] * 50)[:, None]
+    clf = SubgroupParityClassifier(LinearRegression(), max_iter=3, tol=None)
+    clf.fit(X, X[:, 0].astype(int), sensitive_features={"s": [0, 1] * 100})
+    assert [str(rule) for rule in clf.history_["subgroup"]] == ["no one"] * 3
+
+
+def test_frames_for_estimators_are_checked_too(toy):
+    X, y, protected = toy
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame.loc[3, "b"] = np.inf
+    clf = SubgroupParityClassifier(DecisionTreeClassifier(max_depth=2), max_iter=2)
+    with pytest.raises(ValueError, match="Column 'b' of X has infinite values"):
+        clf.fit(frame, y, sensitive_features=protected)
+    with pytest.raises(ValueError, match=r"infinity[^$]*Replace infinite values"):
+        SubgroupParityClassifier(max_iter=2).fit(frame, y, sensitive_features=protected)
+    twice = pd.DataFrame(X[:, :2], columns=["a", "a"])
+    with pytest.raises(ValueError, match="X has more than one column named 'a'"):
+        clf.fit(twice, y, sensitive_features=protected)
+    with pytest.raises(TypeError, match="X is a lazy frame"):
+        clf.fit(pl.LazyFrame(X), y, sensitive_features=protected)
+    with pytest.raises(ValueError, match="X is empty"):
+        clf.fit(frame.iloc[:0], y[:0], sensitive_features=protected.iloc[:0])
+
+
+def test_columns_that_the_estimator_ignores_do_no_harm(toy):
+    X, y, protected = toy
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(
+        day=pd.date_range("2020-01-01", periods=len(y)), odd=[["x"], 3] * (len(y) // 2)
+    )
+    pick = make_column_transformer(("passthrough", ["a", "b"]))
+    clf = SubgroupParityClassifier(
+        make_pipeline(pick, LogisticRegression()), max_iter=5, random_state=0
+    ).fit(frame, y, sensitive_features=protected)
+    np.testing.assert_array_equal(clf.predict(frame)[::-1], clf.predict(frame.iloc[::-1]))
 
 
 BAD = [
@@ -357,7 +419,7 @@ BAD = [
     (
         {"X": pd.DataFrame({"rase": range(6)}), "sensitive_features": ["race"]},
         {},
-        "names 'race', which is no column of X; did you mean 'rase'",
+        "names 'race', which is no column of X .did you mean 'rase'",
     ),
     ({"sensitive_features": pd.DataFrame({"age": [1, 2, 3, 4, 5, None]})}, {}, "Column 'age'"),
 ]

@@ -145,3 +145,14 @@ def test_what_can_be_used():
     assert isinstance(check_estimator_kind(None, weighted=True), LogisticRegression)
     knn = KNeighborsRegressor()
     assert check_estimator_kind(knn, weighted=False) is knn
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_cost_of_nothing_but_rounding_is_a_tie(sign):
+    """.1 + .2 − .3 is not 0 in float64; the mean cost is, and then the decision is 0."""
+    X = np.array([1, 1, 1, 0, 0, 0.0])[:, None]
+    costs = sign * np.array([[0.1, 0.2, -0.3, -0.1, -0.2, 0.3]])
+    decisions, keys = learner_of(LinearRegression(), X, costs, np.ones(6)).best_response(costs)
+    assert not decisions.any()
+    mixture = learner_of(LinearRegression(), X, costs, np.ones(6)).mixture(keys)
+    np.testing.assert_array_equal(mixture.positive_probability(X), 0)

@@ -95,7 +95,7 @@ def test_notions_go_by_name_instance_or_collection():
 
 
 def test_an_unknown_notion_gets_a_suggestion():
-    with pytest.raises(ValueError, match=r"'false_positive' is unknown; did you mean 'false_pos"):
+    with pytest.raises(ValueError, match=r"'false_positive' is unknown .did you mean 'false_pos"):
         as_notions("false_positive")
     with pytest.raises(TypeError, match="notion must be"):
         as_notions(3)

@@ -35,12 +35,12 @@ class Projection:
         order: NDArray[np.intp] | None = None,
     ) -> None:
         n_rows, n_columns = columns.shape
-        blocks = [slice(i, i + _BLOCK) for i in range(0, n_rows, _BLOCK)]
+        blocks = row_blocks(n_rows)
 
         def block(rows: slice) -> NDArray[np.floating]:
             return columns[rows] if order is None else columns[order[rows]]
 
-        mean, scale = _moments(block, n_columns, weight, blocks)
+        mean, scale = moments(block, blocks, weight)
         root = np.sqrt(weight)
 
         def standardised(rows: slice) -> Array:
@@ -85,20 +85,23 @@ class Projection:
         return both[..., 0], both[..., 1:]
 
 
-def _moments(
-    block: Callable[[slice], NDArray[np.floating]],
-    n_columns: int,
-    weight: Array,
-    blocks: list[slice],
+def moments(
+    block: Callable[[slice], NDArray[np.floating]], blocks: list[slice], weight: Array
 ) -> tuple[Array, Array]:
-    """Weighted mean and deviation of each column; infinite if constant, so that it drops out."""
+    """Weighted mean and deviation of each column; infinite if constant, so that it drops out.
+
+    Columns are brought to size 1 first: squares of very large or small numbers leave float64.
+    """
     share = weight / weight.sum()
-    mean, variance = np.zeros(n_columns), np.zeros(n_columns)
-    for rows in blocks:
-        mean += share[rows] @ block(rows)
-    for rows in blocks:
-        variance += share[rows] @ np.square(block(rows) - mean)
+    size = np.max([np.abs(block(rows)).max(axis=0) for rows in blocks], axis=0)
+    size = np.where(size > 0, size, 1.0)
+    mean = sum(share[rows] @ (block(rows) / size) for rows in blocks)
+    variance = sum(share[rows] @ np.square(block(rows) / size - mean) for rows in blocks)
     scale = np.sqrt(variance)
-    # A constant column leaves a variance of rounding errors, relative to its own size.
-    constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(float).tiny)
-    return mean, np.where(constant, np.inf, scale)
+    # A constant column leaves a variance of rounding errors.
+    return mean * size, np.where(scale <= 1e-12, np.inf, scale * size)
+
+
+def row_blocks(n_rows: int) -> list[slice]:
+    """Slices of rows that are handled at once."""
+    return [slice(i, i + _BLOCK) for i in range(0, n_rows, _BLOCK)]

@@ -14,11 +14,14 @@ from sklearn.utils.multiclass import type_of_target
 
 from gerrymend._sums import Array
 
+# What adding up probabilities can be off by.
+_ROUNDING = 1e-9
+
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A suggestion to append to a message, or nothing."""
     close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def is_frame(data: Any) -> bool:
@@ -27,6 +30,29 @@ def is_frame(data: Any) -> bool:
         return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
     except nw.exceptions.DuplicateError:  # a frame, if one with two columns of the same name
         return True
+
+
+def is_lazy(data: Any) -> bool:
+    """Whether data is a frame that has yet to be collected."""
+    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+
+
+def frame_of(data: Any, argument: str) -> "nw.DataFrame[Any]":
+    """A frame, seen through narwhals; two columns of the same name are refused."""
+    try:
+        return nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in data.columns]
+        raise same_name(argument, names) from None
+
+
+def same_name(argument: str, names: list[str]) -> ValueError:
+    """The error for columns that share a name."""
+    repeated = sorted({repr(name) for name in names if names.count(name) > 1})
+    return ValueError(
+        f"{argument} has more than one column named {', '.join(repeated)}; rename them, so that a "
+        "subgroup can be told in words."
+    )
 
 
 def is_series(data: Any) -> bool:
@@ -71,11 +97,21 @@ def as_vector(values: Any, argument: str) -> NDArray[Any]:
     return vector
 
 
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT, or pandas' NA, which can't be compared."""
+    return (
+        value is None
+        or (isinstance(value, float) and value != value)
+        or type(value).__name__ in ("NAType", "NaTType")
+    )
+
+
 def check_no_missing(values: NDArray[Any], argument: str) -> None:
     """No None and no NaN among the values."""
-    missing = int(np.sum(values != values)) + sum(value is None for value in values.flat) * (
-        values.dtype == object
-    )
+    if values.dtype == object:
+        missing = sum(map(is_missing, values))
+    else:
+        missing = int(np.sum(values != values))
     if missing:
         raise ValueError(f"{argument} has {missing} missing values; fill in or drop these rows.")
 
@@ -184,15 +220,15 @@ def decisions_from(
         return (_as_numbers(y_pred, "threshold is given") >= cut).astype(np.float64)
     if decision_probabilities:
         p = _as_numbers(y_pred, "decision_probabilities=True")
-        if ((p < 0) | (p > 1)).any():
+        if ((p < -_ROUNDING) | (p > 1 + _ROUNDING)).any():
             raise ValueError(
                 f"y_pred ranges from {p.min():g} to {p.max():g}; with "
                 "decision_probabilities=True it must lie in [0, 1]."
             )
-        return p
-    unknown = [value for value in np.unique(y_pred).tolist() if value not in classes.tolist()]
+        return np.clip(p, 0.0, 1.0)
+    unknown = sorted(map(repr, set(y_pred.tolist()) - set(classes.tolist())))
     if unknown:
-        shown = ", ".join(map(repr, unknown[:3])) + (", …" if len(unknown) > 3 else "")
+        shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
         raise ValueError(
             f"y_pred has values that are no label: {shown} (labels: "
             f"{', '.join(map(repr, classes.tolist()))}). Pass decisions; or threshold=0.5, say, if "
@@ -207,3 +243,24 @@ def _as_numbers(values: NDArray[Any], because: str) -> Array:
         return values.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"y_pred must be numbers where {because}; got {values.dtype}.") from None
+
+
+def check_frame(frame: "nw.DataFrame[Any]", *, allow_missing: bool) -> None:
+    """A frame of features has rows, no infinite number, and no missing one unless allowed."""
+    if frame.shape[0] == 0:
+        raise ValueError("X is empty: it has no rows. Pass at least one.")
+    for series in frame.iter_columns():
+        if not series.dtype.is_numeric():
+            continue
+        values = series.cast(nw.Float64).to_numpy()
+        if np.isinf(values).any():
+            raise ValueError(
+                f"Column {series.name!r} of X has infinite values (infinity); replace them by a "
+                "finite number or drop these rows."
+            )
+        if not allow_missing and np.isnan(values).any():
+            raise ValueError(
+                f"Column {series.name!r} of X has missing values (NaN); fill them in, drop these "
+                "rows, or pass an estimator that takes them, such as "
+                "HistGradientBoostingClassifier() or a pipeline with an imputer."
+            )

@@ -20,6 +20,9 @@ from gerrymend.notions import NotionLike, as_notions
 from gerrymend.protected import distinct_rows, read_columns
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
+# Differences below this are rounding, not unfairness.
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class AuditReport:
@@ -28,7 +31,7 @@ class AuditReport:
     Attributes
     ----------
     worst : Subgroup or None
-        The worst subgroup that was found; None where every subgroup tried has unfairness 0.
+        The worst subgroup that was found; None where none differs from the overall rate.
     unfairness : float
         Its unfairness, without sign. A lower bound for the class, unless `exact`.
     upper_bound : float
@@ -54,9 +57,9 @@ class AuditReport:
     @property
     def verdict(self) -> str:
         """ "within gamma" (proven), "exceeds gamma" (shown by `worst`), or "undecided"."""
-        if self.unfairness > self.gamma:
+        if self.unfairness > self.gamma + _ROUNDING:
             return "exceeds gamma"
-        return "within gamma" if self.upper_bound <= self.gamma else "undecided"
+        return "within gamma" if self.upper_bound <= self.gamma + _ROUNDING else "undecided"
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data; nothing of a row is in it."""
@@ -185,11 +188,16 @@ def audit(
     auditor = Auditor(notions, subgroup_class, cells, y, weight)
     answer = auditor.worst(p, None)
     worst = auditor.subgroup(answer, 0, p[0], None)
+    if worst is not None and abs(worst.unfairness) <= _ROUNDING:
+        worst = None
+    unfairness = 0.0 if worst is None else abs(worst.unfairness)
+    exact = all(one.subgroups.exact for one in auditor.notions)
+    bound = float(auditor.upper_bound(answer)[0])
     return AuditReport(
         worst=worst,
-        unfairness=0.0 if worst is None else abs(worst.unfairness),
-        upper_bound=float(auditor.upper_bound(answer)[0]),
-        exact=all(one.subgroups.exact for one in auditor.notions),
+        unfairness=unfairness,
+        upper_bound=unfairness if exact else max(bound, unfairness),
+        exact=exact,
         gamma=gamma,
         n_rows=len(labels),
         subgroups=subgroup_class,

@@ -59,7 +59,7 @@ def show_demo(n_rows: int, seed: int) -> None:
         table.add_column("Unfairness", justify="right")
         table.add_column("Verdict", min_width=13)
         for row in rows:
-            worst = row.report.worst if row.report.unfairness > 1e-9 else None
+            worst = row.report.worst
             words = escape(worst.describe()) if worst else "none"
             table.add_row(row.auditor, words, f"{row.report.unfairness:.4f}", row.report.verdict)
         console.print(table)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._sums import Array
-from gerrymend._validation import is_frame
-from gerrymend.protected import read_columns
+from gerrymend._validation import is_frame, is_missing
 
 # Scores that are held at once: a few megabytes, so that they stay in the cache.
 _BLOCK_SCORES = 1 << 19
@@ -106,7 +105,7 @@ class LinearPredictors(Sequence[LinearPredictor]):
             rows = slice(start, start + step)
             decided = X[rows] @ self.coef.T > -self.intercept
             share[rows] = np.count_nonzero(decided, axis=1) if equal else decided @ weights
-        return share / len(self) if equal else share
+        return share / len(self) if equal else np.clip(share, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,13 +185,13 @@ def _words(X: Any) -> Iterator[NDArray[np.uint64]]:
             values = series.cast(nw.Float64).to_numpy() + 0.0
             yield np.where(np.isnan(values), np.nan, values).view(np.uint64)
             continue
-        (column,) = read_columns({"": series}, "X")
-        words = np.array([_word(value) for value in column.categories or ()], dtype=np.uint64)
-        yield words[column.values.astype(np.intp)]
+        texts = [repr(None if is_missing(value) else value) for value in series.to_list()]
+        words = {text: _word(text) for text in set(texts)}
+        yield np.array([words[text] for text in texts], dtype=np.uint64)
 
 
-def _word(category: Any) -> int:
-    digest = hashlib.blake2b(repr(category).encode(), digest_size=8).digest()
+def _word(text: str) -> int:
+    digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 

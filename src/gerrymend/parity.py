@@ -7,17 +7,18 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
+    check_frame,
     check_gamma,
     check_labels,
     check_no_missing,
@@ -26,7 +27,9 @@ from gerrymend._validation import (
     check_weights,
     check_whole,
     did_you_mean,
+    frame_of,
     is_frame,
+    is_lazy,
 )
 from gerrymend.auditor import Auditor
 from gerrymend.learners import check_estimator_kind, is_linear, make_learner
@@ -91,18 +94,12 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         """
         if len(gammas) == 0:
             raise ValueError("gammas is empty; pass at least one value of gamma.")
+        player = clone(self)
         models = []
-        for equilibrium in self._play(X, y, sensitive_features, sample_weight, list(gammas)):
+        for equilibrium in player._play(X, y, sensitive_features, sample_weight, list(gammas)):
             model = clone(self).set_params(gamma=equilibrium.gamma)
-            for name in (
-                "n_features_in_",
-                "feature_names_in_",
-                "classes_",
-                "_seed",
-                "_takes_frame",
-            ):
-                if hasattr(self, name):
-                    setattr(model, name, getattr(self, name))
+            for name in vars(player).keys() - vars(model).keys():
+                setattr(model, name, getattr(player, name))
             model._store(equilibrium)
             models.append(model)
         return models
@@ -128,7 +125,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         random_state : int, RandomState or None
             None repeats the draws of the fitted model; anything else draws anew.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "mixture_")
         seed = self._seed if random_state is None else _draw_seed(random_state)
         X = self._read_features(X, reset=False)
         positive = self.mixture_.positive_probability(X)
@@ -162,13 +159,15 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _positive_probability(self, X: Any) -> Array:
-        check_is_fitted(self)
+        check_is_fitted(self, "mixture_")
         return self.mixture_.positive_probability(self._read_features(X, reset=False))
 
     def _play(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, gammas: list[float]
     ) -> list[Equilibrium]:
         """Check everything, then bind and play."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # a fit that fails leaves no model, rather than half of one
         gammas = [check_gamma(gamma) for gamma in gammas]
         C = check_number(self.C, "C", low=0.0, above=True)
         max_iter = check_whole(self.max_iter, "max_iter", low=1)
@@ -189,8 +188,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         self._seed = _draw_seed(self.random_state)
 
         cells = distinct_rows(protected)
-        # Sorted by label the event of a notion is a slice; by cell its sums read memory in order;
-        # and the order in which the rows came is gone.
+        # Sorted by label the event of a notion is a slice; by cell its sums read memory in order.
         order = np.lexsort((cells.index, labels))
         labels, weight = labels[order], weight[order]
         auditor = Auditor(notions, subgroups, cells.take(order), labels, weight)
@@ -227,27 +225,29 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_features(self, X: Any, *, reset: bool, estimator: Any = None) -> Any:
         """An array of numbers, or, for estimators that can take one, the frame as it is."""
+        allow_nan = get_tags(self).input_tags.allow_nan
+        frame = frame_of(X, "X") if is_frame(X) else None
         if reset:
-            self._takes_frame = is_frame(X) and not is_linear(estimator)
-        if self._takes_frame and is_frame(X):
+            self._takes_frame = frame is not None and not is_linear(estimator)
+        if self._takes_frame and frame is not None:
+            # What a pipeline's first step does about missing values, only the pipeline knows.
+            check_frame(frame, allow_missing=allow_nan or isinstance(self.estimator, Pipeline))
             validate_data(self, X, reset=reset, skip_check_array=True)
-            if len(X) == 0:
-                raise ValueError("X is empty: it has no rows.")
             return X
+        if is_lazy(X):
+            raise TypeError("X is a lazy frame; collect it first: X.collect().")
         try:
-            allow_nan = get_tags(self).input_tags.allow_nan
             return validate_data(
-                self, X, reset=reset, dtype=np.float64,
+                self,
+                X,
+                reset=reset,
+                dtype=np.float64,
                 ensure_all_finite="allow-nan" if allow_nan else True,
-            )  # fmt: skip
+            )
         except ValueError as error:
-            if "could not convert" not in str(error):
-                raise
-            raise ValueError(
-                f"X has values that are no numbers ({error}). Encode them, for example with "
-                "estimator=make_pipeline(make_column_transformer(...), LogisticRegression()), "
-                "which takes the frame as it is."
-            ) from error
+            if remedy := _remedy(str(error)):
+                raise ValueError(f"{error}\n{remedy}") from error
+            raise
 
     def _read_labels(self, y: Any) -> NDArray[np.intp]:
         if y is None:
@@ -277,6 +277,19 @@ class _Progress:
         )  # fmt: skip
 
 
+def _remedy(message: str) -> str:
+    """What to do about values of X that scikit-learn refuses."""
+    if "could not convert" in message:
+        return (
+            "X has values that are no numbers. Encode them, for example with estimator="
+            "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the "
+            "frame as it is."
+        )
+    if "contains infinity" in message:
+        return "Replace infinite values of X by a finite number, or drop these rows."
+    return ""
+
+
 def _protected_columns(X: Any, sensitive_features: Any) -> tuple[Column, ...]:
     """The protected attributes: given as data, or by their names in X."""
     names = sensitive_features
@@ -291,7 +304,7 @@ def _protected_columns(X: Any, sensitive_features: Any) -> tuple[Column, ...]:
             f"sensitive_features={names!r} names columns, and X has no column names. Pass X as a "
             "frame, or pass the protected columns themselves."
         )
-    frame = nw.from_native(X, eager_only=True)
+    frame = frame_of(X, "X")
     for name in names:
         if name not in frame.columns:
             raise ValueError(

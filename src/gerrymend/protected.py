@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._sums import Array
-from gerrymend._validation import did_you_mean, is_frame, is_series
+from gerrymend._validation import (
+    did_you_mean,
+    frame_of,
+    is_frame,
+    is_missing,
+    is_series,
+    same_name,
+)
 
 MISSING_LABEL = "(missing)"
 
@@ -34,6 +41,13 @@ class Column:
     def is_categorical(self) -> bool:
         """Whether the values are codes of categories."""
         return self.categories is not None
+
+    @property
+    def kind(self) -> str:
+        """What the values are: "number", or the type of the categories."""
+        if self.categories is None:
+            return "number"
+        return next((type(value).__name__ for value in self.categories if value is not None), "any")
 
     def equals(self, value: Any) -> NDArray[np.bool_]:
         """Rows that have this category, or this number."""
@@ -81,7 +95,7 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
         raise ValueError(f"{argument} is empty: it has no rows.")
     names = [column.name for column in columns]
     if len(set(names)) < len(names):
-        raise _same_name(argument, names)
+        raise same_name(argument, names)
     return columns
 
 
@@ -93,9 +107,9 @@ def take_rows(
 
 
 def select_columns(
-    data: Any, wanted: Mapping[str, bool], argument: str = "sensitive_features"
+    data: Any, wanted: Mapping[str, str], argument: str = "sensitive_features"
 ) -> dict[str, Column]:
-    """Columns by name, out of new rows; `wanted` says which of them are categorical.
+    """Columns by name, out of new rows; `wanted` says of which kind each must be.
 
     An array has no names: its columns are taken in the order of `wanted`, and must be as many.
     """
@@ -111,14 +125,14 @@ def select_columns(
             replace(column, name=name) for column, name in zip(columns, wanted, strict=True)
         )
     found = {column.name: column for column in columns}
-    for name, categorical in wanted.items():
+    for name, kind in wanted.items():
         if name not in found:
             raise ValueError(f"{argument} has no column {name!r}{did_you_mean(name, found)}.")
-        if found[name].is_categorical != categorical:
-            kinds = {True: "categories (strings or booleans)", False: "numbers"}
+        given = found[name].kind
+        if given != kind and ("number" in (given, kind) or "any" not in (given, kind)):
             raise ValueError(
-                f"Column {name!r} of {argument} holds {kinds[not categorical]}, and the subgroup "
-                f"was found on {kinds[categorical]}; convert it to the same kind."
+                f"Column {name!r} of {argument} holds values of type {given}, and the subgroup was "
+                f"found on {kind}; convert it to the same type."
             )
     return {name: found[name] for name in wanted}
 
@@ -138,11 +152,8 @@ def distinct_rows(columns: Sequence[Column]) -> Cells:
 def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
     """Split a container into (name, values)."""
     if is_frame(data):
-        try:
-            columns = nw.from_native(data, eager_only=True).iter_columns()
-            return [(str(series.name), series) for series in columns]
-        except nw.exceptions.DuplicateError:
-            raise _same_name(argument, list(data.columns)) from None
+        columns = frame_of(data, argument).iter_columns()
+        return [(str(series.name), series) for series in columns]
     if is_series(data):
         series = nw.from_native(data, series_only=True)
         return [(str(series.name or "attribute_0"), series)]
@@ -176,6 +187,8 @@ def _column(name: str, values: Any, argument: str) -> Column:
         if not isinstance(values.dtype, nw.String | nw.Boolean | nw.Object | nw.Unknown):
             raise _unknown_kind(where, str(values.dtype))
         return _objects(name, values.to_list(), where)
+    if str(getattr(values, "dtype", "")) == "category":  # a bare pandas.Categorical
+        return _categories(name, list(values), where)
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.ndim != 1:
         raise ValueError(f"{where} must have one dimension; got shape {array.shape}.")
@@ -188,11 +201,11 @@ def _column(name: str, values: Any, argument: str) -> Column:
 
 def _objects(name: str, values: list[Any], where: str) -> Column:
     """Python objects: all numbers are a number, all strings or all booleans a category."""
-    kinds = {type(value) for value in values if not _is_missing(value)}
+    kinds = {type(value) for value in values if not is_missing(value)}
     are_numbers = all(issubclass(kind, int | float | np.number) for kind in kinds)
     if not kinds or bool in kinds or not are_numbers:
         return _categories(name, values, where)
-    if any(map(_is_missing, values)):
+    if any(map(is_missing, values)):
         raise _missing_number(where)
     return _numbers(name, np.asarray(values, dtype=np.float64), where)
 
@@ -206,7 +219,7 @@ def _numbers(name: str, values: Array, where: str) -> Column:
 
 
 def _categories(name: str, values: list[Any], where: str) -> Column:
-    values = [None if _is_missing(value) else value for value in values]
+    values = [None if is_missing(value) else value for value in values]
     present = set(values) - {None}
     kinds = sorted({type(value).__name__ for value in present})
     try:
@@ -225,28 +238,11 @@ def _categories(name: str, values: list[Any], where: str) -> Column:
     return Column(name, codes, tuple(categories))
 
 
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT, or pandas' NA, which can't be compared."""
-    return (
-        value is None
-        or (isinstance(value, float) and value != value)
-        or type(value).__name__ in ("NAType", "NaTType")
-    )
-
-
 def _missing_number(where: str) -> ValueError:
     return ValueError(
         f"{where} is numeric and has missing values. A threshold can't place them: fill them in, "
         "drop these rows yourself, or turn the column into strings, where missing is a category "
         "of its own."
-    )
-
-
-def _same_name(argument: str, names: list[str]) -> ValueError:
-    repeated = sorted({repr(name) for name in names if names.count(name) > 1})
-    return ValueError(
-        f"{argument} has more than one column named {', '.join(repeated)}; rename them, so that a "
-        "subgroup can be told in words."
     )
 
 

@@ -234,7 +234,7 @@ def test_pandas_is_asked_for_only_where_it_is_needed(student, network, monkeypat
 
 
 def test_an_unknown_subset():
-    with pytest.raises(ValueError, match=r"subset='ful' is unknown; did you mean 'full'"):
+    with pytest.raises(ValueError, match=r"subset='ful' is unknown .did you mean 'full'"):
         fetch_adult(subset="ful")
 
 

@@ -7,6 +7,7 @@ from sklearn.linear_model import LinearRegression
 
 from gerrymend import LinearThresholds, audit
 from gerrymend.auditor import Auditor
+from gerrymend.datasets import make_gerrymandered
 from gerrymend.notions import FALSE_POSITIVE_RATE, as_notions
 from gerrymend.protected import distinct_rows, read_columns
 
@@ -137,7 +138,77 @@ def test_grid_agrees_with_four_hundred_loops(toy):
 
 def test_grid_needs_two_attributes(toy):
     _, y, protected = toy
-    with pytest.raises(ValueError, match=r"exactly two protected attributes.*got 4 columns"):
+    with pytest.raises(ValueError, match=r"got 1, encoded as \[race=blue\], \[race=green\]"):
+        audit(y, y, sensitive_features=protected[["race"]], subgroups=LinearThresholds("grid"))
+    with pytest.raises(ValueError, match=r"exactly two protected attributes.*got 3, encoded as"):
         audit(y, y, sensitive_features=protected, subgroups=LinearThresholds(search="grid"))
-    with pytest.raises(ValueError, match="search='gird' is unknown; did you mean 'grid'"):
+    with pytest.raises(ValueError, match=r"search='gird' is unknown .did you mean 'grid'"):
         audit(y, y, sensitive_features=protected, subgroups=LinearThresholds(search="gird"))
+
+
+def test_a_category_that_was_not_there_is_in_no_group():
+    """Not taken for the category that the encoding leaves out."""
+    worst = audit(
+        [0] * 10, [1] * 5 + [0] * 5, sensitive_features={"race": ["blue"] * 6 + ["green"] * 4}
+    ).worst
+    assert str(worst) == "race = blue"
+    members = worst.contains({"race": ["blue", "purple", None, "green"]})
+    assert members.tolist() == [True, False, False, False]
+    flags = audit([0] * 4, [1, 1, 0, 0], sensitive_features={"ok": [True, True, False, False]})
+    with pytest.raises(ValueError, match=r"'ok' .* type str, and the subgroup was found on bool"):
+        flags.worst.contains({"ok": ["True", "False"]})
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200, 1e12])
+def test_the_size_of_the_numbers_does_not_matter(toy, factor):
+    _, y, protected = toy
+    decisions = np.random.default_rng(7).integers(0, 2, len(y))
+    expected = audit(y, decisions, sensitive_features=protected[["age", "sex"]])
+    scaled = protected.assign(age=protected["age"] * factor)[["age", "sex"]]
+    report = audit(y, decisions, sensitive_features=scaled)
+    assert report.unfairness == pytest.approx(expected.unfairness, abs=1e-12)
+
+
+@given(st.integers(0, 10_000))
+def test_search_is_exact_for_one_attribute(seed):
+    """Two dimensions, slope and threshold, are one great circle: every cut, by brute force."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 8, 25).astype(float)
+    y, p = np.r_[0, 1, rng.integers(0, 2, 23)], rng.random(25)
+    cuts = [FALSE_POSITIVE_RATE.unfairness(y, p, values >= cut) for cut in np.unique(values)]
+    report = audit(
+        y, p, sensitive_features={"v": values}, decision_probabilities=True,
+        subgroups=LinearThresholds("search", restarts=0),
+    )  # fmt: skip
+    assert report.unfairness == pytest.approx(np.abs(cuts).max(), abs=1e-11)
+
+
+@given(st.integers(0, 10_000))
+def test_search_is_never_below_the_regression_nor_above_the_bound(seed):
+    rng = np.random.default_rng(seed)
+    n = 40
+    frame = {"g": rng.choice(list("abc"), n), "v": rng.integers(0, 5, n), "w": rng.random(n)}
+    y, p = np.r_[0, 1, rng.integers(0, 2, n - 2)], rng.random(n)
+    regression, search = (
+        audit(y, p, sensitive_features=frame, decision_probabilities=True, subgroups=subgroups)
+        for subgroups in (LinearThresholds(), LinearThresholds("search", restarts=1))
+    )
+    assert regression.unfairness <= search.unfairness + 1e-9
+    assert search.unfairness <= search.upper_bound
+    members = search.worst.contains(frame)
+    value = FALSE_POSITIVE_RATE.unfairness(y, p, members)
+    assert search.worst.unfairness == pytest.approx(value, abs=1e-12)
+
+
+def test_search_sees_what_the_regression_cannot():
+    data = make_gerrymandered(400, random_state=0)
+    decisions = (data.score >= 0.5).astype(int)
+    report = audit(data.target, decisions, sensitive_features=data.sensitive_features,
+                   subgroups=LinearThresholds("search"))  # fmt: skip
+    assert report.unfairness == pytest.approx(0.0625)
+    assert report.worst.describe() in (
+        "race = blue and gender = man",
+        "race = green and gender = woman",
+        "not (race = blue and gender = woman)",
+        "not (race = green and gender = man)",
+    )

@@ -96,7 +96,7 @@ def test_words_of_values_are_the_rule_itself():
 
 
 def test_a_new_category_is_none_of_those_named():
-    rule = Conjunction((Condition("race", ("blue",)),), {"race": True})
+    rule = Conjunction((Condition("race", ("blue",)),), {"race": "str"})
     assert rule.contains({"race": ["violet", "blue"]}).tolist() == [False, True]
 
 
@@ -111,3 +111,12 @@ def test_numbers_as_people_write_them():
     assert (number(3.0), number(-0.5), number(1e-7)) == ("3", "−0.5", "1e−07")
     assert shortest_between(0.123456, 0.123457) == 0.1234565
     assert shortest_between(1.0, float("inf")) == 2.0
+
+
+@pytest.mark.parametrize("threshold", [1e-12, 0.0])
+def test_a_rule_without_terms_is_everyone_or_no_one(threshold):
+    for levels in ({"x": None}, {"x": ("a",)}, {"x": None, "y": None}):
+        terms = tuple(Term(name, kind is not None, "a") for name, kind in levels.items())
+        rule = LinearRule(terms, (0.0,) * len(terms), threshold, levels)
+        assert rule.describe() == ("no one" if threshold > 0 else "everyone")
+    assert LinearRule((), (), threshold, {"x": None}).describe() in ("no one", "everyone")

@@ -68,19 +68,22 @@ class ExplicitGroups(SubgroupClass):
             if attribute not in columns:
                 raise ValueError(
                     f"{where} uses the attribute {attribute!r}, which is none of the protected "
-                    f"columns ({', '.join(columns)}){did_you_mean(attribute, columns)}."
+                    f"columns{did_you_mean(attribute, columns)}: {', '.join(columns)}."
                 )
         conditions = tuple(_condition(where, columns[a], value) for a, value in wanted.items())
-        kinds = {attribute: columns[attribute].is_categorical for attribute in wanted}
+        kinds = {attribute: columns[attribute].kind for attribute in wanted}
         return Conjunction(conditions, kinds, name=str(name))
 
 
 def _condition(where: str, column: Column, wanted: Any) -> Condition:
     if isinstance(wanted, list | set | frozenset):
+        if not wanted:
+            raise ValueError(f"{where} asks {column.name!r} to be in an empty list; name a value.")
         return Condition(column.name, values=tuple(sorted(wanted, key=str)))
     if not isinstance(wanted, tuple):
         return Condition(column.name, values=(wanted,))
-    if column.is_categorical or len(wanted) != 2:
+    numbers = all(end is None or isinstance(end, int | float) for end in wanted)
+    if column.is_categorical or len(wanted) != 2 or not numbers:
         raise ValueError(
             f"{where} asks {column.name!r} to be in {wanted!r}; a pair is an interval (low, high) "
             "of a number: pass a list for several values."

@@ -175,11 +175,11 @@ class ThetaGrid(ListedClass):
     """The paper's brute force over two attributes; `thetas` are its directions, in order."""
 
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding, mean: Array) -> None:
-        if len(encoding.terms) != 2:
+        if len(encoding.terms) != 2 or len(encoding.levels) != 2:
             names = ", ".join(term.describe() for term in encoding.terms)
             raise ValueError(
                 "search='grid' takes exactly two protected attributes, each a number or with two "
-                f"categories; got {len(encoding.terms)} columns ({names}). Choose two, or use "
+                f"categories; got {len(encoding.levels)}, encoded as {names}. Choose two, or use "
                 "search='regression'."
             )
         steps = np.arange(-10, 10) / 10

@@ -29,7 +29,7 @@ class Marginals(SubgroupClass):
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> ListedClass:
         """List the groups."""
         rules = [
-            Conjunction((condition,), {column.name: column.is_categorical})
+            Conjunction((condition,), {column.name: column.kind})
             for column in columns
             for condition in _conditions(column, weight)
         ]

@@ -24,8 +24,8 @@ class Rule(ABC):
 
     @property
     @abstractmethod
-    def attributes(self) -> dict[str, bool]:
-        """Names of the attributes that the rule was found on, and whether each is categorical."""
+    def attributes(self) -> dict[str, str]:
+        """Names of the attributes that the rule was found on, and of which kind each is."""
 
     @abstractmethod
     def members(self, columns: Mapping[str, Column]) -> Members:
@@ -112,7 +112,7 @@ class Conjunction(Rule):
     """Rows that meet every condition.
 
     >>> rule = Conjunction((Condition("race", ("blue",)), Condition("age", low=40)),
-    ...                    attribute_kinds={"race": True, "age": False})
+    ...                    kinds={"race": "str", "age": "number"})
     >>> print(rule)
     race = blue and age ≥ 40
     >>> rule.contains({"race": ["blue", "blue", "green"], "age": [39, 40, 41]}).tolist()
@@ -120,13 +120,13 @@ class Conjunction(Rule):
     """
 
     conditions: tuple[Condition, ...]
-    attribute_kinds: Mapping[str, bool] = field(hash=False)
+    kinds: Mapping[str, str] = field(hash=False)
     name: str = ""
 
     @property
-    def attributes(self) -> dict[str, bool]:
-        """Names of the attributes, and whether each is categorical."""
-        return dict(self.attribute_kinds)
+    def attributes(self) -> dict[str, str]:
+        """Names of the attributes, and of which kind each is."""
+        return dict(self.kinds)
 
     def members(self, columns: Mapping[str, Column]) -> Members:
         """Who is in, for columns that were read already."""
@@ -162,7 +162,8 @@ class LinearRule(Rule):
     """Rows where Σ coefficient·term ≥ threshold.
 
     `levels` has the categories of each categorical attribute, and None for a number, in the order
-    of the user's columns.
+    of the user's columns. A category that was not there when the rule was found is in no group: the
+    rule says nothing of it.
 
     >>> rule = LinearRule((Term("age", False), Term("sex", True, "F")), (0.8, -2.1), 30.0,
     ...                   levels={"age": None, "sex": ("F", "M")})
@@ -178,9 +179,10 @@ class LinearRule(Rule):
     levels: Mapping[str, tuple[Any, ...] | None] = field(hash=False)
 
     @property
-    def attributes(self) -> dict[str, bool]:
-        """Names of the attributes, and whether each is categorical."""
-        return {name: values is not None for name, values in self.levels.items()}
+    def attributes(self) -> dict[str, str]:
+        """Names of the attributes, and of which kind each is."""
+        nothing = np.zeros(0)
+        return {name: Column(name, nothing, values).kind for name, values in self.levels.items()}
 
     def scores(self, columns: Mapping[str, Column]) -> Array:
         """Σ coefficient·term, added term by term: the same for a row in any batch of rows."""
@@ -191,16 +193,23 @@ class LinearRule(Rule):
 
     def members(self, columns: Mapping[str, Column]) -> Members:
         """Who is in, for columns that were read already."""
-        return self.scores(columns) >= self.threshold
+        members = self.scores(columns) >= self.threshold
+        for name in {term.attribute for term in self.terms if term.categorical}:
+            levels = self.levels[name] or ()
+            if not set(columns[name].categories or ()) <= set(levels):
+                members &= Condition(name, values=levels).holds(columns[name])
+        return members
 
     def describe(self) -> str:
         """The rule in words: as values of the attributes where it is that simple."""
-        if len(self.terms) == 1 and not self.terms[0].categorical:
-            sign = "≥" if self.coefficients[0] > 0 else "≤"
-            return (
-                f"{self.terms[0].attribute} {sign} {number(self.threshold / self.coefficients[0])}"
-            )
-        return self._as_values() or self._as_formula()
+        rule = self._without_zeros()
+        if not rule.terms:
+            return "everyone" if rule.threshold <= 0 else "no one"
+        if len(rule.terms) == 1 and not rule.terms[0].categorical:
+            (term,), (coefficient,) = rule.terms, rule.coefficients
+            sign = "≥" if coefficient > 0 else "≤"
+            return f"{term.attribute} {sign} {number(rule.threshold / coefficient)}"
+        return rule._as_values() or rule._as_formula()
 
     def _as_formula(self) -> str:
         parts = []

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from gerrymend._projection import TIE
+from gerrymend._projection import TIE, moments, row_blocks
 from gerrymend._sums import Array
 from gerrymend.protected import Column
 from gerrymend.subgroups.base import BoundClass, Found, RuleSource
@@ -41,10 +41,7 @@ class GreatCircleSearch(BoundClass):
     ) -> None:
         self._regression = RegressionSearch(columns, encoding, event_weight)
         design = encoding.matrix(columns)
-        share = event_weight / event_weight.sum()
-        mean = share @ design
-        scale = np.sqrt(share @ np.square(design - mean))
-        scale = np.where(scale > 1e-12 * np.maximum(np.abs(mean), 1e-300), scale, np.inf)
+        mean, scale = moments(design.__getitem__, row_blocks(len(design)), event_weight)
         self._z = np.column_stack([(design - mean) / scale, np.ones(len(design))])
         self._restarts, self._seed = restarts, seed
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
@@ -70,7 +67,9 @@ class GreatCircleSearch(BoundClass):
             direction, value = self._ascend(start, residual, rng)
             if value > best_value + _LEAST_GAIN:
                 best, best_value = direction, value
-        return best
+        # Of the two sides name the one whose rate is too high; ties are in neither.
+        too_low = residual[self._z @ best > TIE].sum() < 0
+        return -best if too_low and self._value(-best, residual) >= best_value - TIE else best
 
     def _starts(self, residual: Array, rng: np.random.Generator) -> list[Array]:
         intercept, coefficients = self._regression_direction(residual)
