@@ -1,4 +1,4 @@
-"""The command line: `gerrymend demo`, `gerrymend data`."""
+"""The command line: `gerrymend demo`, `gerrymend data`, `gerrymend reproduce`."""
 
 import importlib
 import sys
@@ -31,7 +31,8 @@ def main() -> None:
         """
         show_demo(rows, seed)
 
-    importlib.import_module("gerrymend.cli_data").add_to(app)
+    for part in ("cli_data", "cli_reproduce"):
+        importlib.import_module(f"gerrymend.{part}").add_to(app)
     app()
 
 

@@ -126,6 +126,12 @@ def pareto(plt: Any, records: Records) -> Any:
             [point["error"] for point in front], [point["unfairness"] for point in front],
             "o-", color=SUBGROUP, ms=3, lw=1, label="SUBGROUP",
         )  # fmt: skip
+        last = subgroup[name]["curves"]
+        left.scatter(
+            [curve["error"][-1] for curve in last], [curve["strongest"] for curve in last],
+            marker="x", s=28, color="black", lw=1, zorder=3,
+            label="SUBGROUP's last mixtures, by a stronger search",
+        )  # fmt: skip
         own = marginal[name]["frontier"]
         right.plot(
             [point["error"] for point in own], [point["unfairness"] for point in own],
@@ -175,6 +181,7 @@ def surfaces(convention: str, *, flat: bool) -> Callable[[Any, Records], Any]:
                 )
                 axis.set_zlim(-limit, limit)
                 axis.tick_params(labelsize=6, pad=0)
+                axis.set(xticks=(-1, 0, 0.9), yticks=(-1, 0, 0.9))
             axis.set_xlabel("θ of white share", fontsize=8)
             axis.set_ylabel("θ of black share", fontsize=8)
         figure.colorbar(image, ax=axes, shrink=0.7, label="base rate − group rate, weighted")

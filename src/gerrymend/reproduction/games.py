@@ -152,8 +152,17 @@ def frontier_of(games: Sequence[Equilibrium]) -> list[dict[str, float]]:
         own = list(zip(game.error.tolist(), game.unfairness.tolist(), rounds, strict=True))
         points += [(e, u, (game.gamma, t + 1)) for e, u, t in pareto(own)]
     return [
-        {"error": e, "unfairness": u, "gamma": gamma, "t": t} for e, u, (gamma, t) in pareto(points)
+        {"error": e, "unfairness": u, "gamma": gamma, "t": t}
+        for e, u, (gamma, t) in _thinned(pareto(points))
     ]
+
+
+def _thinned(points: list[Any], most: int = 1500) -> list[Any]:
+    """At most so many points of a curve, evenly along it, both ends included."""
+    if len(points) <= most:
+        return points
+    kept = np.linspace(0, len(points) - 1, most).round().astype(int)
+    return [points[i] for i in kept]
 
 
 def play_games(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from threadpoolctl import threadpool_limits
 
 from gerrymend.reproduction.games import PaperData
 from gerrymend.reproduction.plans import TARGETS, Unit, needed_by, units
@@ -50,7 +51,9 @@ def _config(unit: Unit) -> dict[str, Any]:
 
 
 def _do(unit: Unit, data: PaperData | None, records: Records) -> Unit:
-    result = unit.work(*([] if data is None else [data]), **unit.config)
+    # Each process has a core to itself; threads of BLAS would only get in each other's way.
+    with threadpool_limits(1):
+        result = unit.work(*([] if data is None else [data]), **unit.config)
     records.write(unit.experiment, unit.name, _config(unit), result)
     return unit
 
