@@ -144,7 +144,8 @@ def pareto(plt: Any, records: Records) -> Any:
         left.set_xlim(low - 0.1 * (high - low), high + 0.15 * (high - low))
         left.set_ylim(bottom=0)
         right.set_ylim(bottom=0)
-        left.legend(frameon=False, fontsize=8)
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=3, frameon=False)
     return figure
 
 

@@ -1,0 +1,155 @@
+"""The reproduction on made data: from nothing to records, figures and the report."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gerrymend.reproduction import claims, figures, report
+from gerrymend.reproduction.games import PaperData, pareto, watched_rounds
+from gerrymend.reproduction.plans import TARGETS, units
+from gerrymend.reproduction.records import Records, write_text
+from gerrymend.reproduction.run import DATASETS, expand, run
+
+
+def made(name, n=90):
+    rng = np.random.default_rng(len(name))
+    protected = {
+        "racePctWhite": rng.random(n).round(2),
+        "racepctblack": rng.random(n).round(2),
+        "sex": rng.choice(["F", "M"], n),
+    }
+    X = np.column_stack([rng.standard_normal((n, 3)), protected["racepctblack"]])
+    y = (X.sum(axis=1) + rng.standard_normal(n) > 0.5).astype(int)
+    return PaperData(name, X, y, protected, note="made data" if name == "law_school" else "")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return {name: made(name) for name in (*DATASETS, "law_school_all")}
+
+
+@pytest.fixture(scope="module")
+def quick(data, tmp_path_factory):
+    """A whole quick run."""
+    out = tmp_path_factory.mktemp("quick")
+    return run(expand("all"), data, out, quick=True), out
+
+
+def test_quick_makes_every_record_figure_and_the_report(quick):
+    records, out = quick
+    drawn = [path for target in TARGETS for path in figures.draw(target, records, out)]
+    assert len(drawn) == 15
+    assert all(path.stat().st_size > 5000 for path in drawn)
+    text = report.write_report(records, out / "REPRODUCTION.md").read_text(encoding="utf-8")
+    for words in ("## Claims", "## Table 1", "What the paper's auditor misses", "Held-out rows"):
+        assert words in text
+    assert text.count("made data") >= 2, "a stand-in is named wherever its data is"
+    assert any(verdict in text for verdict in (claims.HELD, claims.REPORTED))
+
+
+def test_a_record_says_how_it_was_made(quick):
+    records, _ = quick
+    record = records.read("subgroup", "student")
+    assert record["config"]["rounds"] == 300
+    assert record["config"]["gammas"] == [0.0, 0.001, 0.005, 0.022]
+    assert {"python", "numpy", "gerrymend"} <= record["versions"].keys()
+
+
+def test_figures_and_report_need_nothing_but_records(quick, tmp_path):
+    records, _ = quick
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from gerrymend.reproduction import figures, report\n"
+        "from gerrymend.reproduction.records import Records\n"
+        "records = Records(Path(sys.argv[1]))\n"
+        "print(len(figures.draw('pareto', records, Path(sys.argv[2]))))\n"
+        "report.write_report(records, Path(sys.argv[2]) / 'REPRODUCTION.md')\n"
+    )
+    run_ = subprocess.run(
+        [sys.executable, "-c", code, str(records.folder), str(tmp_path)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert run_.stdout.strip() == "1"
+    assert (tmp_path / "figures" / "figure_3_pareto.png").exists()
+    assert (tmp_path / "REPRODUCTION.md").exists()
+
+
+def test_a_killed_run_goes_on_and_ends_the_same(data, quick, tmp_path):
+    whole, _ = quick
+    done = []
+
+    def killed(unit, _done, _total):
+        done.append(unit)
+        if len(done) == 4:
+            raise KeyboardInterrupt
+
+    targets = ("table1", "toy", "surface", "c")
+    with pytest.raises(KeyboardInterrupt):
+        run(targets, data, tmp_path, quick=True, on_unit=killed)
+    left_over = [path for path in tmp_path.rglob("*") if path.name.startswith(".writing")]
+    assert not left_over
+    again = []
+    records = run(targets, data, tmp_path, quick=True, on_unit=lambda unit, *_: again.append(unit))
+    assert not {unit.name for unit in done[:4]} & {
+        unit.name for unit in again if unit.experiment == done[0].experiment
+    }
+    for path in tmp_path.rglob("*.json"):
+        experiment, unit = path.parent.name, path.stem
+        assert records.result(experiment, unit) == whole.result(experiment, unit)
+    expected = sum(len(units(t, DATASETS, quick=True)) for t in ("table1", "toy", "surface", "c"))
+    assert len(list(tmp_path.rglob("*.json"))) == expected
+
+
+def test_another_configuration_or_a_broken_record_is_done_again(data, tmp_path):
+    run(("toy",), data, tmp_path, quick=True)
+    path = tmp_path / "records" / "toy" / "toy.json"
+    first = path.read_text(encoding="utf-8")
+    for spoiled in ("{", json.dumps({**json.loads(first), "config": {"n_rows": 7}})):
+        path.write_text(spoiled, encoding="utf-8")
+        again = []
+        run(("toy",), data, tmp_path, quick=True, on_unit=lambda unit, *_, a=again: a.append(unit))
+        assert len(again) == 1
+        assert path.read_text(encoding="utf-8") == first
+
+
+def test_a_write_that_fails_leaves_what_was_there(tmp_path):
+    path = tmp_path / "record.json"
+    write_text(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(path, "new \ud800")
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        Records(tmp_path).write("x", "y", {}, {"value": float("nan")})
+
+
+def test_the_frontier_is_what_nothing_dominates():
+    rng = np.random.default_rng(0)
+    points = [(float(e), float(u), i) for i, (e, u) in enumerate(rng.random((200, 2)))]
+    kept = {label for *_, label in pareto(points)}
+    for error, unfairness, label in points:
+        dominated = any(
+            e <= error and u <= unfairness and (e, u) != (error, unfairness) for e, u, _ in points
+        )
+        assert (label in kept) == (not dominated)
+
+
+def test_watched_rounds_hold_the_first_and_the_last():
+    rounds = watched_rounds(180_000)
+    assert rounds[:50].tolist() == list(range(1, 51))
+    assert rounds[-1] == 180_000
+    assert len(rounds) <= 601
+
+
+def test_the_command(tmp_path):
+    start = [sys.executable, "-c", "from gerrymend.cli import main; main()", "reproduce"]
+    done = subprocess.run(
+        [*start, "toy", "--out", str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert "figure_1_toy.png" in done.stdout
+    wrong = subprocess.run([*start, "tabel1"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "did you mean 'table1'?" in wrong.stderr
