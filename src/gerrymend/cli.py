@@ -46,9 +46,10 @@ def show_demo(n_rows: int, seed: int) -> None:
 
     console = Console()
     console.print(
-        f"\n{n_rows - n_rows % 8:,} made people, blue or green, men or women, independent of the label. A score "
-        "is shifted up for blue men and green women whose label is negative. Is it fair to decide "
-        f"by it? We compare false positive rates and allow an unfairness of {demo.GAMMA:g}.\n"
+        f"\n{n_rows - n_rows % 8:,} made people, blue or green, men or women, independent of the "
+        "label. A score is shifted up for blue men and green women whose label is negative. Is it "
+        "fair to decide by it? We compare false positive rates and allow an unfairness of "
+        f"{demo.GAMMA:g}.\n"
     )
     with console.status("Auditing, repairing and auditing again …"):
         found = demo.run(n_rows, seed)

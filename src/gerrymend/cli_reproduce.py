@@ -4,6 +4,7 @@ Imported by `cli.main` once it knows that typer and rich are there.
 """
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,10 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from gerrymend._validation import check_choice
+from gerrymend.reproduction import TARGETS
 
-TARGETS = (
-    "table1", "toy", "convergence", "pareto", "surface", "trajectory", "c", "future", "all",
-)  # fmt: skip
+CHOICES = (*TARGETS, "all")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -22,7 +22,7 @@ def add_to(app: typer.Typer) -> None:
 
     @app.command("reproduce")
     def reproduce(
-        target: Annotated[str, typer.Argument(help=f"One of {', '.join(TARGETS)}.")] = "all",
+        target: Annotated[str, typer.Argument(help=f"One of {', '.join(CHOICES)}.")] = "all",
         out: Annotated[Path, typer.Option(help="Folder of records, figures and the report.")] = (
             Path("reproduction")
         ),
@@ -47,7 +47,10 @@ def run(target: str, out: Path, jobs: int, quick: bool, data_home: Path | None) 
 
     console = Console(stderr=True)
     try:
-        check_choice(target, "target", TARGETS)
+        check_choice(target, "target", CHOICES)
+        out.mkdir(parents=True, exist_ok=True)
+        if not os.access(out, os.W_OK):
+            raise OSError(f"--out {out} can't be written to; choose another folder.")
         if importlib.util.find_spec("matplotlib") is None:
             raise OSError("The figures need matplotlib: pip install 'gerrymend[plot]'")
         _reproduce(console, target, out, jobs, quick, data_home)
@@ -83,6 +86,6 @@ def _reproduce(
         progress.update(task, description="Experiments")
     with console.status("Drawing …"):
         drawn = [path for name in targets for path in figures.draw(name, records, out)]
-        written = report.write_report(records, out / "REPRODUCTION.md")
+        written = report.write_report(records, out / "REPRODUCTION.md", quick=quick)
     for path in (*drawn, written):
         typer.echo(path)

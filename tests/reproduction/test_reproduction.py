@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from gerrymend.reproduction import claims, figures, report
+from gerrymend.reproduction import TARGETS, claims, figures, report
 from gerrymend.reproduction.games import PaperData, pareto, watched_rounds
-from gerrymend.reproduction.plans import TARGETS, units
+from gerrymend.reproduction.plans import units
 from gerrymend.reproduction.records import Records, write_text
 from gerrymend.reproduction.run import DATASETS, expand, run
 
@@ -46,8 +46,39 @@ def test_quick_makes_every_record_figure_and_the_report(quick):
     text = report.write_report(records, out / "REPRODUCTION.md").read_text(encoding="utf-8")
     for words in ("## Claims", "## Table 1", "What the paper's auditor misses", "Held-out rows"):
         assert words in text
-    assert text.count("made data") >= 2, "a stand-in is named wherever its data is"
     assert any(verdict in text for verdict in (claims.HELD, claims.REPORTED))
+    in_short = report.write_report(records, out / "QUICK.md", quick=True).read_text("utf-8")
+    assert "verdicts are withheld" in in_short
+    assert claims.HELD not in in_short
+
+
+def test_stand_in_data_is_marked_wherever_it_has_a_number(quick):
+    records, out = quick
+    text = report.write_report(records, out / "REPRODUCTION.md").read_text(encoding="utf-8")
+    claim_words = ("Law School converges", "close on Law School", "Law School's frontier")
+    for line in text.splitlines():
+        shown = line
+        for words in claim_words:
+            shown = shown.replace(words, "")
+        shown = shown.replace("within it on Law School", "")
+        assert shown.count("Law School") == shown.count("Law School (stand-in data)"), line
+
+
+def test_records_of_other_data_are_not_taken_for_these(data, tmp_path):
+    run(("table1",), data, tmp_path, quick=True)
+    other = {**data, "student": made("student", n=96)}
+    again = []
+    records = run(("table1",), other, tmp_path, quick=True, on_unit=lambda u, *_: again.append(u))
+    assert [unit.name for unit in again] == ["student"]
+    assert records.result("table1", "student")["rows"] == 96
+    record = records.read("table1", "student")
+    assert record["config"]["seed"] == 0
+
+
+def test_claims_without_records_are_counted(data, tmp_path):
+    records = run(("toy",), data, tmp_path, quick=True)
+    text = report.write_report(records, tmp_path / "R.md").read_text(encoding="utf-8")
+    assert "21 more claims are left out" in text
 
 
 def test_a_record_says_how_it_was_made(quick):
@@ -105,7 +136,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(data, quick, tmp_path):
 
 def test_another_configuration_or_a_broken_record_is_done_again(data, tmp_path):
     run(("toy",), data, tmp_path, quick=True)
-    path = tmp_path / "records" / "toy" / "toy.json"
+    path = tmp_path / "records" / "quick" / "toy" / "toy.json"
     first = path.read_text(encoding="utf-8")
     for spoiled in ("{", json.dumps({**json.loads(first), "config": {"n_rows": 7}})):
         path.write_text(spoiled, encoding="utf-8")

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from gerrymend.auditor import Auditor
 from gerrymend.datasets import make_gerrymandered
 from gerrymend.notions import FALSE_POSITIVE_RATE, as_notions
 from gerrymend.protected import distinct_rows, read_columns
+from gerrymend.subgroups.search import _best_angle
 
 NOTIONS = ("false_positive_rate", "false_negative_rate", "statistical_parity", "error_rate")
 
@@ -212,3 +215,21 @@ def test_search_sees_what_the_regression_cannot():
         "not (race = blue and gender = woman)",
         "not (race = green and gender = man)",
     )
+
+
+@given(st.integers(0, 100_000), st.booleans())
+def test_the_sweep_is_exact_on_its_circle(seed, whole):
+    """Against every gap between flips, its members counted one by one; whole numbers make ties."""
+    rng = np.random.default_rng(seed)
+    draw = (
+        (lambda: rng.integers(-2, 3, 7).astype(float)) if whole else (lambda: rng.random(7) - 0.5)
+    )
+    first, second, residual = draw(), draw(), rng.standard_normal(7)
+    angle = _best_angle(first, second, residual)
+
+    def value(at):
+        return abs(residual[np.cos(at) * first + np.sin(at) * second > 1e-9].sum())
+
+    flips = np.unique(np.r_[0.0, np.pi, (np.arctan2(second, first) + np.pi / 2) % np.pi])
+    gaps = [(a + b) / 2 for a, b in itertools.pairwise(flips) if b - a > 1e-6]
+    assert value(angle) == pytest.approx(max(map(value, gaps)), abs=1e-9)

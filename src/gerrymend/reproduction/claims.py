@@ -1,13 +1,17 @@
-"""What the paper claims of its games and frontiers, beside our records."""
+"""What the paper claims of its games and frontiers, beside our records.
+
+A verdict is decided by one measure, which the reason names, and by the records alone.
+"""
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
 
-from gerrymend.reproduction.figures import TITLES
+from gerrymend.reproduction.figures import TITLES, title
 from gerrymend.reproduction.records import Records
 
 HELD = "reproduced"
@@ -27,61 +31,70 @@ class Claim:
     reason: str
 
 
-def _frontier(records: Records, name: str, experiment: str = "subgroup") -> Any:
-    result = records.result(experiment, name)
-    if not result:
-        return None
-    points = result["frontier"]
-    return (
-        np.array([point["error"] for point in points]),
-        np.array([point["unfairness"] for point in points]),
-    )
-
-
 def curves(records: Records, name: str, experiment: str = "subgroup") -> list[dict[str, Any]]:
     """The curves of a game, one for each gamma."""
     result = records.result(experiment, name)
     return result["curves"] if result else []
 
 
-def _all(records: Records, *names: str) -> bool:
-    return all(records.result("subgroup", name) for name in names or TITLES)
+def _frontier(records: Records, name: str, experiment: str = "subgroup") -> Any:
+    result = records.result(experiment, name)
+    points = result["frontier"] if result else []
+    return (
+        np.array([point["error"] for point in points]),
+        np.array([point["unfairness"] for point in points]),
+    )
+
+
+def _cheapest(error: Any, unfairness: Any, below: float) -> float:
+    """Least error with unfairness below a value; infinite if there is none."""
+    return float(np.min(error[unfairness < below], initial=np.inf))
+
+
+def _all(records: Records, *experiments: str) -> bool:
+    wanted = ("subgroup", *experiments)
+    return all(records.result(one, name) for one in wanted for name in TITLES)
+
+
+def _list(records: Records, values: Mapping[str, str]) -> str:
+    return ", ".join(f"{title(name, records)} {value}" for name, value in values.items())
 
 
 def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
+def _least_strongest(records: Records) -> str:
+    least = {name: min(c["strongest"] for c in curves(records, name)) for name in TITLES}
+    return "last mixtures never below " + _list(records, {n: f"{v:.4f}" for n, v in least.items()})
+
+
 def error_spans(records: Records) -> Claim | None:
     """How much error each frontier spans."""
     if not _all(records):
         return None
-    whole, most = {}, {}
+    span = {}
     for name in TITLES:
-        error, unfairness = _frontier(records, name)
-        whole[name] = float(error[-1] - error[0])
-        most[name] = float(error[unfairness < 0.001].min() - error[0])
-    ours = ", ".join(f"{TITLES[n]} {_percent(most[n])} ({_percent(whole[n])})" for n in TITLES)
-    widest, narrowest = max(most, key=most.__getitem__), min(most, key=most.__getitem__)
+        error, _ = _frontier(records, name)
+        span[name] = float(error[-1] - error[0])
+    held = span["communities"] > 0.08 and span["student"] < 0.02
     return Claim(
         "The errors that the frontiers span go from nearly 10 % (Communities) to under 2 % "
         "(Student)",
         "10 %, < 2 %",
-        ours,
-        "–",
-        HELD if (widest, narrowest) == ("communities", "student") and most[narrowest] < 0.02
-        else FAILED,
-        "Down to a reported unfairness of .001, and (to the end). Where a frontier ends depends on "
-        "how long one plays.",
-    )  # fmt: skip
+        _list(records, {name: _percent(value) for name, value in span.items()}),
+        _least_strongest(records),
+        HELD if held else FAILED,
+        "From the least error to where reported unfairness is least. Communities spans the most "
+        "and Student the least, as in the paper, but the ends depend on how long one plays.",
+    )
 
 
 def _below_chord(error: Any, unfairness: Any) -> float:
-    """Share of the chord's height by which the curve lies below it, on average."""
-    chord = np.interp(error, [error[0], error[-1]], [unfairness[0], unfairness[-1]])
+    """Mean distance of the curve below the line between its ends, over its first value."""
     grid = np.linspace(error[0], error[-1], 200)
-    below = np.interp(grid, error, chord) - np.interp(grid, error, unfairness)
-    return float(below.mean() / unfairness[0])
+    chord = np.interp(grid, [error[0], error[-1]], [unfairness[0], unfairness[-1]])
+    return float((chord - np.interp(grid, error, unfairness)).mean() / unfairness[0])
 
 
 def convexity(records: Records) -> Claim | None:
@@ -90,32 +103,73 @@ def convexity(records: Records) -> Claim | None:
         return None
     below = {name: _below_chord(*_frontier(records, name)) for name in TITLES}
     return Claim(
-        "Most frontiers lie well below the line between their ends, with steep first drops",
+        "Most frontiers lie well below the line between their ends",
         "–",
-        ", ".join(f"{TITLES[n]} {_percent(v)} below" for n, v in below.items()),
+        _list(records, {name: _percent(value) for name, value in below.items()}),
         "–",
-        HELD if sum(v > 0.05 for v in below.values()) >= 3 else FAILED,
-        "Mean distance below the chord, over the unconstrained unfairness.",
+        HELD if sum(value > 0.05 for value in below.values()) >= 3 else FAILED,
+        "Mean distance below the chord, over the unfairness at its left end: above 5 % on three.",
+    )
+
+
+def law_linear(records: Records) -> Claim | None:
+    """The shape of Law School's frontier."""
+    if not _all(records):
+        return None
+    fit = {}
+    for name in TITLES:
+        error, unfairness = _frontier(records, name)
+        grid = np.linspace(error[0], error[-1], 200)
+        fit[name] = float(np.corrcoef(grid, np.interp(grid, error, unfairness))[0, 1] ** 2)
+    return Claim(
+        "Law School's frontier is nearly linear",
+        "–",
+        _list(records, {name: f"{value:.3f}" for name, value in fit.items()}),
+        "–",
+        HELD if fit["law_school"] == max(fit.values()) and fit["law_school"] > 0.95 else FAILED,
+        "R² of a line through the frontier: above .95, and the largest of the four.",
+    )
+
+
+def law_converges(records: Records) -> Claim | None:
+    """Convergence, and what gamma buys."""
+    found = curves(records, "law_school")
+    if not found:
+        return None
+    binding = [c for c in found if 0 < c["gamma"] < c["unfairness"][0]]
+    off = [abs(c["unfairness"][-1] - c["gamma"]) for c in binding]
+    errors = [c["error"][-1] for c in found]
+    rises = sum(b > a for a, b in itertools.pairwise(errors))
+    rounds = records.result("subgroup", "law_school")["t"][-1]  # type: ignore[index]
+    return Claim(
+        "Law School converges in thousands of rounds: more gamma, less error and more unfairness, "
+        "typically saturating gamma",
+        "thousands",
+        f"after {rounds:,} rounds unfairness is within {np.median(off):.4f} of gamma (median); "
+        f"error rises with gamma {rises} times of {len(errors) - 1}",
+        "–",
+        HELD if np.median(off) < 0.002 and rises <= 1 else FAILED,
+        "Median distance below .002, and at most one rise.",
     )
 
 
 def communities_drop(records: Records) -> Claim | None:
     """The paper's headline example."""
-    front = _frontier(records, "communities")
-    if front is None:
+    found = {c["gamma"]: c for c in curves(records, "communities")}
+    if 0.005 not in found:
         return None
-    error, unfairness = front
-    first = curves(records, "communities")[0]
-    cheapest = float(error[unfairness < 0.005].min())
-    strongest = [c for c in curves(records, "communities") if c["gamma"] == 0.005]
-    seen = f"{strongest[0]['strongest']:.4f} at gamma .005" if strongest else "–"
+    first = found[0.005]
+    error, unfairness = _frontier(records, "communities")
+    cheapest = _cheapest(error, unfairness, below=0.005)
+    reached = round(first["unfairness"][0], 3) == 0.026 and round(cheapest, 2) <= 0.16
+    seen = first["strongest"]
     return Claim(
         "Communities: unfairness from .026 to below .005 for error .12 to .16",
         ".026 → < .005, .12 → .16",
         f"{first['unfairness'][0]:.4f} → < .005, {first['error'][0]:.4f} → {cheapest:.4f}",
-        seen,
-        REPORTED,
-        "As the paper's auditor reports it; the stronger search finds about twice as much.",
+        f"{seen:.4f} in the last mixture at gamma .005, reported as {first['unfairness'][-1]:.4f}",
+        (HELD if seen < 0.005 else REPORTED) if reached else FAILED,
+        "By the paper's digits; held only if the stronger search agrees.",
     )
 
 
@@ -127,57 +181,67 @@ def _marginal_points(records: Records, name: str) -> Any:
     )
 
 
-def _excess(records: Records, name: str) -> float:
-    """Median of how far MARGINAL's last models lie above SUBGROUP's frontier."""
-    error, unfairness = _frontier(records, name)
-    last = [(c["error"][-1], c["subgroup"][-1]) for c in curves(records, name, "marginal")]
+def _excess(records: Records, name: str, what: str) -> float:
+    """Median of how far MARGINAL's last models lie above SUBGROUP at the same error."""
+    if what == "subgroup":
+        error, unfairness = _frontier(records, name)
+        last = [(c["error"][-1], c["subgroup"][-1]) for c in curves(records, name, "marginal")]
+    else:
+        own = sorted((c["error"][-1], c["strongest"]) for c in curves(records, name))
+        error, unfairness = np.array(own).T
+        last = [(c["error"][-1], c["strongest"]) for c in curves(records, name, "marginal")]
     return float(np.median([u - np.interp(e, error, unfairness) for e, u in last]))
-
-
-def _both(records: Records) -> bool:
-    return _all(records) and all(records.result("marginal", name) for name in TITLES)
 
 
 def marginal_worse(records: Records) -> Claim | None:
     """MARGINAL's models, audited for subgroups."""
-    if not _both(records):
+    if not _all(records, "marginal"):
         return None
-    excess = {name: _excess(records, name) for name in TITLES}
-    others = [value for name, value in excess.items() if name != "law_school"]
-    near = excess["law_school"] < min(others)
+    reported = {name: _excess(records, name, "subgroup") for name in TITLES}
+    strongest = {name: _excess(records, name, "strongest") for name in TITLES}
+
+    def as_claimed(excess: dict[str, float]) -> bool:
+        others = [value for name, value in excess.items() if name != "law_school"]
+        return abs(excess["law_school"]) < 0.002 < min(others)
+
     return Claim(
         "MARGINAL fares much worse on subgroup fairness on three datasets, and is close on Law "
         "School",
         "–",
-        ", ".join(f"{TITLES[name]} {value:+.4f}" for name, value in excess.items()),
-        "–",
-        HELD if near and min(others) > 0.001 else FAILED,
-        "Median of MARGINAL's reported subgroup unfairness above SUBGROUP's frontier at its error.",
+        _list(records, {name: f"{value:+.4f}" for name, value in reported.items()}),
+        _list(records, {name: f"{value:+.4f}" for name, value in strongest.items()}),
+        (HELD if as_claimed(strongest) else REPORTED) if as_claimed(reported) else FAILED,
+        "Median of MARGINAL's unfairness above SUBGROUP's at the same error: above .002 on three, "
+        "within it on Law School.",
     )
 
 
 def marginal_far_left(records: Records) -> Claim | None:
     """Where nothing is constrained."""
-    if not _both(records):
+    if not _all(records, "marginal"):
         return None
-    gaps = {}
+    apart = {}
     for name in TITLES:
-        curve = curves(records, name, "marginal")[-1]
-        start = curves(records, name)[-1]
-        gaps[name] = abs(curve["subgroup"][0] - start["unfairness"][0])
+        error, unfairness = _frontier(records, name)
+        x, _, u = _marginal_points(records, name)
+        left = int(np.argmin(x))
+        apart[name] = (float(x[left] - error[0]), float(u[left] - unfairness[0]))
+    close = all(abs(x) < 0.002 and abs(u) < 0.003 for x, u in apart.values())
     return Claim(
-        "MARGINAL and SUBGROUP agree at the far left, where nothing is constrained",
+        "MARGINAL's curve meets SUBGROUP's at the far left, on all datasets",
         "equal",
-        f"largest difference {max(gaps.values()):.4f}",
+        _list(records, {name: f"{x:+.4f}, {u:+.4f}" for name, (x, u) in apart.items()}),
         "–",
-        HELD if max(gaps.values()) < 0.001 else FAILED,
-        "Both first plays are the unconstrained model, up to MARGINAL's equal first weights.",
+        HELD if close else FAILED,
+        "Error and unfairness of MARGINAL's least-error model less those of the frontier's left "
+        "end: within .002 and .003. The first plays are the same; a frontier over many rounds also "
+        "holds mixtures that happen to be fairer at no more error.",
     )
 
 
 def dominated_points(records: Records) -> Claim | None:
     """MARGINAL's models below SUBGROUP's frontier."""
-    if not _both(records):
+    if not _all(records, "marginal"):
         return None
     share = {}
     for name in TITLES:
@@ -185,105 +249,92 @@ def dominated_points(records: Records) -> Claim | None:
         x, _, u = _marginal_points(records, name)
         share[name] = float(np.mean(u < np.interp(x, error, unfairness) - 1e-4))
     return Claim(
-        "Now and then MARGINAL's models dominate SUBGROUP's frontier",
+        "A handful of MARGINAL's models dominate SUBGROUP's frontier",
         "a handful of points",
-        ", ".join(f"{TITLES[name]} {_percent(value)}" for name, value in share.items()),
+        _list(records, {name: _percent(value) for name, value in share.items()}),
         "–",
-        HELD if max(share.values()) > 0 else FAILED,
-        "Share of MARGINAL's rounds below the frontier: on Law School they are many.",
+        HELD if 0 < max(share.values()) < 0.1 else FAILED,
+        "Share of MARGINAL's rounds below the frontier by more than 1e-4: some, and under 10 % "
+        "everywhere.",
     )
 
 
 def rank_correlation(records: Records) -> Claim | None:
     """Marginal against subgroup unfairness."""
-    if not _both(records):
+    if not _all(records, "marginal"):
         return None
-    found = {}
+    reported, strongest = {}, {}
     for name in TITLES:
-        last = [(c["marginal"][-1], c["subgroup"][-1]) for c in curves(records, name, "marginal")]
-        marginal, subgroup = np.array(last).T
-        found[name] = float(spearmanr(marginal, subgroup).statistic)
-    others = [value for name, value in found.items() if name != "student"]
+        _, marginal, subgroup = _marginal_points(records, name)
+        reported[name] = float(spearmanr(marginal, subgroup).statistic)
+        last = [(c["marginal"][-1], c["strongest"]) for c in curves(records, name, "marginal")]
+        own, seen = np.array(last).T
+        strongest[name] = float(spearmanr(own, seen).statistic)
+    others = [value for name, value in reported.items() if name != "student"]
     return Claim(
         "Less marginal unfairness goes with less subgroup unfairness, except on Student",
         "Student: none",
-        ", ".join(f"{TITLES[name]} {value:.2f}" for name, value in found.items()),
-        "–",
-        HELD if found["student"] < 0.5 < min(others) else FAILED,
-        "Rank correlation over gamma of MARGINAL's last models. On Student too it is there, "
-        "though weaker, once MARGINAL has converged." if found["student"] >= 0.5
-        else "Rank correlation over gamma of MARGINAL's last models.",
-    )  # fmt: skip
+        _list(records, {name: f"{value:.2f}" for name, value in reported.items()}),
+        _list(records, {name: f"{value:.2f}" for name, value in strongest.items()}),
+        HELD if reported["student"] < 0.3 < 0.5 < min(others) else FAILED,
+        "Rank correlation over MARGINAL's rounds and gammas (strongest: over its last models): "
+        "above .5 on three and below .3 on Student.",
+    )
 
 
 def marginal_drop(records: Records) -> Claim | None:
     """How MARGINAL's frontiers begin."""
-    if not _both(records):
+    if not _all(records, "marginal"):
         return None
     drop = {}
     for name in TITLES:
         error, unfairness = _frontier(records, name, "marginal")
-        cheap = error <= error[0] + 0.005
-        drop[name] = 1 - float(unfairness[cheap].min() / unfairness[0])
+        drop[name] = 1 - float(unfairness[error <= error[0] + 0.005].min() / unfairness[0])
     return Claim(
         "MARGINAL's own frontiers all begin with a steep drop",
         "–",
-        ", ".join(f"{TITLES[name]} −{_percent(value)}" for name, value in drop.items()),
+        _list(records, {name: f"−{_percent(value)}" for name, value in drop.items()}),
         "–",
-        HELD if min(drop.values()) > 0.15 else FAILED,
-        "Marginal unfairness saved by half a point of error.",
-    )
-
-
-def law_linear(records: Records) -> Claim | None:
-    """The shape of Law School's frontier."""
-    if not _all(records):
-        return None
-    below = {name: _below_chord(*_frontier(records, name)) for name in TITLES}
-    return Claim(
-        "Law School's frontier is nearly linear",
-        "–",
-        f"{_percent(below['law_school'])} below its chord",
-        "–",
-        HELD if abs(below["law_school"]) < 0.1 else FAILED,
-        "By the same measure as above.",
+        HELD if min(drop.values()) > 0.2 else FAILED,
+        "Marginal unfairness saved by half a point of error: above a fifth everywhere.",
     )
 
 
 def student_zero(records: Records) -> Claim | None:
     """Where SUBGROUP gets to on Student."""
-    front = _frontier(records, "student")
-    if front is None:
+    found = curves(records, "student")
+    if not found:
         return None
-    error, unfairness = front
-    zero = float(error[unfairness < 1e-3].min())
-    start = float(curves(records, "student")[0]["error"][0])
-    fairest = min(curves(records, "student"), key=lambda c: c["fairest"]["unfairness"])["fairest"]
+    error, unfairness = _frontier(records, "student")
+    start = float(found[0]["error"][0])
+    zero, near = (_cheapest(error, unfairness, below) - start for below in (1e-5, 1e-3))
+    fairest = min(found, key=lambda curve: curve["fairest"]["unfairness"])["fairest"]
+    reached = zero <= 0.025
     return Claim(
         "Student: SUBGROUP reaches unfairness 0 for 2 % more error",
         "0 at +2 %",
-        f"below .001 at +{_percent(zero - start)}",
+        f"0 at +{_percent(zero)}, below .001 at +{_percent(near)}",
         f"{fairest['strongest']:.4f} at the fairest point",
-        REPORTED if zero - start < 0.03 else FAILED,
-        "What is reported as 0 is not: the regression finds nothing, and a stronger search does.",
+        (HELD if fairest["strongest"] < 0.001 else REPORTED) if reached else FAILED,
+        "0 is below 1e-5, at most +2.5 %; held only if the stronger search agrees.",
     )
 
 
 def student_marginal(records: Records) -> Claim | None:
     """Where MARGINAL gets to on Student."""
-    if not _both(records):
+    if not _all(records, "marginal"):
         return None
     error, _, subgroup = _marginal_points(records, "student")
     best = int(np.argmin(subgroup))
     start = float(curves(records, "student")[0]["error"][0])
+    seen = min(curve["strongest"] for curve in curves(records, "student", "marginal"))
     return Claim(
-        "Student: MARGINAL reaches .002 at best, for over 3 % more error",
+        "Student: MARGINAL's subgroup unfairness is .002 at its best, for over 3 % more error",
         ".002 at +3 %",
         f"{subgroup[best]:.4f} at +{_percent(error[best] - start)}",
-        "–",
-        HELD if 0.0005 < subgroup[best] < 0.004 else FAILED,
-        "The least that the paper's auditor reports over all rounds and gammas; ours plays longer, "
-        "and over many rounds a heuristic's least value is near 0 by chance.",
+        f"{seen:.4f}, the least of its last models",
+        HELD if 0.001 <= subgroup[best] < 0.003 else FAILED,
+        "The least that the paper's auditor reports over MARGINAL's rounds and gammas.",
     )
 
 
@@ -295,7 +346,7 @@ def adult_converges(records: Records) -> Claim | None:
     tenth = [curve["last_tenth_unfairness"] for curve in found]
     moves = max(spread["most"] - spread["least"] for spread in tenth)
     errors = [curve["error"][-1] for curve in found]
-    rises = sum(later > earlier for earlier, later in itertools.pairwise(errors))
+    rises = sum(b > a for a, b in itertools.pairwise(errors))
     rounds = records.result("subgroup", "adult")["t"][-1]  # type: ignore[index]
     return Claim(
         "Adult has not converged after about 180,000 rounds: noisy unfairness, and error not "
@@ -304,8 +355,8 @@ def adult_converges(records: Records) -> Claim | None:
         f"in the last tenth of {rounds:,} rounds unfairness still ranges over {moves:.4f}; error "
         f"rises with gamma {rises} times of {len(errors) - 1}",
         "–",
-        HELD if moves > 0.003 and rises > 0 else FAILED,
-        "The two heuristics do not settle, also when the game is coded right.",
+        HELD if moves > 0.003 and rises > 1 else FAILED,
+        "A range above .003 at some gamma, and more than one rise.",
     )
 
 
@@ -314,28 +365,23 @@ def larger_c(records: Records) -> Claim | None:
     cheapest: dict[str, list[float]] = {}
     for name in TITLES:
         for C in (10, 20, 50, 100):
-            front = records.result("c", f"{name}_{C}")
-            if not front:
+            if not records.result("c", f"{name}_{C}"):
                 return None
-            fair = [p["error"] for p in front["frontier"] if p["unfairness"] < 0.005]
-            cheapest.setdefault(name, []).append(min(fair, default=float("nan")))
-    spread = {name: float(np.ptp(values)) for name, values in cheapest.items()}
+            error, unfairness = _frontier(records, f"{name}_{C}", "c")
+            cheapest.setdefault(name, []).append(_cheapest(error, unfairness, below=0.005))
+    spread = max(float(np.ptp(values)) for values in cheapest.values())
     return Claim(
         "Larger C changes nothing of note",
         "–",
-        ", ".join(
-            f"{TITLES[name]} " + "/".join(f"{value:.3f}" for value in values)
-            for name, values in cheapest.items()
-        ),
+        _list(records, {n: "/".join(f"{v:.3f}" for v in vs) for n, vs in cheapest.items()}),
         "–",
-        HELD if max(spread.values()) < 0.02 else FAILED,
-        "Cheapest error at reported unfairness below .005, for C = 10/20/50/100. A larger C swings "
-        "wider and needs more rounds.",
+        HELD if spread < 0.02 else FAILED,
+        "Cheapest error at reported unfairness below .005, for C = 10/20/50/100: within 2 points.",
     )
 
 
 CLAIMS = (
-    error_spans, convexity, communities_drop, marginal_worse, marginal_far_left, dominated_points,
-    rank_correlation, marginal_drop, law_linear, student_zero, student_marginal, adult_converges,
-    larger_c,
+    error_spans, convexity, law_converges, adult_converges, larger_c, communities_drop,
+    marginal_worse, marginal_far_left, dominated_points, rank_correlation, marginal_drop,
+    law_linear, student_zero, student_marginal,
 )  # fmt: skip

@@ -36,7 +36,7 @@ CONVENTIONS = {
 PAPER_C = 10.0
 SEED = 0
 # The strongest search over linear thresholds that the package has; still a lower bound.
-STRONGEST = LinearThresholds(search="search", restarts=4)
+STRONGEST = LinearThresholds(search="search")
 
 
 def table_1(data: PaperData) -> dict[str, Any]:
@@ -185,6 +185,7 @@ def surface(data: PaperData, *, panels: Sequence[int], convention: str) -> dict[
         values = listed.values(grid.residuals(played.votes, played.number))[0]
         surface = -values.reshape(20, 20) / auditor.total_weight
         found[played.number] = {
+            "rates": _quadrant_rates(table, played.votes[0] / played.number),
             "surface": surface if first == 0 else surface.T,
             "heuristic": float(played.unfairness[0]),
             "error": float(played.error[0]),
@@ -198,6 +199,19 @@ def surface(data: PaperData, *, panels: Sequence[int], convention: str) -> dict[
         "thetas": sorted(set(listed.thetas[:, 0].tolist())),
         "panels": {str(number): found[number] for number in panels},
         "note": data.note,
+    }
+
+
+def _quadrant_rates(table: Table, p: Any) -> dict[str, float]:
+    """False positive rates where one share is below its mean and the other above."""
+    columns = {column.name: column.values for column in table.cells.columns}
+    white, black = (columns[name][table.cells.index] for name in SURFACE_ATTRIBUTES)
+    negative = table.y == 0
+    few_white = (white < white.mean()) & (black > black.mean()) & negative
+    many_white = (white > white.mean()) & (black < black.mean()) & negative
+    return {
+        "few white, many black": float(p[few_white].mean()),
+        "many white, few black": float(p[many_white].mean()),
     }
 
 

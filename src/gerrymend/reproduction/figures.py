@@ -45,8 +45,20 @@ def _found(records: Records, experiment: str) -> dict[str, Any]:
     return {name: result for name, result in found.items() if result}
 
 
-def _title(name: str, result: dict[str, Any]) -> str:
-    return TITLES[name] + (" (stand-in data)" if result.get("note") else "")
+def title(name: str, records: Records) -> str:
+    """A dataset's title; other data than the paper's is marked wherever it is named."""
+    stands_in = any(
+        (records.result(experiment, unit) or {}).get("note")
+        for experiment, unit in (("table1", name), ("subgroup", name), ("c", f"{name}_10"),
+                                 ("held_out", f"{name}_0"), ("marginal", name))
+    )  # fmt: skip
+    return TITLES[name] + (" (stand-in data)" if stands_in else "")
+
+
+def splits_of(records: Records, name: str) -> list[dict[str, Any]]:
+    """What was found on each split of a dataset."""
+    found = (records.result("held_out", f"{name}_{split}") for split in range(100))
+    return [result for result in found if result]
 
 
 def toy(plt: Any, records: Records) -> Any:
@@ -100,7 +112,8 @@ def convergence(plt: Any, records: Records) -> Any:
             right.plot(result["t"], curve["unfairness"], color=colour, lw=1)
             right.axhline(curve["gamma"], color=colour, lw=0.8, ls="--", alpha=0.7)
         for axis, what in ((left, "error"), (right, "unfairness")):
-            axis.set(xscale="log", xlabel="round t", ylabel=what, title=_title(name, result))
+            axis.set(xscale="log", xlabel="round t (log scale)", ylabel=what,
+                     title=title(name, records))  # fmt: skip
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, title="gamma", loc="outside right center", frameon=False)
     return figure
@@ -124,7 +137,7 @@ def pareto(plt: Any, records: Records) -> Any:
             )  # fmt: skip
         left.plot(
             [point["error"] for point in front], [point["unfairness"] for point in front],
-            "o-", color=SUBGROUP, ms=3, lw=1, label="SUBGROUP",
+            "o-", color=SUBGROUP, ms=3, lw=1, label="SUBGROUP, as reported",
         )  # fmt: skip
         last = subgroup[name]["curves"]
         left.scatter(
@@ -137,15 +150,18 @@ def pareto(plt: Any, records: Records) -> Any:
             [point["error"] for point in own], [point["unfairness"] for point in own],
             "s-", color=MARGINAL, ms=3, lw=1, label="MARGINAL",
         )  # fmt: skip
-        title = _title(name, subgroup[name])
-        left.set(xlabel="error", ylabel="subgroup unfairness, as reported", title=title)
-        right.set(xlabel="error", ylabel="marginal unfairness", title=title)
-        low, high = front[0]["error"], front[-1]["error"]
-        left.set_xlim(low - 0.1 * (high - low), high + 0.15 * (high - low))
+        heading = title(name, records)
+        left.set(xlabel="error", ylabel="subgroup unfairness", title=heading)
+        right.set(xlabel="error", ylabel="marginal unfairness", title=heading)
+        errors = [point["error"] for point in front] + [curve["error"][-1] for curve in last]
+        low, high = min(errors), max(errors)
+        left.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
         left.set_ylim(bottom=0)
         right.set_ylim(bottom=0)
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=3, frameon=False)
+    figure.legend(
+        handles, labels, loc="outside upper left", ncols=3, frameon=False, markerscale=1.6
+    )
     return figure
 
 
@@ -186,7 +202,11 @@ def surfaces(convention: str, *, flat: bool) -> Callable[[Any, Records], Any]:
             axis.set_xlabel("θ of white share", fontsize=8)
             axis.set_ylabel("θ of black share", fontsize=8)
         figure.colorbar(image, ax=axes, shrink=0.7, label="base rate − group rate, weighted")
-        figure.suptitle(f"Discrimination surface, gamma = 0; order of play: {convention}")
+        options = CONVENTIONS[convention]
+        figure.suptitle(
+            f"Discrimination surface, gamma = 0; {options['order']}'s order of play, duals over "
+            f"{options['divisor']}, {options['side']} side penalised"
+        )
         return figure
 
     return figure_4
@@ -210,7 +230,7 @@ def trajectory(plt: Any, records: Records) -> Any:
         axis.axhline(curve["gamma"], color="black", lw=1, ls="--")
         axis.set(title=f"gamma = {curve['gamma']:g}", xlabel="error", ylabel="unfairness")
     figure.colorbar(points, ax=axes, label="log₁₀ t")
-    figure.suptitle(_title("communities", result))
+    figure.suptitle(title("communities", records))
     return figure
 
 
@@ -227,9 +247,9 @@ def sensitivity_to_c(plt: Any, records: Records) -> Any:
             front = result["frontier"]
             axis.plot(
                 [point["error"] for point in front], [point["unfairness"] for point in front],
-                color=colour, lw=1.3, label=f"C = {C}",
+                color=colour, lw=1.3, label=f"C = {C}", drawstyle="steps-post",
             )  # fmt: skip
-            axis.set(title=_title(name, result), xlabel="error", ylabel="unfairness, as reported")
+            axis.set(title=title(name, records), xlabel="error", ylabel="unfairness, as reported")
             axis.legend(frameon=False, fontsize=8)
     return figure if drawn else None
 
@@ -255,7 +275,7 @@ def richer_learners(plt: Any, records: Records) -> Any:
                 [point["error"] for point in front], [point["unfairness"] for point in front],
                 "o-", ms=2.5, lw=1, color=colour, label=label,
             )  # fmt: skip
-            axis.set(title=_title(name, result), xlabel="training error",
+            axis.set(title=title(name, records), xlabel="training error",
                      ylabel="unfairness, as reported")  # fmt: skip
             axis.legend(frameon=False, fontsize=8)
     return figure if drawn else None
@@ -266,9 +286,7 @@ def held_out(plt: Any, records: Records) -> Any:
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     drawn = False
     for axis, name in zip(axes.flat, TITLES, strict=True):
-        splits: list[dict[str, Any]] = []
-        while (result := records.result("held_out", f"{name}_{len(splits)}")) is not None:
-            splits.append(result)
+        splits = splits_of(records, name)
         if not splits:
             continue
         drawn = True
@@ -282,7 +300,7 @@ def held_out(plt: Any, records: Records) -> Any:
             low, high = unfairness.min(axis=0)[order], unfairness.max(axis=0)[order]
             axis.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
             axis.plot(x, unfairness.mean(axis=0)[order], "o-", ms=3, lw=1, color=colour, label=part)
-        axis.set(title=f"{_title(name, splits[0])}, {len(splits)} splits", xlabel="error",
+        axis.set(title=f"{title(name, records)}, {len(splits)} splits", xlabel="error",
                  ylabel="unfairness, as reported")  # fmt: skip
         axis.set_ylim(bottom=0)
         axis.legend(frameon=False)

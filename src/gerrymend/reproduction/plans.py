@@ -7,7 +7,6 @@ from typing import Any
 from gerrymend.reproduction import experiments
 from gerrymend.reproduction.experiments import CONVENTIONS
 
-TARGETS = ("table1", "toy", "convergence", "pareto", "surface", "trajectory", "c", "future")
 GAMMAS = (0.0, 0.001, 0.003, 0.005, 0.009, 0.01, 0.015, 0.02, 0.022, 0.03)
 QUICK_GAMMAS = (0.0, 0.001, 0.005, 0.022)
 PANELS = (1, 7, 13, 19, 25, 31, 37, 1301)

@@ -32,7 +32,7 @@ class LinearThresholds(SubgroupClass):
         - "grid", the paper's brute force for exactly two attributes: θ in {−1, −.9, …, .9}², no
           intercept, centred attributes, group θ·x < 0. Exact over these 400 groups.
 
-    restarts : int, default=10
+    restarts : int, default=20
         Random starts of "search".
     random_state : int, default=0
         Seed of "search".
@@ -48,7 +48,7 @@ class LinearThresholds(SubgroupClass):
     """
 
     def __init__(
-        self, search: str = "regression", *, restarts: int = 10, random_state: int = 0
+        self, search: str = "regression", *, restarts: int = 20, random_state: int = 0
     ) -> None:
         self.search = search
         self.restarts = restarts

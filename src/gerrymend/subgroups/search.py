@@ -23,6 +23,8 @@ from gerrymend.subgroups.linear import LinearEncoding, RegressionRules, Regressi
 # Events this close on a circle are one: rounding must not part tied rows.
 _SAME_ANGLE = 1e-11
 _LEAST_GAIN = 1e-12
+# Circles without gain, for each dimension, before an ascent ends: one through each axis, then random.
+_PATIENCE = 8
 
 
 class GreatCircleSearch(BoundClass):
@@ -63,8 +65,10 @@ class GreatCircleSearch(BoundClass):
     def _search(self, residual: Array) -> Array:
         rng = np.random.default_rng(self._seed)
         best, best_value = np.zeros(self._z.shape[1]), 0.0
-        for start in self._starts(residual, rng):
-            direction, value = self._ascend(start, residual, rng)
+        for i, start in enumerate(self._starts(residual, rng)):
+            # A generator for each start: one more start can then only add to what is found.
+            own = np.random.default_rng([self._seed, i])
+            direction, value = self._ascend(start, residual, own)
             if value > best_value + _LEAST_GAIN:
                 best, best_value = direction, value
         # Of the two sides name the one whose rate is too high; ties are in neither.
@@ -98,7 +102,7 @@ class GreatCircleSearch(BoundClass):
         value = self._value(direction, residual)
         axes = np.eye(size)
         since_gain = 0
-        while since_gain < 2 * size:
+        while since_gain < _PATIENCE * size:
             turn = since_gain % size
             axis = axes[turn] if since_gain < size else rng.standard_normal(size)
             angle = _best_angle(self._z @ direction, self._z @ axis, residual)
@@ -121,8 +125,10 @@ def _best_angle(first: Array, second: Array, residual: Array) -> float:
     >>> float(_best_angle(np.array([1.0, -1.0]), np.array([1.0, 1.0]), np.array([1.0, 1.0]))) > 0
     True
     """
+    residual = np.where((first == 0) & (second == 0), 0.0, residual)  # on every threshold, in none
     flip = (np.arctan2(second, first) + np.pi / 2) % np.pi
-    inside = (first > 0) | ((first == 0) & (second > 0))
+    # Just before angle 0, so that a row which flips there is counted right from there on.
+    inside = (first > 0) | ((first == 0) & (second < 0))
     order = np.argsort(flip)
     flip, change = flip[order], np.where(inside, -residual, residual)[order]
     values = residual[inside].sum() + np.concatenate([[0.0], np.cumsum(change)])
