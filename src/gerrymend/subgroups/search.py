@@ -23,7 +23,7 @@ from gerrymend.subgroups.linear import LinearEncoding, RegressionRules, Regressi
 # Events this close on a circle are one: rounding must not part tied rows.
 _SAME_ANGLE = 1e-11
 _LEAST_GAIN = 1e-12
-# Circles without gain, for each dimension, before an ascent ends: one through each axis, then random.
+# Circles without gain, a dimension, before an ascent ends: through each axis, then random ones.
 _PATIENCE = 8
 
 
