@@ -1,10 +1,16 @@
 """Shared fixtures: the paper's data where it is at hand, and small made data."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import settings
+
+# No time limit on an example: a busy machine is no bug. CI tries the same examples every time.
+settings.register_profile("gerrymend", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("gerrymend")
 
 PAPER_DATA = Path(__file__).parents[2] / "shared" / "data" / "paper"
 DATASETS = ("communities", "lawschool", "adult", "student")
