@@ -20,7 +20,7 @@ def main():
     figures = [
         ("round, one gamma", f"{per_round * 1e6:.0f} µs", None),
         ("round / its bare matrix products", per_round / products, "at most 2"),
-        ("round / products of the event's rows only", strict_round / strict_products, None),
+        ("round / products of the event's rows only", strict_round / strict_products, "at most 2"),
         ("round, 64 gammas / its bare products", many_rounds / many_products, None),
         ("round, 64 gammas / one gamma", many_rounds / per_round, None),
         ("round, last tenth of 20,000 / second tenth", rounds.growth_with_rounds(game), "about 1"),

@@ -75,6 +75,8 @@ def _reproduce(
     names = [] if targets == ("toy",) else list(DATASETS)
     with console.status("Reading the datasets …"):
         data = paper_data.load(names, data_home)
+    for note in dict.fromkeys(one.note for one in data.values() if one.note):
+        console.print(f"Note: {note}", markup=False)
     with Progress(console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("Experiments", total=None)
 
