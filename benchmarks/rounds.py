@@ -19,11 +19,10 @@ class Game:
     """The parts of a fit on the linear fast path, to be timed one by one."""
 
     def __init__(self, X, y, protected, n_gammas=1):
-        cells = distinct_rows(read_columns(protected))
-        order = np.lexsort((cells.index, y))
+        order, cells = distinct_rows(read_columns(protected)).sorted_by(y)
         self.y, weight = y[order], np.ones(len(y))
         self.auditor = Auditor(
-            [FALSE_POSITIVE_RATE], LinearThresholds("regression"), cells.take(order), self.y, weight
+            [FALSE_POSITIVE_RATE], LinearThresholds("regression"), cells, self.y, weight
         )
         self.learner = LinearLearner(X, weight, self.auditor.base_cost, self.auditor.pressed, order)
         self.gammas = np.linspace(0.005, 0.02, n_gammas)

@@ -187,11 +187,9 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         weight = check_weights(sample_weight, n_rows)
         self._seed = _draw_seed(self.random_state)
 
-        cells = distinct_rows(protected)
-        # Sorted by label the event of a notion is a slice; by cell its sums read memory in order.
-        order = np.lexsort((cells.index, labels))
+        order, cells = distinct_rows(protected).sorted_by(labels)
         labels, weight = labels[order], weight[order]
-        auditor = Auditor(notions, subgroups, cells.take(order), labels, weight)
+        auditor = Auditor(notions, subgroups, cells, labels, weight)
         if self.random_state is not None:
             _seed_estimator(estimator := clone(estimator), self._seed)
         learner = make_learner(

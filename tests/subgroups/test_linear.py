@@ -233,3 +233,9 @@ def test_the_sweep_is_exact_on_its_circle(seed, whole):
     flips = np.unique(np.r_[0.0, np.pi, (np.arctan2(second, first) + np.pi / 2) % np.pi])
     gaps = [(a + b) / 2 for a, b in itertools.pairwise(flips) if b - a > 1e-6]
     assert value(angle) == pytest.approx(max(map(value, gaps)), abs=1e-9)
+
+
+def test_search_of_a_model_with_nothing_to_find(toy):
+    _, y, protected = toy
+    report = audit(y, y, sensitive_features=protected, subgroups=LinearThresholds("search"))
+    assert (report.worst, report.verdict) == (None, "within gamma")

@@ -92,13 +92,12 @@ def subgroup_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
     """SUBGROUP at every gamma: curves, the frontier over all rounds, and the final mixtures."""
     table = Table(data)
     auditor = table.auditor(LinearThresholds(search="regression"))
-    watcher = Watcher({"marginal": table.auditor(Marginals())}, at=watched_rounds(rounds))
     fairest = Fairest(len(gammas))
     games = play_games(
         table.linear_learner(auditor), auditor, FictitiousPlay(),
-        gammas=gammas, rounds=rounds, C=PAPER_C, watchers=(watcher, fairest),
+        gammas=gammas, rounds=rounds, C=PAPER_C, watchers=(fairest,),
     )  # fmt: skip
-    at = watcher.at
+    at = watched_rounds(rounds)
     strongest = table.auditor(STRONGEST)
     last = strongest.worst(fairest.last.votes, fairest.last.number).unfairness
     best = strongest.worst(fairest.probabilities, None).unfairness
@@ -109,11 +108,9 @@ def subgroup_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
                 "gamma": game.gamma,
                 "error": game.error[at - 1],
                 "unfairness": game.unfairness[at - 1],
-                "marginal": watcher.of("marginal", i),
                 "strongest": last[i],
                 "upper_bound": game.upper_bound,
                 "fairest": {**fairest.point(i), "strongest": best[i]},
-                "last_tenth": _spread(game.error[-max(1, rounds // 10) :]),
                 "last_tenth_unfairness": _spread(game.unfairness[-max(1, rounds // 10) :]),
             }
             for i, game in enumerate(games)

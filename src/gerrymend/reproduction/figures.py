@@ -55,6 +55,12 @@ def title(name: str, records: Records) -> str:
     return TITLES[name] + (" (stand-in data)" if stands_in else "")
 
 
+def _plot_frontier(axis: Any, frontier: list[dict[str, float]], **style: Any) -> None:
+    """Error against unfairness, along a frontier."""
+    errors = [point["error"] for point in frontier]
+    axis.plot(errors, [point["unfairness"] for point in frontier], **style)
+
+
 def splits_of(records: Records, name: str) -> list[dict[str, Any]]:
     """What was found on each split of a dataset."""
     found = (records.result("held_out", f"{name}_{split}") for split in range(100))
@@ -135,21 +141,16 @@ def pareto(plt: Any, records: Records) -> Any:
                 curve["error"], curve["subgroup"], s=7, color=MARGINAL, alpha=0.35, lw=0,
                 label="MARGINAL, audited for subgroups" if i == 0 else None,
             )  # fmt: skip
-        left.plot(
-            [point["error"] for point in front], [point["unfairness"] for point in front],
-            "o-", color=SUBGROUP, ms=3, lw=1, label="SUBGROUP, as reported",
-        )  # fmt: skip
+        _plot_frontier(
+            left, front, marker="o", ms=3, lw=1, color=SUBGROUP, label="SUBGROUP, as reported"
+        )
         last = subgroup[name]["curves"]
         left.scatter(
             [curve["error"][-1] for curve in last], [curve["strongest"] for curve in last],
             marker="x", s=28, color="black", lw=1, zorder=3,
             label="SUBGROUP's last mixtures, by a stronger search",
         )  # fmt: skip
-        own = marginal[name]["frontier"]
-        right.plot(
-            [point["error"] for point in own], [point["unfairness"] for point in own],
-            "s-", color=MARGINAL, ms=3, lw=1, label="MARGINAL",
-        )  # fmt: skip
+        _plot_frontier(right, marginal[name]["frontier"], marker="s", ms=3, lw=1, color=MARGINAL)
         heading = title(name, records)
         left.set(xlabel="error", ylabel="subgroup unfairness", title=heading)
         right.set(xlabel="error", ylabel="marginal unfairness", title=heading)
@@ -244,10 +245,9 @@ def sensitivity_to_c(plt: Any, records: Records) -> Any:
             if not result:
                 continue
             drawn = True
-            front = result["frontier"]
-            axis.plot(
-                [point["error"] for point in front], [point["unfairness"] for point in front],
-                color=colour, lw=1.3, label=f"C = {C}", drawstyle="steps-post",
+            _plot_frontier(
+                axis, result["frontier"],
+                lw=1.3, color=colour, label=f"C = {C}", drawstyle="steps-post",
             )  # fmt: skip
             axis.set(title=title(name, records), xlabel="error", ylabel="unfairness, as reported")
             axis.legend(frameon=False, fontsize=8)
@@ -270,11 +270,9 @@ def richer_learners(plt: Any, records: Records) -> Any:
             if not result:
                 continue
             drawn = True
-            front = result["frontier"]
-            axis.plot(
-                [point["error"] for point in front], [point["unfairness"] for point in front],
-                "o-", ms=2.5, lw=1, color=colour, label=label,
-            )  # fmt: skip
+            _plot_frontier(
+                axis, result["frontier"], marker="o", ms=2.5, lw=1, color=colour, label=label
+            )
             axis.set(title=title(name, records), xlabel="training error",
                      ylabel="unfairness, as reported")  # fmt: skip
             axis.legend(frameon=False, fontsize=8)

@@ -11,7 +11,7 @@ from gerrymend._sums import Array
 from gerrymend.auditor import Auditor
 from gerrymend.learners import Learner, LinearLearner
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.protected import Cells, distinct_rows, read_columns
+from gerrymend.protected import distinct_rows, read_columns
 from gerrymend.solvers import Equilibrium, GameSolver, Round, play
 from gerrymend.subgroups import SubgroupClass
 
@@ -46,9 +46,7 @@ class Table:
         columns = read_columns(data.protected)
         if attributes is not None:
             columns = tuple(column for column in columns if column.name in attributes)
-        cells = distinct_rows(columns)
-        self.order = np.lexsort((cells.index, data.y))
-        self.cells: Cells = cells.take(self.order)
+        self.order, self.cells = distinct_rows(columns).sorted_by(data.y)
         self.y = data.y[self.order]
         self.X = data.X
         self.weight = np.ones(len(self.y))

@@ -8,10 +8,12 @@ axis and through random directions are taken in turn until none improves; starts
 regression's direction, a logistic regression's, and random ones.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from gerrymend._projection import TIE, moments, row_blocks
@@ -76,23 +78,25 @@ class GreatCircleSearch(BoundClass):
         return -best if too_low and self._value(-best, residual) >= best_value - TIE else best
 
     def _starts(self, residual: Array, rng: np.random.Generator) -> list[Array]:
-        intercept, coefficients = self._regression_direction(residual)
-        starts = [np.append(coefficients, intercept)]
-        counted = residual != 0
-        if 0 < (residual[counted] > 0).mean() < 1 and self._z.shape[1] > 1:
-            model = LogisticRegression(C=1e3, max_iter=200).fit(
-                self._z[counted, :-1], residual[counted] > 0, np.abs(residual[counted])
-            )
+        if not residual.any():
+            return []
+        starts = [self._regression_direction(residual)]
+        counted = residual != 0  # of both signs, as W sums to 0
+        if self._z.shape[1] > 1:
+            model = LogisticRegression(C=1e3, max_iter=200)
+            with warnings.catch_warnings():  # a start need not have converged
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(self._z[counted, :-1], residual[counted] > 0, np.abs(residual[counted]))
             starts.append(np.append(model.coef_[0], model.intercept_[0]))
         starts += list(rng.standard_normal((self._restarts, self._z.shape[1])))
         return starts
 
-    def _regression_direction(self, residual: Array) -> tuple[float, Array]:
+    def _regression_direction(self, residual: Array) -> Array:
         """The regression's group, as a direction over z: least squares of its fitted values."""
         found = self._regression.worst(residual[None])
         fitted = self._regression.fitted(found.keys)[0]
-        solution, *_ = np.linalg.lstsq(self._z, fitted, rcond=None)
-        return float(solution[-1]), solution[:-1]
+        solution: Array = np.linalg.lstsq(self._z, fitted, rcond=None)[0]
+        return solution
 
     def _ascend(
         self, start: Array, residual: Array, rng: np.random.Generator
