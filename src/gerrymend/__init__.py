@@ -9,10 +9,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gerrymend.auditing import AuditReport, audit
-    from gerrymend.auditor import Subgroup
+    from gerrymend.auditing import audit
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
+    from gerrymend.measured import Subgroup
     from gerrymend.notions import FairnessNotion
+    from gerrymend.report import AuditReport
     from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay
     from gerrymend.subgroups import ExplicitGroups, LinearThresholds, Marginals
 
@@ -20,8 +21,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     "audit": "auditing",
-    "AuditReport": "auditing",
-    "Subgroup": "auditor",
+    "AuditReport": "report",
+    "Subgroup": "measured",
     "SubgroupParityClassifier": "classifiers",
     "MarginalParityClassifier": "classifiers",
     "FairnessNotion": "notions",

@@ -1,6 +1,7 @@
 """audit(): the worst-treated subgroup of a model's decisions, and how sure that is."""
 
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,98 +12,19 @@ from gerrymend._validation import (
     check_gamma,
     check_labels,
     check_no_missing,
+    check_number,
     check_same_length,
     check_weights,
+    check_whole,
     decisions_from,
 )
-from gerrymend.auditor import Auditor, Subgroup
-from gerrymend.notions import NotionLike, as_notions
+from gerrymend.measured import Subgroup
+from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.protected import distinct_rows, read_columns
+from gerrymend.report import ROUNDING, AuditReport
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
-
-# Differences below this are rounding, not unfairness.
-_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class AuditReport:
-    """What an audit found, on the rows that it was given.
-
-    Attributes
-    ----------
-    worst : Subgroup or None
-        The worst subgroup that was found; None where none differs from the overall rate.
-    unfairness : float
-        Its unfairness, without sign. A lower bound for the class, unless `exact`.
-    upper_bound : float
-        No subgroup of the class exceeds it, on these rows.
-    exact : bool
-        Whether the whole class was searched, so that the two are equal.
-    gamma : float
-        The unfairness to allow.
-    n_rows : int
-        Rows that were audited.
-    subgroups : SubgroupClass
-        The class that was searched.
-    """
-
-    worst: Subgroup | None
-    unfairness: float
-    upper_bound: float
-    exact: bool
-    gamma: float
-    n_rows: int
-    subgroups: SubgroupClass
-
-    @property
-    def verdict(self) -> str:
-        """ "within gamma" (proven), "exceeds gamma" (shown by `worst`), or "undecided"."""
-        if self.unfairness > self.gamma + _ROUNDING:
-            return "exceeds gamma"
-        return "within gamma" if self.upper_bound <= self.gamma + _ROUNDING else "undecided"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain data; nothing of a row is in it."""
-        worst = self.worst
-        return {
-            "verdict": self.verdict,
-            "gamma": self.gamma,
-            "unfairness": self.unfairness,
-            "upper_bound": self.upper_bound,
-            "exact": self.exact,
-            "n_rows": self.n_rows,
-            "subgroups": repr(self.subgroups),
-            "worst": None
-            if worst is None
-            else {
-                "subgroup": worst.describe(),
-                "notion": worst.notion.name,
-                "unfairness": worst.unfairness,
-                "share": worst.share,
-                "size": worst.size,
-                "rate": worst.rate,
-                "overall_rate": worst.overall_rate,
-            },
-        }
-
-    def __str__(self) -> str:
-        lines = [f"Audit of {self.n_rows:,} rows over {self.subgroups!r}: {self.verdict}."]
-        if self.worst is None:
-            lines.append("No subgroup was found that differs at all.")
-        else:
-            w = self.worst
-            lines.append(f"Worst subgroup found: {w.describe()} ({w.size:,} rows)")
-            lines.append(
-                f"  {w.notion.words} {w.rate:.1%}, overall {w.overall_rate:.1%}; its rows that "
-                f"count are {w.share:.1%} of all rows"
-            )
-        bound = (
-            "exact for this class"
-            if self.exact
-            else f"a lower bound; no subgroup of the class exceeds {self.upper_bound:.4f}"
-        )
-        lines.append(f"  unfairness {self.unfairness:.4f} ({bound}), gamma {self.gamma:g}")
-        return "\n".join(lines)
+from gerrymend.subgroups.base import BoundClass, Bracket, Found
+from gerrymend.tally import NotionTally, Tally
 
 
 def audit(
@@ -117,6 +39,8 @@ def audit(
     threshold: float | None = None,
     decision_probabilities: bool = False,
     pos_label: Any = None,
+    budget: float = 30.0,
+    min_group_size: int = 10,
 ) -> AuditReport:
     """Find the subgroup that a model's decisions treat worst.
 
@@ -142,6 +66,11 @@ def audit(
         Whether y_pred are the probabilities with which a randomised model decides.
     pos_label : label, optional
         The positive label; by default the second in sorted order.
+    budget : float, default=30.0
+        Seconds that the proof may take. What it has proven by then holds.
+    min_group_size : int, default=10
+        Groups with fewer rows that count, inside or outside, are not described: few rows identify
+        people. The bounds cover them all the same.
 
     Returns
     -------
@@ -167,6 +96,8 @@ def audit(
     """
     notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
     gamma = check_gamma(gamma)
+    budget = check_number(budget, "budget", low=0.0, above=True, remedy="It is in seconds.")
+    min_group_size = check_whole(min_group_size, "min_group_size", low=1)
     labels, predicted = as_vector(y_true, "y_true"), as_vector(y_pred, "y_pred")
     check_no_missing(labels, "y_true")
     check_no_missing(predicted, "y_pred")
@@ -181,27 +112,80 @@ def audit(
                 f"{', '.join(map(repr, classes.tolist()))}."
             )
         classes = np.array([classes[classes != pos_label][0], pos_label])
-    p = decisions_from(predicted, classes, threshold, decision_probabilities)[None]
+    p = decisions_from(predicted, classes, threshold, decision_probabilities)
 
-    cells = distinct_rows(protected)
     y = (labels == classes[1]).astype(np.intp)
-    auditor = Auditor(notions, subgroup_class, cells, y, weight)
-    answer = auditor.worst(p, None)
-    worst = auditor.subgroup(answer, 0, p[0], None)
-    if worst is not None and abs(worst.unfairness) <= _ROUNDING:
-        worst = None
-    unfairness = 0.0 if worst is None else abs(worst.unfairness)
-    exact = all(one.subgroups.exact for one in auditor.notions)
-    bound = float(auditor.upper_bound(answer)[0])
+    tally = Tally.of_rows(distinct_rows(protected), y, p, weight)
+    return examine(
+        tally,
+        notions=notions,
+        subgroups=subgroup_class,
+        gamma=gamma,
+        budget=budget,
+        min_group_size=min_group_size,
+    )
+
+
+def examine(
+    tally: Tally,
+    *,
+    notions: Sequence[FairnessNotion],
+    subgroups: SubgroupClass,
+    gamma: float,
+    budget: float,
+    min_group_size: int,
+) -> AuditReport:
+    """Audit a tally: what audit() does once the data is summed."""
+    deadline = time.monotonic() + budget
+    brackets: list[tuple[NotionTally, BoundClass, Bracket]] = []
+    for i, notion in enumerate(notions):
+        seen = tally.of_notion(notion)
+        bound = seen.bind(subgroups)
+        seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
+        brackets.append((seen, bound, bound.prove(seen.residual, seconds=seconds)))
+    described = [_describable(*parts, min_group_size) for parts in brackets]
+    worst = max(
+        (one for one in described if one is not None and abs(one.unfairness) > ROUNDING),
+        key=lambda one: abs(one.unfairness),
+        default=None,
+    )
+    n = tally.total_weight
+    found = max(abs(float(bracket.found.values[0])) / n for _, _, bracket in brackets)
+    if worst is not None:  # the same value, as the description has it
+        found = max(found, abs(worst.unfairness))
+    unfairness = found if found > ROUNDING else 0.0
     return AuditReport(
         worst=worst,
         unfairness=unfairness,
-        upper_bound=unfairness if exact else max(bound, unfairness),
-        exact=exact,
+        upper_bound=max(unfairness, *(bracket.upper_bound / n for _, _, bracket in brackets)),
         gamma=gamma,
-        n_rows=len(labels),
-        subgroups=subgroup_class,
+        n_rows=int(tally.n_rows.sum()),
+        subgroups=subgroups,
+        covers=brackets[0][1].covers,
+        partial=_partial([bracket for _, _, bracket in brackets], n),
+        min_group_size=min_group_size,
     )
+
+
+def _describable(
+    seen: NotionTally, bound: BoundClass, bracket: Bracket, smallest: int
+) -> Subgroup | None:
+    """The worst subgroup that was found, or the worst of those that are large enough."""
+    found: Found | None = bracket.found
+    assert found is not None
+    inside = int(seen.rows[found.members[0] > 0].sum())
+    if min(inside, int(seen.rows.sum()) - inside) < smallest:
+        found = bound.worst_of_size(seen.residual, seen.rows, smallest)
+    if found is None:
+        return None
+    return seen.measure(bound.source.rule(found.keys[0]), found.members[0] > 0)
+
+
+def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:
+    """Parts of the class that were proven for every notion."""
+    bounds = [dict(bracket.partial) for bracket in brackets]
+    shared = [words for words, _ in brackets[0].partial if all(words in one for one in bounds)]
+    return tuple((words, max(one[words] for one in bounds) / n) for words in shared)
 
 
 def _classes(labels: NDArray[Any], predicted: NDArray[Any], are_decisions: bool) -> NDArray[Any]:

@@ -4,68 +4,18 @@ Rows are reduced to sums by cell once a call; all that follows is over cells.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._sums import Array, exactly_summable, total, total_by_cell
+from gerrymend.measured import EventCells, Subgroup
 from gerrymend.notions import FairnessNotion
 from gerrymend.protected import Cells
 from gerrymend.subgroups.base import Found, SubgroupClass
-from gerrymend.subgroups.rules import Members, Rule
-
-
-@dataclass(frozen=True, eq=False)
-class Subgroup:
-    """A subgroup and how it is treated, on the rows that were audited.
-
-    Attributes
-    ----------
-    rule : Rule
-        Who is in.
-    notion : FairnessNotion
-        The rate that was compared.
-    unfairness : float
-        share·(rate − overall_rate): positive where the group's rate is the higher one.
-    share : float
-        The weight of the group's rows in the event, over the weight of all rows: for false
-        positives "the group's negatives are so much of all rows", not its part of the population.
-    size : int
-        Rows in the group, in the event or not.
-    rate, overall_rate : float
-        The rate in the group, and overall.
-
-    Examples
-    --------
-    >>> from gerrymend import audit
-    >>> A = {"race": ["blue", "blue", "green", "green"]}
-    >>> worst = audit([0, 0, 0, 0], [1, 1, 0, 1], sensitive_features=A).worst
-    >>> worst.describe(), worst.size, worst.rate, worst.overall_rate
-    ('race = blue', 2, 1.0, 0.75)
-    >>> worst.contains({"race": ["green", "blue"]}).tolist()
-    [False, True]
-    """
-
-    rule: Rule
-    notion: FairnessNotion
-    unfairness: float
-    share: float
-    size: int
-    rate: float
-    overall_rate: float
-
-    def describe(self) -> str:
-        """Who is in, in words."""
-        return self.rule.describe()
-
-    def contains(self, sensitive_features: Any) -> Members:
-        """Who is in, for any rows that have the attributes."""
-        return self.rule.contains(sensitive_features)
-
-    def __str__(self) -> str:
-        return self.describe()
+from gerrymend.subgroups.rules import Members
+from gerrymend.tally import nothing_counts
 
 
 class NotionAuditor:
@@ -117,12 +67,7 @@ class NotionAuditor:
         """The rows that count, in the order of their cells, and the cell of each."""
         rows = np.flatnonzero(self.notion.in_event(y) & (weight > 0))
         if rows.size == 0:
-            wanted = " or ".join(str(label) for label in (0, 1) if self.notion.event[label])
-            raise ValueError(
-                f"No row counts for the {self.notion.words}: it is a rate over rows of label "
-                f"{wanted} (0 and 1 in the order of the classes), and there is none with positive "
-                "weight. Choose another notion."
-            )
+            raise nothing_counts(self.notion)
         rows = rows[np.argsort(self._cells.index[rows], kind="stable")]
         cell = self._cells.index[rows]
         if (np.diff(rows) == 1).all():  # rows sorted by label and cell: a view, not a copy
@@ -166,22 +111,16 @@ class NotionAuditor:
         self, key: Any, members: Members, votes: Array, n_votes: int | None
     ) -> Subgroup | None:
         """The subgroup of a key, measured on the rows that its description selects."""
-        if not members.any():
-            return None
-        columns = {column.name: column for column in self._cells.columns}
-        rule = self.subgroups.source.rule(key)
-        selected = rule.members(columns)
-        selected[self._active] = members  # on these the class has the last word
-        rule = rule.in_few_digits(columns, selected)
-        selected = rule.members(columns)
-        members = selected[self._active]
+        cells = EventCells(
+            self.notion,
+            self._cells.columns,
+            self._n_rows,
+            self._active,
+            self.mass,
+            self._total_weight,
+        )
         outcomes = self.outcomes(votes[None], n_votes)[0]
-        mass = float(self.mass[members].sum())
-        overall = float(outcomes.sum() / self.mass.sum())
-        rate = float(outcomes[members].sum()) / mass if mass > 0 else overall
-        share = mass / self._total_weight
-        size = int(self._n_rows[selected].sum())
-        return Subgroup(rule, self.notion, share * (rate - overall), share, size, rate, overall)
+        return cells.measure(self.subgroups.source.rule(key), members, outcomes)
 
 
 class Answer(NamedTuple):

@@ -8,9 +8,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from gerrymend.auditing import AuditReport, audit
+from gerrymend.auditing import audit
 from gerrymend.classifiers import SubgroupParityClassifier
 from gerrymend.datasets import make_gerrymandered
+from gerrymend.report import AuditReport
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 GAMMA = 0.01

@@ -6,6 +6,7 @@ are over the cells that have rows in the event, the only ones that matter, and c
 row, so that many games can ask at once.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, overload
@@ -31,6 +32,18 @@ class Found(NamedTuple):
     keys: NDArray[Any]
 
 
+class Bracket(NamedTuple):
+    """What is known of the worst |value| for one residual: a subgroup that has it, and a bound.
+
+    `found` holds one subgroup, its |value| a lower bound; no subgroup of the class is above
+    `upper_bound`. `partial` has parts of the class, in words, and what none of theirs is above.
+    """
+
+    found: Found
+    upper_bound: float
+    partial: tuple[tuple[str, float], ...] = ()
+
+
 class RuleSource(Protocol):
     """Turns a key into a rule, without the rows it was found on."""
 
@@ -50,6 +63,11 @@ class BoundClass(ABC):
     def source(self) -> RuleSource:
         """What turns keys into rules."""
 
+    @property
+    @abstractmethod
+    def covers(self) -> str:
+        """The class in words: what a proof over it is a proof for."""
+
     @abstractmethod
     def worst(self, residuals: Array) -> Found:
         """For each residual the subgroup of the largest |value| that the class can find."""
@@ -63,6 +81,23 @@ class BoundClass(ABC):
             return np.abs(self.worst(residuals).values)
         bound: Array = np.maximum(residuals, 0.0).sum(axis=1)
         return bound
+
+    def prove(
+        self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
+    ) -> Bracket:
+        """Close in on the worst |value| for one residual, from below and from above.
+
+        Ends when the two meet; with `at_most`, as soon as either side of the bracket decides
+        whether a subgroup exceeds it; or after some seconds. The bracket holds whenever it ends.
+        """
+        return Bracket(self.worst(residual[None]), float(self.upper_bound(residual[None])[0]))
+
+    @abstractmethod
+    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
+        """The worst that can be found of the subgroups with at least so many rows in and out.
+
+        `rows` is the number of rows in the event by cell. None if there is no such subgroup.
+        """
 
 
 class SubgroupClass(BaseEstimator, ABC):

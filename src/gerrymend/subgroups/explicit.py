@@ -56,7 +56,9 @@ class ExplicitGroups(SubgroupClass):
                     UserWarning,
                     stacklevel=2,
                 )
-        return ListedClass.of(take_rows(columns, event_weight > 0), rules)
+        return ListedClass.of(
+            take_rows(columns, event_weight > 0), rules, f"the {len(rules)} groups that were named"
+        )
 
     def _rule(self, name: str, wanted: Any, columns: Mapping[str, Column]) -> Conjunction:
         where = f"The explicit group {name!r}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gerrymend._projection import TIE, Projection
 from gerrymend._sums import Array, total
@@ -107,6 +108,11 @@ class LinearEncoding:
             ]
         return cls(tuple(terms), {column.name: column.categories for column in columns})
 
+    @property
+    def covers(self) -> str:
+        """The class in words."""
+        return f"every linear threshold of {', '.join(self.levels)}"
+
     def matrix(self, columns: Sequence[Column]) -> Array:
         """One row a cell, one column a term."""
         by_name = {column.name: column for column in columns}
@@ -145,6 +151,17 @@ class RegressionSearch(BoundClass):
     def source(self) -> RuleSource:
         """What turns keys into rules."""
         return self._source
+
+    @property
+    def covers(self) -> str:
+        """The class in words."""
+        return self._source.encoding.covers
+
+    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
+        """The regression's group, if it is large enough."""
+        found = self.worst(residual[None])
+        inside = rows[found.members[0] > 0].sum()
+        return found if min(inside, rows.sum() - inside) >= smallest else None
 
     def fitted(self, coordinates: Array) -> Array:
         """Predicted residuals by cell."""
@@ -190,4 +207,4 @@ class ThetaGrid(ListedClass):
         members = [
             centred[:, 0] * theta[0] + centred[:, 1] * theta[1] < -TIE for theta in self.thetas
         ]
-        super().__init__(rules, members)
+        super().__init__(rules, members, "the 400 linear thresholds of the paper's grid")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from gerrymend._sums import Array
@@ -29,21 +30,29 @@ class ListedClass(BoundClass):
 
     exact = True
 
-    def __init__(self, rules: Sequence[Rule], members: Iterable[Members]) -> None:
+    def __init__(self, rules: Sequence[Rule], members: Iterable[Members], covers: str = "") -> None:
+        self._covers = covers or f"these {len(rules):,} subgroups"
         self._source = ListedRules(tuple(rules))
         rows: Any = [sparse.csr_array(group[None], dtype=float) for group in members]
         self.membership: Any = sparse.vstack(rows, format="csr")
 
     @classmethod
-    def of(cls, columns: tuple[Column, ...], rules: Sequence[Rule]) -> "ListedClass":
+    def of(
+        cls, columns: tuple[Column, ...], rules: Sequence[Rule], covers: str = ""
+    ) -> "ListedClass":
         """The class of some rules, over the cells that these columns describe."""
         by_name = {column.name: column for column in columns}
-        return cls(rules, [rule.members(by_name) for rule in rules])
+        return cls(rules, [rule.members(by_name) for rule in rules], covers)
 
     @property
     def source(self) -> RuleSource:
         """What turns keys into rules."""
         return self._source
+
+    @property
+    def covers(self) -> str:
+        """The class in words."""
+        return self._covers
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -57,7 +66,19 @@ class ListedClass(BoundClass):
 
     def worst(self, residuals: Array) -> Found:
         """The exact worst subgroup, for each residual; between equals, one of too high a rate."""
-        values = self.values(residuals)
+        return self._furthest(self.values(residuals))
+
+    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
+        """The exact worst of the subgroups with at least so many rows in and out."""
+        inside = self.membership @ rows
+        fits = (inside >= smallest) & (rows.sum() - inside >= smallest)
+        if not fits.any():
+            return None
+        values = self.values(residual[None])
+        found = self._furthest(np.where(fits, values, 0.0))
+        return found if fits[int(found.keys[0])] else None
+
+    def _furthest(self, values: Array) -> Found:
         highest, lowest = values.argmax(axis=1), values.argmin(axis=1)
         high, low = values.max(axis=1), values.min(axis=1)
         keys = np.where(high >= -low * (1 - 1e-12), highest, lowest)

@@ -33,7 +33,11 @@ class Marginals(SubgroupClass):
             for column in columns
             for condition in _conditions(column, weight)
         ]
-        return ListedClass.of(take_rows(columns, event_weight > 0), rules)
+        return ListedClass.of(
+            take_rows(columns, event_weight > 0),
+            rules,
+            "each value of a category, and both sides of the mean of each number",
+        )
 
 
 def _conditions(column: Column, weight: Array) -> Iterator[Condition]:

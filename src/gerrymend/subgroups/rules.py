@@ -35,6 +35,10 @@ class Rule(ABC):
     def describe(self) -> str:
         """The rule in words, with the user's names and units."""
 
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as plain data: enough to tell who is in without this package."""
+
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Rule":
         """A rule that selects these members of these columns, and is easier to read."""
         return self
@@ -93,6 +97,13 @@ class Condition:
             return np.logical_or.reduce([column.equals(value) for value in self.values])
         return (column.values >= self.low) & (column.values < self.high)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The condition as plain data; an end that is open is None."""
+        if self.values is not None:
+            return {"attribute": self.attribute, "values": list(self.values)}
+        low, high = (end if math.isfinite(end) else None for end in (self.low, self.high))
+        return {"attribute": self.attribute, "low": low, "high": high}
+
     def describe(self) -> str:
         """The condition in words."""
         if self.values is not None:
@@ -127,6 +138,10 @@ class Conjunction(Rule):
     def attributes(self) -> dict[str, str]:
         """Names of the attributes, and of which kind each is."""
         return dict(self.kinds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as plain data."""
+        return {"kind": "conjunction", "conditions": [c.to_dict() for c in self.conditions]}
 
     def members(self, columns: Mapping[str, Column]) -> Members:
         """Who is in, for columns that were read already."""
@@ -183,6 +198,15 @@ class LinearRule(Rule):
         """Names of the attributes, and of which kind each is."""
         nothing = np.zeros(0)
         return {name: Column(name, nothing, values).kind for name, values in self.levels.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as plain data; a term with a value is the indicator of that category."""
+        terms = [
+            {"attribute": term.attribute, "coefficient": coefficient}
+            | ({"value": term.value} if term.categorical else {})
+            for term, coefficient in zip(self.terms, self.coefficients, strict=True)
+        ]
+        return {"kind": "linear", "terms": terms, "threshold": self.threshold}
 
     def scores(self, columns: Mapping[str, Column]) -> Array:
         """Σ coefficient·term, added term by term: the same for a row in any batch of rows."""

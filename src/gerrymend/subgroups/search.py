@@ -58,6 +58,17 @@ class GreatCircleSearch(BoundClass):
         """What turns keys into rules."""
         return self._source
 
+    @property
+    def covers(self) -> str:
+        """The class in words."""
+        return self._regression.covers
+
+    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
+        """What the search finds, if it is large enough."""
+        found = self.worst(residual[None])
+        inside = rows[found.members[0] > 0].sum()
+        return found if min(inside, rows.sum() - inside) >= smallest else None
+
     def worst(self, residuals: Array) -> Found:
         """The best of all starts, for each residual."""
         directions = np.array([self._search(residual) for residual in residuals])

@@ -1,0 +1,149 @@
+"""All that an audit needs of the rows: sums by cell and label.
+
+A notion's event and outcome depend on the label and are affine in the decision, so the weight and
+the weight decided positive, by protected values and label, give every rate of every subgroup. They
+can be summed wherever the data lives: only this table travels.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._sums import Array, total, total_by_cell
+from gerrymend.measured import EventCells, Subgroup
+from gerrymend.notions import FairnessNotion
+from gerrymend.protected import Cells, Column
+from gerrymend.subgroups.base import BoundClass, SubgroupClass
+from gerrymend.subgroups.rules import Members, Rule
+
+
+class Rows(NamedTuple):
+    """The rows behind a tally, where they are at hand: cell, label, decision and weight of each."""
+
+    cell: NDArray[np.intp]
+    y: NDArray[np.intp]
+    p: Array
+    weight: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Sums by label (two rows) and cell (columns).
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The protected values of each cell, cells in lexicographic order.
+    n_rows : array (2, m) of int
+        Rows of label 0 and of label 1.
+    weight, positive : arrays (2, m)
+        Σ w and Σ w·p, with p the probability of deciding 1.
+    is_count : bool
+        Whether each row weighs 1 and is decided 0 or 1: the table then says all that rows could.
+    rows : Rows or None
+        The rows themselves, where they are at hand.
+    """
+
+    columns: tuple[Column, ...]
+    n_rows: NDArray[np.intp]
+    weight: Array
+    positive: Array
+    is_count: bool
+    rows: Rows | None = None
+
+    @classmethod
+    def of_rows(cls, cells: Cells, y: NDArray[np.intp], p: Array, weight: Array) -> "Tally":
+        """Sum rows by cell and label, the same for every order of the rows."""
+        m = len(cells)
+        key = cells.index + m * y
+
+        def by_label(values: Array) -> Array:
+            return total_by_cell(key, values, 2 * m).reshape(2, m)
+
+        return cls(
+            columns=cells.columns,
+            n_rows=np.bincount(key, minlength=2 * m).reshape(2, m),
+            weight=by_label(weight),
+            positive=by_label(weight * p),
+            is_count=bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
+            rows=Rows(cells.index, y, p, weight),
+        )
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The weight of all rows, n of the formulas."""
+        return total(self.weight.ravel())
+
+    def of_notion(self, notion: FairnessNotion) -> "NotionTally":
+        """What one notion makes of it."""
+        return NotionTally.of(notion, self)
+
+
+@dataclass(frozen=True, eq=False)
+class NotionTally:
+    """One notion over the cells that have weight in its event, the active ones.
+
+    `outcomes` is Σ w·u of each, `rows` its number of rows in the event; `residual` is W, the
+    centred outcomes: its sum over a group, over all weight, is the group's unfairness.
+    """
+
+    cells: EventCells
+    tally: Tally
+    outcomes: Array
+    rows: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, notion: FairnessNotion, tally: Tally) -> "NotionTally":
+        """Sum the labels that are in the event."""
+        event = np.asarray(notion.event, dtype=float)
+        mass = event @ tally.weight
+        active = np.flatnonzero(mass > 0)
+        if active.size == 0:
+            raise nothing_counts(notion)
+        a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
+        cells = EventCells(
+            notion=notion,
+            columns=tally.columns,
+            n_rows=tally.n_rows.sum(axis=0),
+            active=active,
+            mass=mass[active],
+            total_weight=tally.total_weight,
+        )
+        # A row of weight 0 is in no rate; it counts for the size of a group all the same.
+        rows = np.asarray(notion.event) @ tally.n_rows
+        return cls(cells, tally, (a @ tally.weight + b @ tally.positive)[active], rows[active])
+
+    @property
+    def notion(self) -> FairnessNotion:
+        """The notion."""
+        return self.cells.notion
+
+    @cached_property
+    def residual(self) -> Array:
+        """W by active cell."""
+        mass = self.cells.mass
+        residual: Array = self.outcomes - self.outcomes.sum() * (mass / mass.sum())
+        return residual
+
+    def bind(self, subgroups: SubgroupClass) -> BoundClass:
+        """The class over these cells."""
+        event_weight = np.zeros(self.tally.weight.shape[1])
+        event_weight[self.cells.active] = self.cells.mass
+        return subgroups.bind(self.tally.columns, self.tally.weight.sum(axis=0), event_weight)
+
+    def measure(self, rule: Rule, members: Members) -> Subgroup | None:
+        """The subgroup of a rule, with its members among the active cells."""
+        return self.cells.measure(rule, members, self.outcomes)
+
+
+def nothing_counts(notion: FairnessNotion) -> ValueError:
+    """The error for an event without rows."""
+    wanted = " or ".join(str(label) for label in (0, 1) if notion.event[label])
+    return ValueError(
+        f"No row counts for the {notion.words}: it is a rate over rows of label {wanted} (0 and 1 "
+        "in the order of the classes), and there is none with positive weight. Choose another "
+        "notion."
+    )
