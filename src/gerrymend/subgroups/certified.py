@@ -1,0 +1,222 @@
+"""Linear thresholds, proven: branch and bound over directions.
+
+Directions are covered by simplicial cones, thresholds are profiled out, and each cone gets the
+bounds of `cone_bounds`. The cone with the largest bound is halved, until no bound is above the best
+group found: then that group is the worst of all. Whenever it is stopped, the largest bound left
+holds for the whole class.
+
+Where many rows are tied in one direction, no amount of halving tells the orders that directions
+around it give to these rows; `tied_leaf` settles such a cone by a problem of fewer dimensions.
+"""
+
+import heapq
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from gerrymend._sums import Array
+from gerrymend.subgroups.cone_bounds import best_thresholds, cone_bound, values_in
+from gerrymend.subgroups.exact_points import Points
+from gerrymend.subgroups.rules import Members
+from gerrymend.subgroups.tied_leaf import tied_leaf
+
+# In units of the standardised directions: values closer than this are not told apart.
+_EPS = 1e-10
+# What sums of weights can be off by, of the sum of all that are positive.
+_ROUNDING = 1e-11
+
+
+class Solved(NamedTuple):
+    """The largest value, who is in (None if it was known before), and a bound on every value."""
+
+    value: float
+    members: Members | None
+    upper_bound: float
+
+
+def solve(
+    points: Points,
+    *,
+    known: float = 0.0,
+    enough: float = math.inf,
+    target: float = -math.inf,
+    deadline: float = math.inf,
+) -> Solved:
+    """The largest value of a linear threshold over some points.
+
+    `known` is a value that some group is known to have; only better ones are looked for. It ends
+    once a value is above `enough`, or none can be above `target`, or at the deadline.
+    """
+    counted = np.flatnonzero(points.weight != 0)
+    merged, index = points.take(counted).merged()
+    positive = merged.weight > 0
+    if positive.all() or not positive.any():  # take all, or none
+        found = _Found(float(merged.weight[positive].sum()), positive)
+        bound = found.value
+    else:
+        search = _Search(merged)
+        bound = search.run(_Found(known, None), enough, target, deadline)
+        found = search.found
+    if found.value <= known or found.members is None:
+        return Solved(known, None, max(known, bound))
+    members = np.zeros(len(points.weight), dtype=bool)
+    members[counted] = found.members[index]
+    return Solved(found.value, members, max(found.value, bound))
+
+
+class _Found(NamedTuple):
+    """The best value so far, and who is in, in the order of the merged points."""
+
+    value: float
+    members: Members | None
+
+
+class _Vertex(NamedTuple):
+    """A direction over z, and its best threshold in each stratum."""
+
+    direction: Array
+    thresholds: Array
+
+
+class _Search:
+    """One branch and bound. Its rows are those of positive weight, then the others, by stratum."""
+
+    def __init__(self, points: Points) -> None:
+        self._order = np.lexsort((points.stratum, points.weight < 0))
+        self._points = points = points.take(self._order)
+        z, self._to_x = points.whitening()
+        self._z = np.ascontiguousarray(z.T)
+        n_positive = int((points.weight > 0).sum())
+        strata = np.arange(points.n_strata + 1)
+        self._positives = np.searchsorted(points.stratum[:n_positive], strata)
+        self._negatives = n_positive + np.searchsorted(points.stratum[n_positive:], strata)
+        # |u| is at most the reach, so that a higher rank is beyond in every direction.
+        reach = float(np.sqrt((z**2).sum(axis=1)).max(initial=0.0))
+        self._shift = (4.0 * reach + 1.0) * points.rank
+        self._eps = _EPS * max(1.0, float(self._shift.max()))
+        self._rounding = _ROUNDING * float(points.weight[:n_positive].sum())
+        self._vertices: list[_Vertex] = []
+        self._middles: dict[tuple[int, int], int] = {}
+        self._u = np.empty((max(1, len(self._z)), len(points.weight)))
+        self._heap: list[tuple[float, int, tuple[int, ...]]] = []
+        self._target, self._closed = -math.inf, -math.inf
+        self.found = _Found(0.0, None)
+
+    def run(self, known: _Found, enough: float, target: float, deadline: float) -> float:
+        """Search, and return a bound on every value that was not found."""
+        self.found, self._target = known, target
+        if known.value < 0.0:  # no one at all
+            self.found = _Found(0.0, np.zeros(len(self._order), dtype=bool))
+        for cone in self._cover():
+            self._push(cone, 0, math.inf)
+        while self._heap and self.found.value <= enough and time.monotonic() < deadline:
+            bound, depth, cone = self._heap[0]
+            if not self._is_open(-bound):
+                break
+            heapq.heappop(self._heap)
+            if depth % (2 * len(cone)) != 2 * len(cone) - 1 or not self._settle(
+                cone, -bound, deadline
+            ):
+                for half in self._halves(cone):
+                    self._push(half, depth + 1, -bound)
+        # Cones that were left alone are not above the target either.
+        left = -self._heap[0][0] if self._heap else -math.inf
+        return max(left, self._closed)
+
+    def _cover(self) -> list[tuple[int, ...]]:
+        """Cones that cover every direction: those of a simplex around the origin, facet by facet."""
+        d = len(self._z)
+        corners = np.linalg.svd(np.eye(d + 1) - 1.0 / (d + 1))[0][:, :d]
+        for corner in corners:
+            self._add_vertex(corner)
+        return [tuple(j for j in range(d + 1) if j != i) for i in range(d + 1)]
+
+    def _is_open(self, bound: float) -> bool:
+        return bound > max(self.found.value, self._target) + self._rounding
+
+    def _add_vertex(self, direction: Array) -> int:
+        size = float(np.linalg.norm(direction))
+        direction = direction / size if size > 0 else direction
+        u = direction @ self._z + self._shift
+        thresholds = np.empty(self._points.n_strata)
+        value = best_thresholds(
+            u, self._points.weight, self._positives, self._negatives, self._eps, thresholds
+        )
+        if value > self.found.value:
+            self._try(u)
+        self._vertices.append(_Vertex(direction, thresholds))
+        return len(self._vertices) - 1
+
+    def _try(self, u: Array) -> None:
+        """The best thresholds in a direction, none of which lies between two rows that are tied."""
+        members = np.zeros(len(u), dtype=bool)
+        for stratum in range(self._points.n_strata):
+            rows = np.flatnonzero(self._points.stratum == stratum)
+            rows = rows[np.argsort(-u[rows], kind="stable")]
+            sums = np.cumsum(self._points.weight[rows])
+            apart = np.append(-np.diff(u[rows]) > 4.0 * self._eps, True)
+            best = int(np.argmax(np.where(apart, sums, -math.inf)))
+            if sums[best] > 0.0:
+                members[rows[: best + 1]] = True
+        self._improve(members)
+
+    def _improve(self, members: Members) -> None:
+        value = float(self._points.weight[members].sum())
+        if value > self.found.value + self._rounding:
+            unsorted = np.empty(len(members), dtype=bool)
+            unsorted[self._order] = members
+            self.found = _Found(value, unsorted)
+
+    def _evaluate(self, cone: tuple[int, ...]) -> Array:
+        generators = np.array([self._vertices[i].direction for i in cone])
+        offsets = np.array([self._vertices[i].thresholds for i in cone])
+        values_in(self._z, generators, offsets, self._shift, self._points.stratum, self._u)
+        return generators
+
+    def _push(self, cone: tuple[int, ...], depth: int, parent: float) -> None:
+        self._evaluate(cone)
+        bound = cone_bound(
+            self._u,
+            self._points.weight,
+            self._positives,
+            self._negatives,
+            max(self.found.value, self._target),
+            self._eps,
+        )
+        self._keep(min(bound, parent), depth, cone)
+
+    def _keep(self, bound: float, depth: int, cone: tuple[int, ...]) -> None:
+        if self._is_open(bound):
+            heapq.heappush(self._heap, (-bound, depth, cone))
+        else:
+            self._closed = max(self._closed, bound - self._rounding)
+
+    def _halves(self, cone: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Halve the longest edge: the generators that are furthest apart."""
+        generators = np.array([self._vertices[i].direction for i in cone])
+        cosines = generators @ generators.T
+        first, second = divmod(int(cosines.argmin()), len(cone))
+        edge = min(cone[first], cone[second]), max(cone[first], cone[second])
+        if edge not in self._middles:
+            middle = generators[first] + generators[second]
+            self._middles[edge] = self._add_vertex(middle)
+        vertex = self._middles[edge]
+        return [tuple(vertex if i == end else i for i in cone) for end in edge]
+
+    def _settle(self, cone: tuple[int, ...], bound: float, deadline: float) -> bool:
+        """Whether the cone could be settled by a problem of fewer dimensions, and has been."""
+        generators = self._evaluate(cone)
+        direction = self._to_x @ generators.sum(axis=0)
+        leaf = tied_leaf(self._points, self._u, self.found.value, self._eps, direction)
+        if leaf is None:
+            return False
+        base = float(self._points.weight[leaf.inside].sum())
+        solved = solve(leaf.points, known=self.found.value - base, deadline=deadline)
+        if solved.members is not None:
+            members = leaf.inside.copy()
+            members[leaf.rows] = solved.members
+            self._improve(members)
+        self._keep(min(bound, base + solved.upper_bound), 0, cone)
+        return True
