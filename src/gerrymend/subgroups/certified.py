@@ -94,7 +94,7 @@ class _Search:
         self._negatives = n_positive + np.searchsorted(points.stratum[n_positive:], strata)
         # |u| is at most the reach, so that a higher rank is beyond in every direction.
         reach = float(np.sqrt((z**2).sum(axis=1)).max(initial=0.0))
-        self._shift = (4.0 * reach + 1.0) * points.rank
+        self._shift: Array = (4.0 * reach + 1.0) * points.rank.astype(np.float64)
         self._eps = _EPS * max(1.0, float(self._shift.max()))
         self._rounding = _ROUNDING * float(points.weight[:n_positive].sum())
         self._vertices: list[_Vertex] = []
@@ -116,9 +116,8 @@ class _Search:
             if not self._is_open(-bound):
                 break
             heapq.heappop(self._heap)
-            if depth % (2 * len(cone)) != 2 * len(cone) - 1 or not self._settle(
-                cone, -bound, deadline
-            ):
+            small = depth >= 2 * len(cone) and depth % len(cone) == 0
+            if not (small and self._settle(cone, -bound, deadline)):
                 for half in self._halves(cone):
                     self._push(half, depth + 1, -bound)
         # Cones that were left alone are not above the target either.
@@ -126,11 +125,13 @@ class _Search:
         return max(left, self._closed)
 
     def _cover(self) -> list[tuple[int, ...]]:
-        """Cones that cover every direction: those of a simplex around the origin, facet by facet."""
+        """Cones that cover every direction: over the facets of a simplex around the origin."""
         d = len(self._z)
         corners = np.linalg.svd(np.eye(d + 1) - 1.0 / (d + 1))[0][:, :d]
         for corner in corners:
             self._add_vertex(corner)
+        if d == 0:  # all ranks are told: there is nothing to choose but thresholds
+            return [(0,)]
         return [tuple(j for j in range(d + 1) if j != i) for i in range(d + 1)]
 
     def _is_open(self, bound: float) -> bool:
@@ -152,7 +153,7 @@ class _Search:
     def _try(self, u: Array) -> None:
         """The best thresholds in a direction, none of which lies between two rows that are tied."""
         members = np.zeros(len(u), dtype=bool)
-        for stratum in range(self._points.n_strata):
+        for stratum in np.unique(self._points.stratum):
             rows = np.flatnonzero(self._points.stratum == stratum)
             rows = rows[np.argsort(-u[rows], kind="stable")]
             sums = np.cumsum(self._points.weight[rows])

@@ -1,11 +1,12 @@
 """Bounds on the value of every linear threshold whose direction lies in a simplicial cone.
 
 A direction of the cone is Σ λ_a v_a, λ in the simplex, of its generators v_a. With u_ia the value
-of row i in direction v_a, less any offset t_a of that generator (a direction's own threshold is then
-off by Σ λ_a t_a, and thresholds are free), row i has a value between min_a u_ia and max_a u_ia.
+of row i in direction v_a, less any offset t_a of that generator (a direction's own threshold is
+then off by Σ λ_a t_a, and thresholds are free), row i has a value between min_a u_ia and
+max_a u_ia.
 
-1. Profile. Let t be the threshold. A row of positive weight can be in only if max_a u_ia ≥ t, one of
-   negative weight is in for sure if min_a u_ia ≥ t. The sum of these, at the worst t, is a bound.
+1. Profile. Let t be the threshold. A row of positive weight can be in only if max_a u_ia ≥ t, one
+   of negative weight is in for sure if min_a u_ia ≥ t. The sum of these, at the worst t, is a bound.
 2. Dominance. If u_ia ≥ u_ja for every a, then i is in whenever j is. So weight W_j > 0 can be had
    only with W_i < 0: any flow from such j to such i, within their weights, can be taken off Σ W⁺.
 

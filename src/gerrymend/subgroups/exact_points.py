@@ -5,7 +5,7 @@ are tied in a direction can be told for sure. A float stands for the decimal tha
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -53,7 +53,7 @@ class Points:
         for code in codes:
             key = np.unique(key * (int(code.max()) + 1) + code, return_inverse=True)[1]
         first = np.unique(key, return_index=True)[1]
-        weight = np.bincount(key, self.weight)
+        weight: Array = np.bincount(key, self.weight).astype(np.float64)
         merged = Points(self.x[first], weight, self.stratum[first], self.rank[first])
         return merged, key
 
@@ -101,48 +101,51 @@ def whole_numbers(column: Array) -> NDArray[Any]:
         if (scaled / 10.0**digits == column).all():
             return scaled.astype(np.int64)
     decimals = [Decimal(repr(value)) for value in column.tolist()]
-    exponents = [int(value.as_tuple().exponent) for value in decimals]  # type: ignore[arg-type]
+    exponents = [int(value.as_tuple().exponent) for value in decimals]
     digits = max(0, -min(exponents))
     return np.array([int(value.scaleb(digits)) for value in decimals], dtype=object)
 
 
-def orthogonal_basis(rows: Iterable[Sequence[int]]) -> list[list[int]]:
-    """Whole vectors that are orthogonal to each other and span the rows: exact Gram–Schmidt.
+def pivots(rows: NDArray[Any]) -> tuple[list[int], list[int]]:
+    """Rows that are a basis of the span of all rows, and columns on which they are independent.
 
-    >>> orthogonal_basis([[1, 1, 0], [2, 2, 0], [1, 0, 0]])
-    [[1, 1, 0], [1, -1, 0]]
-    """
-    basis: list[list[int]] = []
-    for row in rows:
-        rest = away_from(row, basis)
-        if any(rest):
-            basis.append(rest)
-            if len(basis) == len(rest):
-                break
-    return basis
+    Elimination in whole numbers, all rows at once: every entry stays a minor of the matrix, and is
+    divided by the last pivot without a rest (Bareiss).
 
-
-def away_from(vector: Sequence[int], basis: Sequence[Sequence[int]]) -> list[int]:
-    """The part of a vector that is orthogonal to a basis, times a positive whole number."""
-    rest = [int(entry) for entry in vector]
-    for b in basis:
-        square, along = sum(e * e for e in b), sum(e * r for e, r in zip(b, rest, strict=True))
-        rest = [square * r - along * e for e, r in zip(b, rest, strict=True)]
-    factor = math.gcd(*rest)
-    return [entry // factor for entry in rest] if factor > 1 else rest
-
-
-def independent_columns(basis: Sequence[Sequence[int]]) -> list[int]:
-    """Columns on which the rows of a basis are still independent, as many as there are rows.
-
-    >>> independent_columns([[0, 2, 2], [0, 0, 1]])
-    [1, 2]
+    >>> pivots(np.array([[0, 2, 2], [0, 1, 1], [0, 0, 3]]))
+    ([0, 2], [1, 2])
     """
     chosen: list[int] = []
-    for column in range(len(basis[0]) if basis else 0):
-        if len(chosen) == len(basis):
+    columns: list[int] = []
+    before = 1
+    while len(columns) < rows.shape[1]:
+        places = np.flatnonzero(rows.any(axis=1))
+        if len(places) == 0:
             break
-        tried = [[row[c] for c in [*chosen, column]] for row in basis]
-        if len(orthogonal_basis(tried)) == len(chosen) + 1:
-            chosen.append(column)
-    return chosen
+        row = int(places[0])
+        column = int(np.flatnonzero(rows[row])[0])
+        pivot = rows[row, column]
+        if rows.dtype != object and int(np.abs(rows).max()) ** 2 >= 2**61:
+            rows, pivot = rows.astype(object), int(pivot)
+        rows = (rows * pivot - rows[:, [column]] * rows[row]) // before
+        chosen.append(row)
+        columns.append(column)
+        before = pivot
+    return chosen, columns
+
+
+def orthogonal_to(rows: NDArray[Any], near: Sequence[int]) -> list[int]:
+    """The part of a vector that is orthogonal to some rows, times a positive whole number.
+
+    >>> orthogonal_to(np.array([[1, 1, 0], [1, 0, 0]]), near=[3, 3, 3])
+    [0, 0, 1]
+    """
+    basis: list[list[int]] = []
+    for row in [*rows.tolist(), near]:  # Gram–Schmidt, in whole numbers
+        rest = [int(entry) for entry in row]
+        for b in basis:
+            square, along = sum(e * e for e in b), sum(e * r for e, r in zip(b, rest, strict=True))
+            rest = [square * r - along * e for e, r in zip(b, rest, strict=True)]
+        factor = math.gcd(*rest) or 1
+        basis.append([entry // factor for entry in rest])
+    return basis[-1]

@@ -1,26 +1,22 @@
 """Cones in which only a few rows change their order: settled exactly, in fewer dimensions.
 
-The threshold of a group, in a direction v, is the value of its last row j. In a small cone only some
-rows can be that one (`_in_question`), and most others keep their side of it in the whole cone. Let
-the rest, the ambiguous pairs, have differences Δ that span less than all dimensions, and let v* be
-orthogonal to all of them. If every row keeps, in the whole cone, the side of every such j that v*
-puts it on, then the group of v is that of rows ordered by v* first and, where v* ties them, by v.
-Conversely v* + ε·w, for any w and small ε, is a direction. So the cone is covered by the problem over
-directions w of rows ranked by v*, whose ties span fewer dimensions; and what is found there exists.
+The threshold of a group, in a direction v, is the value of its last row j. In a small cone only
+some rows can be that one (`_in_question`), and most others keep their side of it in the whole cone.
+Let the rest, the ambiguous pairs, have differences Δ that span less than all dimensions, and let v*
+be orthogonal to all of them. If every row keeps, in the whole cone, the side of every such j that
+v* puts it on, then the group of v is that of rows ordered by v* first and, where v* ties them, by
+v. Conversely v* + ε·w, for any w and small ε, is a direction. So the cone is covered by the problem
+over directions w of rows ranked by v*, whose ties span fewer dimensions; and what is found there
+exists.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._sums import Array
-from gerrymend.subgroups.exact_points import (
-    Points,
-    away_from,
-    independent_columns,
-    orthogonal_basis,
-)
+from gerrymend.subgroups.exact_points import Points, orthogonal_to, pivots
 from gerrymend.subgroups.rules import Members
 
 # More rows than this in question, and halving the cone is the cheaper way on.
@@ -29,7 +25,7 @@ _RESOLUTION = 2**20
 
 
 class TiedLeaf(NamedTuple):
-    """What is left to decide in a cone: who is in for sure, the rows that are not, their problem."""
+    """What is left to decide in a cone: who is in for sure, which rows are not, their problem."""
 
     inside: Members
     rows: NDArray[np.intp]
@@ -45,16 +41,18 @@ def tied_leaf(
     `direction` is any one of the cone, over the coordinates x.
     """
     last, may_be_empty = _in_question(points, u, value, eps)
-    if len(last) > _MOST_ROWS:
+    if len(last) > _MOST_ROWS or _spans_all(points, u, last, eps):
         return None
     comparable = points.stratum[last, None] == points.stratum
     difference = u[:, last, None] - u[:, None, :]
     above, below = (difference <= -eps).all(axis=0), (difference >= eps).all(axis=0)
-    basis = orthogonal_basis(_differences(points.x, last, comparable & ~above & ~below))
+    row, partner = np.nonzero(comparable & ~above & ~below)
+    ambiguous = points.x[partner] - points.x[last[row]]
+    basis, _ = pivots(ambiguous)
     if len(basis) == points.x.shape[1]:
         return None
     near = np.rint(direction / np.abs(direction).max() * _RESOLUTION).astype(int).tolist()
-    star = away_from(near, basis)
+    star = orthogonal_to(ambiguous[basis], near)
     if not any(star):
         return None
 
@@ -73,18 +71,22 @@ def tied_leaf(
             between |= mine & (rank >= own.min()) & (rank <= own.max())
     rows = np.flatnonzero(between)
     rank, stratum = rank[rows], points.stratum[rows]
-    block = np.unique(stratum * (rank.max() + 1) + rank, return_index=True, return_inverse=True)
-    ties = (points.x[rows] - points.x[rows][block[1]][block[2]]).tolist()
-    columns = independent_columns(orthogonal_basis(row for row in ties if any(row)))
+    _, one, block = np.unique(
+        stratum * (rank.max() + 1) + rank, return_index=True, return_inverse=True
+    )
+    _, columns = pivots(points.x[rows] - points.x[rows[one]][block])
     return TiedLeaf(
         inside, rows, Points(points.x[rows][:, columns], points.weight[rows], stratum, rank)
     )
 
 
-def _differences(x: NDArray[Any], rows: NDArray[np.intp], partners: Members) -> Any:
-    """Differences of each row to its partners, one at a time."""
-    for row, mine in zip(rows, partners, strict=True):
-        yield from (x[mine] - x[row]).tolist()
+def _spans_all(points: Points, u: Array, rows: NDArray[np.intp], eps: float) -> bool:
+    """Whether these rows alone have ambiguous pairs in every dimension: what most cones fail at."""
+    difference = u[:, rows, None] - u[:, None, rows]
+    ambiguous = (difference.min(axis=0) < eps) & (difference.max(axis=0) > -eps)
+    row, partner = np.nonzero(ambiguous & (points.stratum[rows, None] == points.stratum[rows]))
+    basis, _ = pivots((points.x[rows[partner]] - points.x[rows[row]])[: 4 * points.x.shape[1]])
+    return len(basis) == points.x.shape[1]
 
 
 def _ranks(points: Points, direction: list[int]) -> NDArray[np.intp]:
@@ -117,7 +119,7 @@ def _in_question(
     least = best - (best.sum() - value)
     last = []
     for (order, profile), needed in zip(profiles, least, strict=True):
-        # Row j at place q is the last one if the threshold is in [low_j, high_j], at a cut from q on.
+        # Row j at place q can be the last one if a threshold in [low_j, high_j] is possible.
         possible = np.concatenate([[0], np.cumsum(profile > needed)])
         reach = np.searchsorted(-high[order], -low[order], side="right")
         last.append(order[possible[reach] > possible[:-1]])

@@ -1,0 +1,175 @@
+"""Proofs over linear thresholds: which algorithm for which attributes, and the rule that came out.
+
+A categorical attribute enters as indicators. Those of one attribute need no dimension of their own:
+with a coefficient for each category, each category has a threshold of its own, a stratum. The one
+with the most categories is taken; two would need the thresholds of one to be shifted alike in each
+category of the other, so the others stay indicators.
+"""
+
+import itertools
+import math
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from gerrymend._projection import moments, row_blocks
+from gerrymend._sums import Array
+from gerrymend.protected import Column
+from gerrymend.subgroups import planar
+from gerrymend.subgroups.base import Bracket, Found
+from gerrymend.subgroups.certified import Solved, solve
+from gerrymend.subgroups.encoding import LinearEncoding
+from gerrymend.subgroups.exact_points import Points, whole_numbers
+from gerrymend.subgroups.rules import LinearRule, Members
+
+# Above so many dimensions branch and bound gets nowhere; parts of the class are proven instead.
+_MOST_DIMENSIONS = 8
+_LARGEST_PART = 4
+
+
+class ThresholdProofs:
+    """The linear thresholds over the cells of some columns."""
+
+    def __init__(self, columns: Sequence[Column], encoding: LinearEncoding) -> None:
+        self._columns, self._encoding = columns, encoding
+        self._blocks = [_Block(column) for column in columns]
+
+    def prove(
+        self, residual: Array, found: Found, at_most: float | None, seconds: float
+    ) -> Bracket:
+        """Close in on the worst |value|, from what a search has found.
+
+        `at_most` decides when to end, as for `BoundClass.prove`.
+        """
+        value = abs(float(found.values[0]))
+        trivial = float(np.maximum(residual, 0.0).sum())
+        if at_most is not None and value > at_most:
+            return Bracket(found, trivial)
+        deadline = time.monotonic() + seconds
+        if self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
+            solved = self._solve(self._blocks, residual, value, at_most, deadline)
+            parts: tuple[tuple[str, float], ...] = ()
+        else:
+            solved, parts = self._solve_parts(residual, value, at_most, deadline)
+        if solved.members is not None:
+            found = self._as_found(residual, solved.members) or found
+        return Bracket(found, min(trivial, solved.upper_bound), parts)
+
+    def _solve(
+        self,
+        blocks: "Sequence[_Block]",
+        residual: Array,
+        known: float,
+        at_most: float | None,
+        deadline: float,
+    ) -> Solved:
+        points = _points(blocks, residual)
+        if points.x.shape[1] == 2 and points.n_strata == 1 and planar.fits(points.x):
+            members = planar.worst_half_plane(points.x, residual)
+            value = abs(float(residual[members].sum()))
+            return Solved(value, members, value) if value > known else Solved(known, None, known)
+        # The rarer sign is collected: bounds cost less, and complements have the other sign.
+        rarer = 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
+        points = _points(blocks, rarer * residual)
+        ends = {} if at_most is None else {"enough": at_most, "target": at_most}
+        return solve(points, known=known, deadline=deadline, **ends)
+
+    def _solve_parts(
+        self, residual: Array, value: float, at_most: float | None, deadline: float
+    ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
+        """Thresholds of two attributes, of three, and so on, as far as the time goes."""
+        parts: list[tuple[str, float]] = []
+        best, members = 0.0, None
+        for size in range(1, min(_LARGEST_PART, len(self._blocks)) + 1):
+            bound = 0.0
+            for blocks in itertools.combinations(self._blocks, size):
+                solved = self._solve(blocks, residual, best, at_most, deadline)
+                if solved.members is not None:
+                    best, members = solved.value, solved.members
+                bound = max(bound, solved.upper_bound)
+                if time.monotonic() >= deadline:
+                    break
+            else:
+                if size > 1:
+                    words = f"every linear threshold of at most {size} of the attributes"
+                    parts.append((words, bound))
+                continue
+            break
+        trivial = math.inf
+        if best > value:
+            return Solved(best, members, trivial), tuple(parts)
+        return Solved(value, None, trivial), tuple(parts)
+
+    def _dimensions(self, blocks: "Sequence[_Block]") -> int:
+        widths = [block.width for block in blocks]
+        return sum(widths) - max((b.width for b in blocks if b.is_discrete), default=0)
+
+    def _as_found(self, residual: Array, members: Members) -> Found | None:
+        """The group on the side whose rate is too high, by a rule with few terms."""
+        if residual[members].sum() < 0:
+            members = ~members
+        rule = separating_rule(self._columns, self._encoding, members, residual != 0)
+        if rule is None:
+            return None
+        selected = rule.members({column.name: column for column in self._columns})
+        keys = np.empty(1, dtype=object)
+        keys[0] = rule
+        return Found(np.array([residual[selected].sum()]), selected[None].astype(float), keys)
+
+
+class _Block:
+    """An attribute's coordinates: whole numbers, or codes of the categories that are there."""
+
+    def __init__(self, column: Column) -> None:
+        levels, codes = np.unique(column.values, return_inverse=True)
+        self.codes: NDArray[np.intp] = codes
+        self.is_discrete = column.is_categorical or len(levels) <= 2
+        self.width = len(levels) - 1 if self.is_discrete else 1
+        self._numbers = None if self.is_discrete else whole_numbers(column.values)
+
+    def coordinates(self) -> list[NDArray[np.int64]]:
+        """The numbers, or an indicator of each category but one."""
+        if self._numbers is not None:
+            return [self._numbers]
+        return [(self.codes == code).astype(np.int64) for code in range(1, self.width + 1)]
+
+
+def _points(blocks: Sequence[_Block], weight: Array) -> Points:
+    discrete = [block for block in blocks if block.is_discrete]
+    strata = max(discrete, key=lambda block: block.width, default=None)
+    x = [column for block in blocks if block is not strata for column in block.coordinates()]
+    return Points(
+        x=np.column_stack(x) if x else np.zeros((len(weight), 0), dtype=np.int64),
+        weight=weight,
+        stratum=np.zeros(len(weight), dtype=np.intp) if strata is None else strata.codes,
+        rank=np.zeros(len(weight), dtype=np.intp),
+    )
+
+
+def separating_rule(
+    columns: Sequence[Column], encoding: LinearEncoding, members: Members, counted: Members
+) -> LinearRule | None:
+    """A rule that has these members among the rows that count, with few and short coefficients.
+
+    The least Σ|a_k|, in units of the attributes' spread, such that every row is at least 1 from the
+    threshold, on its side: the widest margin in the largest coefficient, and few terms. None where
+    the solver of linear programs finds the sides too close to tell apart.
+    """
+    design = encoding.matrix(columns)
+    mean, scale = moments(design.__getitem__, row_blocks(len(design)), np.ones(len(design)))
+    z = ((design - mean) / scale)[counted]
+    side = np.where(members[counted], 1.0, -1.0)[:, None]
+    d = z.shape[1]
+    solution = linprog(
+        c=np.r_[np.ones(2 * d), 0.0],
+        A_ub=-side * np.column_stack([z, -z, -np.ones(len(z))]),
+        b_ub=-np.ones(len(z)),
+        bounds=[(0, None)] * (2 * d) + [(None, None)],
+    )
+    if solution.x is None:
+        return None
+    coefficients = (solution.x[:d] - solution.x[d : 2 * d]) / scale
+    return encoding.linear_rule(coefficients, float(solution.x[-1] + coefficients @ mean))
