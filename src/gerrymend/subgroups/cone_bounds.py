@@ -6,7 +6,7 @@ then off by Σ λ_a t_a, and thresholds are free), row i has a value between min
 max_a u_ia.
 
 1. Profile. Let t be the threshold. A row of positive weight can be in only if max_a u_ia ≥ t, one
-   of negative weight is in for sure if min_a u_ia ≥ t. The sum of these, at the worst t, is a bound.
+   of negative weight is in for sure if min_a u_ia ≥ t. The sum of these is a bound, at the worst t.
 2. Dominance. If u_ia ≥ u_ja for every a, then i is in whenever j is. So weight W_j > 0 can be had
    only with W_i < 0: any flow from such j to such i, within their weights, can be taken off Σ W⁺.
 
@@ -27,6 +27,7 @@ from gerrymend._sums import Array
 
 Starts = NDArray[np.intp]
 _BUCKETS = 256
+BELOW, AMBIGUOUS, ABOVE, ELSEWHERE = -1, 0, 1, 2
 
 
 @njit(cache=True)
@@ -194,3 +195,47 @@ def _dominance_flow(
                 if left <= 0.0:
                     break
     return flow
+
+
+@njit(cache=True)
+def sides(
+    u: Array, rows: NDArray[np.intp], stratum: NDArray[np.intp], eps: float
+) -> NDArray[np.int8]:
+    """Whether each row is above or below each of some rows in the whole cone, or in part of it.
+
+    Rows of other strata are ELSEWHERE; a row compared with itself is too.
+    """
+    n_generators, m = u.shape
+    side = np.full((len(rows), m), ELSEWHERE, dtype=np.int8)
+    for q in range(len(rows)):
+        j = rows[q]
+        for i in range(m):
+            if i == j or stratum[i] != stratum[j]:
+                continue
+            above, below = True, True
+            for a in range(n_generators):
+                difference = u[a, i] - u[a, j]
+                above = above and difference >= eps
+                below = below and difference <= -eps
+            side[q, i] = ABOVE if above else (BELOW if below else AMBIGUOUS)
+    return side
+
+
+def ambiguous_pair(
+    side: NDArray[np.int8], rows: NDArray[np.intp], y: Array
+) -> tuple[int, int] | None:
+    """An ambiguous pair of rows that differ in y, if there is one."""
+    pair = _ambiguous_pair(side, rows, y)
+    return None if pair[0] < 0 else pair
+
+
+@njit(cache=True)
+def _ambiguous_pair(side: NDArray[np.int8], rows: NDArray[np.intp], y: Array) -> tuple[int, int]:
+    for q in range(len(rows)):
+        j = rows[q]
+        for i in range(len(y)):
+            if side[q, i] == AMBIGUOUS:
+                for k in range(y.shape[1]):
+                    if y[i, k] != y[j, k]:
+                        return i, j
+    return -1, -1

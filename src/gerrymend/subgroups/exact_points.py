@@ -5,7 +5,7 @@ are tied in a direction can be told for sure. A float stands for the decimal tha
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -106,46 +106,69 @@ def whole_numbers(column: Array) -> NDArray[Any]:
     return np.array([int(value.scaleb(digits)) for value in decimals], dtype=object)
 
 
-def pivots(rows: NDArray[Any]) -> tuple[list[int], list[int]]:
-    """Rows that are a basis of the span of all rows, and columns on which they are independent.
+def span_of_differences(
+    x: NDArray[Any], pair_apart: Callable[[NDArray[Any]], tuple[int, int] | None]
+) -> tuple[list[NDArray[Any]], list[list[int]]]:
+    """A basis of the span of x_i − x_j over some pairs, and one of what is orthogonal to it; exact.
 
-    Elimination in whole numbers, all rows at once: every entry stays a minor of the matrix, and is
-    divided by the last pivot without a rest (Bareiss).
+    `pair_apart(y)` is one of the pairs with y_i ≠ y_j, if there is one. Start with all unit vectors
+    as the orthogonal ones, and y their values in each row. While a pair differs in one of them, its
+    difference Δ joins the first basis, and its part is taken out of the second: with n·Δ ≠ 0, each
+    other vector v becomes (n·Δ)·v − (v·Δ)·n.
+    """
+    size = x.shape[1]
+    chosen: list[NDArray[Any]] = []
+    orthogonal = [[int(i == j) for j in range(size)] for i in range(size)]
+    while orthogonal:
+        pair = pair_apart(values_along(x, orthogonal))
+        if pair is None:
+            break
+        difference = x[pair[0]] - x[pair[1]]
+        chosen.append(difference)
+        image = [sum(a * int(b) for a, b in zip(v, difference, strict=True)) for v in orthogonal]
+        lead = next(i for i, entry in enumerate(image) if entry)
+        first = orthogonal[lead]
+        orthogonal = [
+            _shortened([image[lead] * a - image[i] * b for a, b in zip(v, first, strict=True)])
+            for i, v in enumerate(orthogonal)
+            if i != lead
+        ]
+    return chosen, orthogonal
 
-    >>> pivots(np.array([[0, 2, 2], [0, 1, 1], [0, 0, 3]]))
-    ([0, 2], [1, 2])
+
+def values_along(x: NDArray[Any], directions: list[list[int]]) -> NDArray[np.float64]:
+    """The order of the rows in each direction, exactly: equal where they are tied, else not."""
+    largest = int(np.abs(x).max(initial=1)) * max(abs(e) for v in directions for e in v)
+    if largest * x.shape[1] < _EXACT:  # float64 has these whole numbers, and a fast product
+        values: NDArray[np.float64] = x.astype(np.float64) @ np.array(directions, dtype=float).T
+        return values
+    exact = x.astype(object) @ np.array(directions, dtype=object).T
+    ranks = [np.unique(column, return_inverse=True)[1] for column in exact.T]
+    return np.column_stack(ranks).astype(np.float64)
+
+
+def independent_columns(rows: list[NDArray[Any]]) -> list[int]:
+    """Columns on which the rows, a basis, are independent still.
+
+    >>> independent_columns([np.array([0, 2, 2]), np.array([0, 0, 1])])
+    [1, 2]
     """
     chosen: list[int] = []
-    columns: list[int] = []
-    before = 1
-    while len(columns) < rows.shape[1]:
-        places = np.flatnonzero(rows.any(axis=1))
+    if not rows:
+        return chosen
+    table = np.vstack([np.array(rows).T, np.zeros(len(rows), dtype=np.int64)])
+
+    def apart(y: NDArray[Any]) -> tuple[int, int] | None:
+        places = np.flatnonzero((y != y[-1]).any(axis=1))
         if len(places) == 0:
-            break
-        row = int(places[0])
-        column = int(np.flatnonzero(rows[row])[0])
-        pivot = rows[row, column]
-        if rows.dtype != object and int(np.abs(rows).max()) ** 2 >= 2**61:
-            rows, pivot = rows.astype(object), int(pivot)
-        rows = (rows * pivot - rows[:, [column]] * rows[row]) // before
-        chosen.append(row)
-        columns.append(column)
-        before = pivot
-    return chosen, columns
+            return None
+        chosen.append(int(places[0]))
+        return chosen[-1], len(y) - 1
+
+    span_of_differences(table, apart)
+    return chosen
 
 
-def orthogonal_to(rows: NDArray[Any], near: Sequence[int]) -> list[int]:
-    """The part of a vector that is orthogonal to some rows, times a positive whole number.
-
-    >>> orthogonal_to(np.array([[1, 1, 0], [1, 0, 0]]), near=[3, 3, 3])
-    [0, 0, 1]
-    """
-    basis: list[list[int]] = []
-    for row in [*rows.tolist(), near]:  # Gram–Schmidt, in whole numbers
-        rest = [int(entry) for entry in row]
-        for b in basis:
-            square, along = sum(e * e for e in b), sum(e * r for e, r in zip(b, rest, strict=True))
-            rest = [square * r - along * e for e, r in zip(b, rest, strict=True)]
-        factor = math.gcd(*rest) or 1
-        basis.append([entry // factor for entry in rest])
-    return basis[-1]
+def _shortened(vector: list[int]) -> list[int]:
+    factor = math.gcd(*vector) or 1
+    return [entry // factor for entry in vector]

@@ -82,26 +82,30 @@ class ThresholdProofs:
     ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
         """Thresholds of two attributes, of three, and so on, as far as the time goes."""
         parts: list[tuple[str, float]] = []
-        best, members = 0.0, None
+        best, members, used = 0.0, None, set[_Block]()
         for size in range(1, min(_LARGEST_PART, len(self._blocks)) + 1):
             bound = 0.0
-            for blocks in itertools.combinations(self._blocks, size):
+            # What adds to the best so far comes first: the higher the best, the sooner others end.
+            for blocks in sorted(
+                itertools.combinations(self._blocks, size), key=lambda some: -len(used & set(some))
+            ):
                 solved = self._solve(blocks, residual, best, at_most, deadline)
                 if solved.members is not None:
-                    best, members = solved.value, solved.members
+                    best, members, used = solved.value, solved.members, set(blocks)
                 bound = max(bound, solved.upper_bound)
                 if time.monotonic() >= deadline:
-                    break
-            else:
-                if size > 1:
-                    words = f"every linear threshold of at most {size} of the attributes"
-                    parts.append((words, bound))
-                continue
-            break
-        trivial = math.inf
+                    return self._better(best, members, value), tuple(parts)
+            if size > 1:
+                words = f"every linear threshold of at most {size} of the attributes"
+                parts.append((words, bound))
+        return self._better(best, members, value), tuple(parts)
+
+    @staticmethod
+    def _better(best: float, members: Members | None, value: float) -> Solved:
+        """The group of few attributes if it is worse than what is known; no bound on the others."""
         if best > value:
-            return Solved(best, members, trivial), tuple(parts)
-        return Solved(value, None, trivial), tuple(parts)
+            return Solved(best, members, math.inf)
+        return Solved(value, None, math.inf)
 
     def _dimensions(self, blocks: "Sequence[_Block]") -> int:
         widths = [block.width for block in blocks]

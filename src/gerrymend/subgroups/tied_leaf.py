@@ -10,13 +10,19 @@ over directions w of rows ranked by v*, whose ties span fewer dimensions; and wh
 exists.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._sums import Array
-from gerrymend.subgroups.exact_points import Points, orthogonal_to, pivots
+from gerrymend.subgroups.cone_bounds import ABOVE, AMBIGUOUS, ambiguous_pair, sides
+from gerrymend.subgroups.exact_points import (
+    Points,
+    independent_columns,
+    span_of_differences,
+    values_along,
+)
 from gerrymend.subgroups.rules import Members
 
 # More rows than this in question, and halving the cone is the cheaper way on.
@@ -41,24 +47,16 @@ def tied_leaf(
     `direction` is any one of the cone, over the coordinates x.
     """
     last, may_be_empty = _in_question(points, u, value, eps)
-    if len(last) > _MOST_ROWS or _spans_all(points, u, last, eps):
+    if len(last) > _MOST_ROWS:
         return None
-    comparable = points.stratum[last, None] == points.stratum
-    difference = u[:, last, None] - u[:, None, :]
-    above, below = (difference <= -eps).all(axis=0), (difference >= eps).all(axis=0)
-    row, partner = np.nonzero(comparable & ~above & ~below)
-    ambiguous = points.x[partner] - points.x[last[row]]
-    basis, _ = pivots(ambiguous)
-    if len(basis) == points.x.shape[1]:
+    side = sides(u, last, points.stratum, eps)
+    _, orthogonal = span_of_differences(points.x, lambda y: ambiguous_pair(side, last, y))
+    if not orthogonal:
         return None
-    near = np.rint(direction / np.abs(direction).max() * _RESOLUTION).astype(int).tolist()
-    star = orthogonal_to(ambiguous[basis], near)
-    if not any(star):
-        return None
-
+    star = _nearest(orthogonal, direction)
     rank = _ranks(points, star)
     higher, lower = rank > rank[last, None], rank < rank[last, None]
-    if (comparable & ((higher & ~above) | (lower & ~below))).any():
+    if ((higher & (side <= AMBIGUOUS)) | (lower & (side >= AMBIGUOUS) & (side <= ABOVE))).any():
         return None
     inside = np.zeros(len(rank), dtype=bool)
     between = np.zeros(len(rank), dtype=bool)
@@ -74,26 +72,28 @@ def tied_leaf(
     _, one, block = np.unique(
         stratum * (rank.max() + 1) + rank, return_index=True, return_inverse=True
     )
-    _, columns = pivots(points.x[rows] - points.x[rows[one]][block])
-    return TiedLeaf(
-        inside, rows, Points(points.x[rows][:, columns], points.weight[rows], stratum, rank)
-    )
+    x = points.x[rows]
+
+    def tied_pair(y: NDArray[Any]) -> tuple[int, int] | None:
+        differs = np.flatnonzero((y != y[one][block]).any(axis=1))
+        return (int(differs[0]), int(one[block[differs[0]]])) if len(differs) else None
+
+    columns = independent_columns(span_of_differences(x, tied_pair)[0])
+    return TiedLeaf(inside, rows, Points(x[:, columns], points.weight[rows], stratum, rank))
 
 
-def _spans_all(points: Points, u: Array, rows: NDArray[np.intp], eps: float) -> bool:
-    """Whether these rows alone have ambiguous pairs in every dimension: what most cones fail at."""
-    difference = u[:, rows, None] - u[:, None, rows]
-    ambiguous = (difference.min(axis=0) < eps) & (difference.max(axis=0) > -eps)
-    row, partner = np.nonzero(ambiguous & (points.stratum[rows, None] == points.stratum[rows]))
-    basis, _ = pivots((points.x[rows[partner]] - points.x[rows[row]])[: 4 * points.x.shape[1]])
-    return len(basis) == points.x.shape[1]
+def _nearest(basis: list[list[int]], direction: Array) -> list[int]:
+    """A whole combination of the basis, near to a direction."""
+    vectors = np.array(basis, dtype=np.float64)
+    scale = np.sqrt((vectors**2).sum(axis=1))
+    along = np.linalg.lstsq((vectors / scale[:, None]).T, direction, rcond=None)[0] / scale
+    parts = [int(part) for part in np.rint(along / np.abs(along).max() * _RESOLUTION)]
+    return [sum(p * v[k] for p, v in zip(parts, basis, strict=True)) for k in range(len(direction))]
 
 
 def _ranks(points: Points, direction: list[int]) -> NDArray[np.intp]:
     """The order of the rows by rank and then, exactly, by their value in a direction."""
-    largest = max(map(abs, direction)) * max(1, int(np.abs(points.x).max()))
-    exact = np.int64 if largest * len(direction) < 2**62 else object
-    along = points.x.astype(exact) @ np.array(direction, dtype=exact)
+    along = values_along(points.x, [direction])[:, 0]
     by_value = np.unique(along, return_inverse=True)[1]
     order: NDArray[np.intp] = np.unique(
         points.rank * (by_value.max() + 1) + by_value, return_inverse=True
