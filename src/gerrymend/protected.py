@@ -167,11 +167,16 @@ def distinct_rows(columns: Sequence[Column]) -> Cells:
     """
     key, size = np.zeros(len(columns[0].values), dtype=np.intp), 1
     for column in columns:
-        distinct, rank = ranked(column.values)
-        if size * len(distinct) >= 2**62:
+        if column.categories is not None:
+            digits, rank = len(column.categories), column.values.astype(np.intp)
+        else:
+            distinct, rank = ranked(column.values)
+            digits = len(distinct)
+        if size * digits >= 2**62:
             key, size = _renumbered(key, size)  # now at most the number of rows: the product fits
-        key = key * len(distinct) + rank
-        size *= len(distinct)
+        key *= digits
+        key += rank
+        size *= digits
     key, size = _renumbered(key, size)
     one_row = np.empty(size, dtype=np.intp)
     one_row[key] = np.arange(len(key))  # any row of a cell can stand for it

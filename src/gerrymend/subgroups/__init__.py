@@ -4,6 +4,7 @@ from typing import Any
 
 from gerrymend._validation import check_choice
 from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
+from gerrymend.subgroups.conjunctions import Conjunctions
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.linear import LinearThresholds
 from gerrymend.subgroups.marginals import Marginals
@@ -11,6 +12,7 @@ from gerrymend.subgroups.rules import Rule
 
 __all__ = [
     "BoundClass",
+    "Conjunctions",
     "ExplicitGroups",
     "Found",
     "LinearThresholds",
@@ -20,7 +22,11 @@ __all__ = [
     "as_subgroup_class",
 ]
 
-_BY_NAME = {"linear": LinearThresholds, "marginals": Marginals}
+_BY_NAME = {
+    "linear": LinearThresholds,
+    "marginals": Marginals,
+    "conjunctions": Conjunctions,
+}
 
 
 def as_subgroup_class(subgroups: Any) -> SubgroupClass:
