@@ -9,6 +9,7 @@ from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.linear import LinearThresholds
 from gerrymend.subgroups.marginals import Marginals
 from gerrymend.subgroups.rules import Rule
+from gerrymend.subgroups.value_sets import ValueSets
 
 __all__ = [
     "BoundClass",
@@ -19,6 +20,7 @@ __all__ = [
     "Marginals",
     "Rule",
     "SubgroupClass",
+    "ValueSets",
     "as_subgroup_class",
 ]
 
@@ -26,6 +28,7 @@ _BY_NAME = {
     "linear": LinearThresholds,
     "marginals": Marginals,
     "conjunctions": Conjunctions,
+    "value_sets": ValueSets,
 }
 
 
