@@ -148,10 +148,11 @@ def ranked(values: Array) -> tuple[Array, NDArray[np.intp]]:
     [[10.0, 30.0], [1, 0, 1]]
     """
     low, high = float(values.min()), float(values.max())
-    if high - low <= 4 * len(values):
-        whole = (values - low).astype(np.intp)
-        present, rank = _dense_ranks(whole, int(high - low) + 1)
-        if np.array_equal((distinct := present + low)[rank], values):
+    distinct: Array
+    if high - low <= 4 * len(values):  # perhaps whole steps from the lowest: no need to sort
+        present, rank = _dense_ranks((values - low).astype(np.intp), int(high - low) + 1)
+        distinct = (present + low).astype(np.float64)
+        if np.array_equal(distinct[rank], values):
             return distinct, rank
     distinct = np.unique(values)
     if len(distinct) <= 1024:  # looked up in a short list faster than sorted
@@ -192,9 +193,7 @@ def _renumbered(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], int
     return rank.astype(np.intp, copy=False), len(present)
 
 
-def _dense_ranks(
-    key: NDArray[np.intp], size: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _dense_ranks(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """What np.unique gives, without a sort, for keys below a size that a table can have."""
     occurs = np.zeros(size, dtype=bool)
     occurs[key] = True

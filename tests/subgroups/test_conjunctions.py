@@ -118,9 +118,7 @@ def test_an_audit_with_weights_agrees_with_loops_over_rows(toy):
                    subgroups="conjunctions", sample_weight=weight)  # fmt: skip
     assert report.exact
     assert report.unfairness >= max(values.values()) - 1e-12
-    again = FALSE_POSITIVE_RATE.unfairness(
-        y, decisions, report.worst.contains(protected), weight
-    )
+    again = FALSE_POSITIVE_RATE.unfairness(y, decisions, report.worst.contains(protected), weight)
     assert report.worst.unfairness == pytest.approx(again, abs=1e-12)
 
 
@@ -227,7 +225,9 @@ def test_an_interrupt_gets_through(monkeypatch):
 
 
 def test_missing_categories_and_frames():
-    frame = pd.DataFrame({"race": ["a", "a", None, None, "b"] * 12, "age": [20, 30, 20, 30, 40] * 12})
+    frame = pd.DataFrame(
+        {"race": ["a", "a", None, None, "b"] * 12, "age": [20, 30, 20, 30, 40] * 12}
+    )
     report = audit([0, 0, 0, 0, 1] * 12, [0, 0, 0, 1, 1] * 12, sensitive_features=frame,
                    subgroups=Conjunctions(2))  # fmt: skip
     assert str(report.worst) == "race = (missing) and age ≥ 25"

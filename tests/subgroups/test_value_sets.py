@@ -51,7 +51,9 @@ def test_no_conjunction_is_worse():
     rng = np.random.default_rng(8)
     for _ in range(100):
         columns, residual, _ = brute.instance(rng)
-        sets, single = (brute.bind(c(2), columns).worst(residual[None]) for c in (ValueSets, Conjunctions))
+        sets, single = (
+            brute.bind(c(2), columns).worst(residual[None]) for c in (ValueSets, Conjunctions)
+        )
         assert abs(sets.values[0]) >= abs(single.values[0])
 
 

@@ -9,6 +9,7 @@ from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.linear import LinearThresholds
 from gerrymend.subgroups.marginals import Marginals
 from gerrymend.subgroups.rules import Rule
+from gerrymend.subgroups.trees import Trees
 from gerrymend.subgroups.value_sets import ValueSets
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Marginals",
     "Rule",
     "SubgroupClass",
+    "Trees",
     "ValueSets",
     "as_subgroup_class",
 ]
@@ -29,6 +31,7 @@ _BY_NAME = {
     "marginals": Marginals,
     "conjunctions": Conjunctions,
     "value_sets": ValueSets,
+    "trees": Trees,
 }
 
 

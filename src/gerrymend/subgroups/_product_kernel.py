@@ -8,7 +8,7 @@ in the order of a Gray code. What is then on level ℓ+1 bounds what is below it
 whole ids, so its value is at most the positive parts Σ⁺ and at least minus the negative ones. The
 last attribute needs no options: its best is a maximum subarray, or all that is positive.
 
-All sums are of whole numbers (`products.as_whole`), so that bounds kept up to date by adding and
+All sums are of whole numbers (`_sums.as_whole`), so that bounds kept up to date by adding and
 subtracting are what they would be if summed anew, and equals are equal.
 """
 

@@ -102,5 +102,7 @@ def cuts_in_words(scales: Sequence[Scale], bins: int | None) -> str:
         return ""
     if bins is None:
         return "; numbers cut at every value"
-    cuts = [f"{scale.name} at {', '.join(map(number, scale.cuts))}" for scale in numbers if scale.cuts]
+    cuts = [
+        f"{scale.name} at {', '.join(map(number, scale.cuts))}" for scale in numbers if scale.cuts
+    ]
     return f"; numbers cut into at most {bins} bins" + (f" ({'; '.join(cuts)})" if cuts else "")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array
+from gerrymend._sums import Array, Whole, as_whole
 from gerrymend.subgroups._product_kernel import (
     CATEGORY,
     HALF_LINE,
@@ -25,7 +25,7 @@ from gerrymend.subgroups._product_kernel import (
 from gerrymend.subgroups.axes import Axis, Scale
 from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource
 from gerrymend.subgroups.rules import Conjunction
-from gerrymend.subgroups.tables import Table, Tables, Whole
+from gerrymend.subgroups.tables import Table, Tables
 
 # Table entries to visit in one call: short enough for a deadline, and for Ctrl-C, to be noticed.
 _STRETCH = 20_000_000
@@ -46,23 +46,6 @@ def n_options(kind: str, size: int) -> int:
     if kind == "interval":
         return size * (size + 1) // 2
     return {"category": size, "half_line": 2 * (size - 1), "set": 2**size - 1}[kind]
-
-
-def as_whole(residual: Array) -> tuple[Whole, float]:
-    """A residual in whole multiples of a unit, and the unit.
-
-    Any sum of them is below 2^61, so 64 bits add and compare without error. A unit is 2^-60 of
-    Σ|W| or less: rounding moves the value of a group of a million cells by 10^-12 of that.
-
-    >>> whole, unit = as_whole(np.array([0.5, -0.25]))
-    >>> (whole * unit).tolist()
-    [0.5, -0.25]
-    """
-    size = float(np.abs(residual).sum())
-    if size == 0.0:
-        return np.zeros(len(residual), dtype=np.int64), 1.0
-    unit = math.ldexp(1.0, math.frexp(size)[1] - 60)
-    return np.rint(residual / unit).astype(np.int64), unit
 
 
 @dataclass(frozen=True)
@@ -147,7 +130,9 @@ class _Search:
 class _Hunt:
     """The searches of all tables for one residual. `left` bounds those that are not done."""
 
-    def __init__(self, tables: Tables, w: Whole, kinds: Sequence[int], sizes: Sequence[int]) -> None:
+    def __init__(
+        self, tables: Tables, w: Whole, kinds: Sequence[int], sizes: Sequence[int]
+    ) -> None:
         self._tables, self._kinds, self._sizes = tables, kinds, sizes
         self._values, self._limits = [w], (0, 2**62)
         self.known = _Known()
@@ -192,7 +177,11 @@ class ProductSearch(BoundClass):
     exact = True
 
     def __init__(
-        self, axes: Sequence[Axis], kinds: Sequence[str], max_depth: int, words: Callable[[int], str]
+        self,
+        axes: Sequence[Axis],
+        kinds: Sequence[str],
+        max_depth: int,
+        words: Callable[[int], str],
     ) -> None:
         # The last attribute of a table costs its values only, not its options: it has the most.
         options = [n_options(kind, axis.scale.size) for kind, axis in zip(kinds, axes, strict=True)]

@@ -93,7 +93,7 @@ def cut_between(below: float, above: float) -> float:
 
 
 def _between_values(end: float, values: Array) -> float:
-    """An end that parts the values as this one does: itself, if it is none of them; ±∞ if it can."""
+    """An end that parts the values as this one does, and is none of them; ±∞ if all are in."""
     below = float(np.max(values, where=values < end, initial=-math.inf))
     above = float(np.min(values, where=values >= end, initial=math.inf))
     if math.isinf(below) or math.isinf(above):

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._sums import Whole
 from gerrymend.subgroups._product_kernel import add_by, add_by_two
 
-Whole = NDArray[np.int64]
 Ranks = NDArray[np.int32]
 
 # Values that a block may have: two of these and a large attribute still make a table for the cache.
@@ -49,9 +49,7 @@ class Table(NamedTuple):
 class Tables:
     """The tables of every few attributes, given the rank of each cell in each."""
 
-    def __init__(
-        self, ranks: Sequence[Ranks], sizes: Sequence[int], depth: int
-    ) -> None:
+    def __init__(self, ranks: Sequence[Ranks], sizes: Sequence[int], depth: int) -> None:
         self._ranks, self._sizes = ranks, sizes
         self._largest = max(_SMALL, _SPARSE * len(ranks[0]))
         self._blocks = _packed(sizes)
@@ -87,7 +85,9 @@ class Tables:
         ranks, sizes = [self._ranks[j] for j in subset], tuple(self._sizes[j] for j in subset)
         if (size := math.prod(sizes)) <= self._largest:
             prefix = _joint(ranks[:-1], sizes[:-1])
-            return Table(subset, _dense(sizes), _tabulated(prefix, ranks[-1], sizes[-1], values, size))
+            return Table(
+                subset, _dense(sizes), _tabulated(prefix, ranks[-1], sizes[-1], values, size)
+            )
         levels, cell = _listed(ranks, sizes)
         nothing, n_ids = ranks[0][:0], int(levels.start[1])
         return Table(subset, levels, _tabulated(nothing, cell, n_ids, values, n_ids))
@@ -153,13 +153,11 @@ def _full_levels(sizes: tuple[int, ...]) -> Levels:
 _kept_levels = lru_cache(maxsize=1024)(_full_levels)
 
 
-def _listed(
-    ranks: Sequence[Ranks], sizes: Sequence[int]
-) -> tuple[Levels, NDArray[np.intp]]:
+def _listed(ranks: Sequence[Ranks], sizes: Sequence[int]) -> tuple[Levels, NDArray[np.intp]]:
     """The levels of the joint values that occur, and the id of each cell on the first."""
     cell: NDArray[np.intp] = ranks[-1].astype(np.intp)
-    entries, last_size = [sizes[-1]], sizes[-1]
-    firsts, children = [np.arange(last_size + 1)], []
+    entries, children = [sizes[-1]], list[NDArray[Any]]()
+    firsts = [np.arange(sizes[-1] + 1)]
     for rank, size in zip(ranks[-2::-1], sizes[-2::-1], strict=True):
         joint, cell = np.unique(rank * np.int64(entries[0]) + cell, return_inverse=True)
         children.insert(0, joint % entries[0])
