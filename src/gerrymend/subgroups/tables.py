@@ -147,7 +147,7 @@ def _full_levels(sizes: tuple[int, ...]) -> Levels:
         start[level + 1] + np.arange(entries[level]) % entries[level + 1]
         for level in range(len(sizes) - 1)
     ]
-    return Levels(first, np.concatenate([*child, np.zeros(0)]).astype(np.int64), start)
+    return Levels(first, np.concatenate([*child, np.zeros(0, dtype=np.int64)]), start)
 
 
 _kept_levels = lru_cache(maxsize=1024)(_full_levels)
@@ -168,4 +168,4 @@ def _listed(ranks: Sequence[Ranks], sizes: Sequence[int]) -> tuple[Levels, NDArr
     for level, by_value in enumerate(firsts):
         first[level, : len(by_value)] = start[level] + by_value
     child = [ids + start[level + 1] for level, ids in enumerate(children)]
-    return Levels(first, np.concatenate([*child, np.zeros(0)]).astype(np.int64), start), cell
+    return Levels(first, np.concatenate([*child, np.zeros(0, dtype=np.int64)]), start), cell
