@@ -6,7 +6,7 @@ import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one core, and no threads to wake
 
-from benchmarks import peers, rounds
+from benchmarks import conjunctions, peers, rounds
 from benchmarks.data import communities
 
 
@@ -26,11 +26,19 @@ def main():
         ("round, last tenth of 20,000 / second tenth", rounds.growth_with_rounds(game), "about 1"),
         ("peak memory of fit / X in float64", rounds.peak_memory(), "at most 3"),
         ("10,000 linear classifiers on 2,000 rows, s", rounds.mixture_seconds(), "at most 0.5"),
+        ("1,000,000 rows, conjunctions to depth 3, s", conjunctions.million_rows(), "at most 2"),
     ]
     if "--no-peers" not in sys.argv:
         peer = peers.aif360_seconds_a_round(X, y, protected)
         figures.append(("AIF360's GerryFairClassifier / ours, a round", peer / per_round,
                         "at least 100"))  # fmt: skip
+        both = conjunctions.against_pysubgroup()
+        ours, theirs = both["half_lines"], both["pysubgroup"]
+        figures += [
+            ("pysubgroup / ours, seconds", theirs["seconds"] / ours["seconds"], "at least 10"),
+            ("ours / pysubgroup, unfairness", ours["unfairness"] / theirs["unfairness"],
+             "at least 1"),
+        ]  # fmt: skip
     print(f"\n{name}; one core\n")
     for label, value, wanted in figures:
         shown = value if isinstance(value, str) else f"{value:.2f}"

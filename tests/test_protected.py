@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from gerrymend.protected import distinct_rows, read_columns, select_columns
+from gerrymend.protected import Column, distinct_rows, read_columns, select_columns
 
 TABLE = {"race": ["blue", "green", "blue", None], "age": [30, 41, 30, 25], "ok": [True, False] * 2}
 
@@ -121,3 +121,32 @@ def test_new_rows_are_matched_by_name_and_kind():
 def test_a_bare_categorical_is_a_category_in_a_dict_too():
     (column,) = read_columns({"region": pd.Categorical([3, 1, 3])})
     assert column.categories == (1, 3)
+
+
+def test_grouping_agrees_with_sorting_whole_rows():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n, d = rng.integers(1, 30), rng.integers(1, 5)
+        kinds = [
+            rng.integers(-3, 4, n).astype(float),
+            rng.normal(size=n).round(1) + 0.0,
+            rng.integers(0, 5, n) * 1e300,
+            rng.integers(0, 3, n) * 4 + 1e16,
+            rng.integers(0, 3, n) * 1e-320,
+        ]
+        columns = [Column(str(j), kinds[rng.integers(5)]) for j in range(d)]
+        columns.append(Column("c", rng.integers(0, 3, n).astype(float), ("a", "b", "c", "unseen")))
+        cells = distinct_rows(columns)
+        rows, index = np.unique(
+            np.column_stack([c.values for c in columns]), axis=0, return_inverse=True
+        )
+        np.testing.assert_array_equal(np.column_stack([c.values for c in cells.columns]), rows)
+        np.testing.assert_array_equal(cells.index, index.ravel())
+
+
+def test_many_columns_of_many_values_do_not_overflow():
+    rng = np.random.default_rng(1)
+    columns = [Column(str(j), rng.permutation(3000) / 7) for j in range(8)]
+    cells = distinct_rows(columns + columns)
+    assert len(cells) == 3000
+    np.testing.assert_array_equal(cells.columns[0].values[cells.index], columns[0].values)

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from gerrymend.notions import FairnessNotion
     from gerrymend.report import AuditReport
     from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay
-    from gerrymend.subgroups import ExplicitGroups, LinearThresholds, Marginals
+    from gerrymend.subgroups import (
+        Conjunctions,
+        ExplicitGroups,
+        LinearThresholds,
+        Marginals,
+        Trees,
+        ValueSets,
+    )
 
 __version__ = "0.1.0"
 
@@ -31,10 +38,14 @@ _HOME = {
     "LinearThresholds": "subgroups",
     "Marginals": "subgroups",
     "ExplicitGroups": "subgroups",
+    "Conjunctions": "subgroups",
+    "ValueSets": "subgroups",
+    "Trees": "subgroups",
 }
 
 __all__ = [
     "AuditReport",
+    "Conjunctions",
     "ExplicitGroups",
     "ExponentiatedGradient",
     "FairnessNotion",
@@ -44,6 +55,8 @@ __all__ = [
     "Marginals",
     "Subgroup",
     "SubgroupParityClassifier",
+    "Trees",
+    "ValueSets",
     "audit",
 ]
 

@@ -141,16 +141,64 @@ def select_columns(
     return {name: found[name] for name in wanted}
 
 
+def ranked(values: Array) -> tuple[Array, NDArray[np.intp]]:
+    """The distinct values, in order, and the rank of each value among them.
+
+    >>> [part.tolist() for part in ranked(np.array([30.0, 10.0, 30.0]))]
+    [[10.0, 30.0], [1, 0, 1]]
+    """
+    low, high = float(values.min()), float(values.max())
+    distinct: Array
+    if high - low <= 4 * len(values):  # perhaps whole steps from the lowest: no need to sort
+        present, rank = _dense_ranks((values - low).astype(np.intp), int(high - low) + 1)
+        distinct = (present + low).astype(np.float64)
+        if np.array_equal(distinct[rank], values):
+            return distinct, rank
+    distinct = np.unique(values)
+    if len(distinct) <= 1024:  # looked up in a short list faster than sorted
+        return distinct, np.searchsorted(distinct, values)
+    distinct, rank = np.unique(values, return_inverse=True)
+    return distinct, rank.astype(np.intp, copy=False)
+
+
 def distinct_rows(columns: Sequence[Column]) -> Cells:
-    """Group rows that share all values; cells are in lexicographic order of the values."""
-    key = np.zeros(len(columns[0].values), dtype=np.int64)
+    """Group rows that share all values; cells are in lexicographic order of the values.
+
+    Ranks are digits of one number as long as it fits in 64 bits: mostly one sort for all columns.
+    """
+    key, size = np.zeros(len(columns[0].values), dtype=np.intp), 1
     for column in columns:
-        _, rank = np.unique(column.values, return_inverse=True)
-        # The key so far is below the number of rows, so the product fits in 64 bits.
-        _, key = np.unique(key * (int(rank.max()) + 1) + rank, return_inverse=True)
-    one_row = np.empty(int(key.max()) + 1, dtype=np.intp)
+        if column.categories is not None:
+            digits, rank = len(column.categories), column.values.astype(np.intp)
+        else:
+            distinct, rank = ranked(column.values)
+            digits = len(distinct)
+        if size * digits >= 2**62:
+            key, size = _renumbered(key, size)  # now at most the number of rows: the product fits
+        key *= digits
+        key += rank
+        size *= digits
+    key, size = _renumbered(key, size)
+    one_row = np.empty(size, dtype=np.intp)
     one_row[key] = np.arange(len(key))  # any row of a cell can stand for it
-    return Cells(take_rows(columns, one_row), key.astype(np.intp, copy=False))
+    return Cells(take_rows(columns, one_row), key)
+
+
+def _renumbered(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], int]:
+    """Keys below `size` as ranks among those that occur, and how many there are."""
+    if size <= 4 * len(key):
+        present, rank = _dense_ranks(key, size)
+    else:
+        present, rank = np.unique(key, return_inverse=True)
+    return rank.astype(np.intp, copy=False), len(present)
+
+
+def _dense_ranks(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """What np.unique gives, without a sort, for keys below a size that a table can have."""
+    occurs = np.zeros(size, dtype=bool)
+    occurs[key] = True
+    rank = np.cumsum(occurs) - 1
+    return np.flatnonzero(occurs), rank[key]
 
 
 def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:

@@ -128,8 +128,7 @@ def make_intersectional(
     indicators, planted_values = [], []
     sensitive: dict[str, Any] = {}
     for j, (code, size) in enumerate(zip(codes, sizes, strict=True)):
-        digits = len(str(size - 1))
-        values = np.array([f"v{value:0{digits}d}" for value in range(size)])
+        values = _value_names(size)
         sensitive[f"category_{j}"] = values[code]
         if j < 2:
             planted_values.append(f"category_{j} = {values[0]}")
@@ -147,3 +146,91 @@ def make_intersectional(
         feature_names=names,
         DESCR=make_intersectional.__doc__,
     )
+
+
+def make_benchmark(
+    n_samples: int = 100_000,
+    *,
+    cardinalities: Sequence[int] = (2, 3, 5),
+    numeric: Sequence[int] = (100,),
+    rate: float = 0.3,
+    shift: float = 0.2,
+    random_state: Any = None,
+) -> Bunch:
+    """Make decisions to audit, of any size, over attributes with stated numbers of values.
+
+    Values, labels and decisions are independent of each other, but for one planted group that is
+    decided positive more often. It has the first value of the first two categorical attributes, and
+    the lower half of the values of the first numeric one. The number of distinct protected rows is
+    the product of all cardinalities, where there are enough rows to see them all: 10,000,000 rows
+    of `cardinalities=(10, 10), numeric=(100,)` have 10,000.
+
+    Parameters
+    ----------
+    n_samples : int, default=100_000
+        Rows.
+    cardinalities : sequence of int, default=(2, 3, 5)
+        Number of values of each categorical attribute.
+    numeric : sequence of int, default=(100,)
+        Number of values of each numeric attribute: whole numbers from 0.
+    rate : float, default=0.3
+        Probability of a positive decision.
+    shift : float, default=0.2
+        How much higher it is in the planted group.
+    random_state : int, numpy.random.Generator or None
+        Seeds everything.
+
+    Returns
+    -------
+    Bunch
+        `target`, `decisions`, `sensitive_features` (a dict: category_0, …, number_0, …), `planted`
+        (a mask of rows), `planted_description`, `DESCR`.
+
+    Examples
+    --------
+    >>> data = make_benchmark(1000, cardinalities=(4, 3), numeric=(50,), random_state=0)
+    >>> data.planted_description
+    'category_0 = v0 and category_1 = v0 and number_0 < 25'
+    >>> [len(set(values.tolist())) for values in data.sensitive_features.values()]
+    [4, 3, 50]
+    """
+    n_rows = check_whole(n_samples, "n_samples", low=1)
+    sizes = [check_whole(size, "cardinalities", low=1) for size in cardinalities]
+    counts = [check_whole(size, "numeric", low=1) for size in numeric]
+    if not sizes and not counts:
+        raise ValueError("cardinalities and numeric are both empty; name at least one attribute.")
+    rate, shift = check_number(rate, "rate", low=0.0), check_number(shift, "shift", low=-1.0)
+    if rate > 1 or not 0 <= rate + shift <= 1:
+        raise ValueError(
+            f"rate={rate:g} and rate + shift={rate + shift:g} must be probabilities, in [0, 1]."
+        )
+    rng = np.random.default_rng(random_state)
+
+    sensitive: dict[str, Any] = {}
+    planted, words = np.ones(n_rows, dtype=bool), []
+    for j, size in enumerate(sizes):
+        values = _value_names(size)
+        code = rng.integers(0, size, n_rows, dtype=np.int32)
+        sensitive[f"category_{j}"] = values[code]
+        if j < 2:
+            planted &= code == 0
+            words.append(f"category_{j} = {values[0]}")
+    for j, size in enumerate(counts):
+        sensitive[f"number_{j}"] = rng.integers(0, size, n_rows, dtype=np.int32)
+        if j == 0:
+            planted &= sensitive["number_0"] < -(-size // 2)
+            words.append(f"number_0 < {-(-size // 2)}")
+    return Bunch(
+        target=rng.integers(0, 2, n_rows, dtype=np.int8),
+        decisions=(rng.random(n_rows, dtype=np.float32) < rate + shift * planted).astype(np.int8),
+        sensitive_features=sensitive,
+        planted=planted,
+        planted_description=" and ".join(words),
+        DESCR=make_benchmark.__doc__,
+    )
+
+
+def _value_names(size: int) -> Any:
+    """v0, v1, …, padded so that they sort by number."""
+    digits = len(str(size - 1))
+    return np.array([f"v{value:0{digits}d}" for value in range(size)])

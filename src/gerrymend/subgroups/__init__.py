@@ -4,23 +4,35 @@ from typing import Any
 
 from gerrymend._validation import check_choice
 from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
+from gerrymend.subgroups.conjunctions import Conjunctions
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.linear import LinearThresholds
 from gerrymend.subgroups.marginals import Marginals
 from gerrymend.subgroups.rules import Rule
+from gerrymend.subgroups.trees import Trees
+from gerrymend.subgroups.value_sets import ValueSets
 
 __all__ = [
     "BoundClass",
+    "Conjunctions",
     "ExplicitGroups",
     "Found",
     "LinearThresholds",
     "Marginals",
     "Rule",
     "SubgroupClass",
+    "Trees",
+    "ValueSets",
     "as_subgroup_class",
 ]
 
-_BY_NAME = {"linear": LinearThresholds, "marginals": Marginals}
+_BY_NAME = {
+    "linear": LinearThresholds,
+    "marginals": Marginals,
+    "conjunctions": Conjunctions,
+    "value_sets": ValueSets,
+    "trees": Trees,
+}
 
 
 def as_subgroup_class(subgroups: Any) -> SubgroupClass:

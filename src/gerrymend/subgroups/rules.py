@@ -82,6 +82,25 @@ def shortest_between(low: float, high: float, target: float | None = None) -> fl
     return target
 
 
+def cut_between(below: float, above: float) -> float:
+    """A short number to cut at: x < cut holds for `below`, and not for `above`.
+
+    >>> cut_between(40.0, 41.0), cut_between(1.0, math.nextafter(1.0, 2.0))
+    (40.5, 1.0000000000000002)
+    """
+    cut = shortest_between(below, above)
+    return cut if below < cut < above else above  # neighbours in float64 have nothing between
+
+
+def _between_values(end: float, values: Array) -> float:
+    """An end that parts the values as this one does, and is none of them; ±∞ if all are in."""
+    below = float(np.max(values, where=values < end, initial=-math.inf))
+    above = float(np.min(values, where=values >= end, initial=math.inf))
+    if math.isinf(below) or math.isinf(above):
+        return -math.inf if math.isinf(below) else math.inf
+    return end if below < end < above else cut_between(below, above)
+
+
 @dataclass(frozen=True)
 class Condition:
     """One attribute is among some values, or in the half-open interval [low, high)."""
@@ -96,6 +115,13 @@ class Condition:
         if self.values is not None:
             return np.logical_or.reduce([column.equals(value) for value in self.values])
         return (column.values >= self.low) & (column.values < self.high)
+
+    def in_few_digits(self, column: Column) -> "Condition":
+        """The same rows of this column, with ends that are short and no row's value."""
+        if self.values is not None:
+            return self
+        low, high = (_between_values(end, column.values) for end in (self.low, self.high))
+        return replace(self, low=low, high=high)
 
     def to_dict(self) -> dict[str, Any]:
         """The condition as plain data; an end that is open is None."""
@@ -145,12 +171,26 @@ class Conjunction(Rule):
 
     def members(self, columns: Mapping[str, Column]) -> Members:
         """Who is in, for columns that were read already."""
-        return np.logical_and.reduce([c.holds(columns[c.attribute]) for c in self.conditions])
+        members = np.ones(len(next(iter(columns.values())).values), dtype=bool)
+        for condition in self.conditions:
+            members &= condition.holds(columns[condition.attribute])
+        return members
 
     def describe(self) -> str:
         """The rule in words."""
-        words = " and ".join(condition.describe() for condition in self.conditions)
+        words = " and ".join(condition.describe() for condition in self.conditions) or "everyone"
         return f"{self.name} ({words})" if self.name and self.name != words else words
+
+    def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Conjunction":
+        """The same members, without conditions that all rows meet, and cut between values.
+
+        A rule with a name has the user's own numbers, and keeps them.
+        """
+        if self.name:
+            return self
+        short = (one.in_few_digits(columns[one.attribute]) for one in self.conditions)
+        kept = [one for one in short if not one.holds(columns[one.attribute]).all()]
+        return replace(self, conditions=tuple(kept))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,150 @@
+"""A decision tree as a rule: each leaf is in or out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gerrymend.protected import Column
+from gerrymend.subgroups.rules import Condition, Members, Rule, category_label
+
+
+@dataclass(frozen=True)
+class Split:
+    """A question, and what follows for either answer."""
+
+    condition: Condition
+    yes: "Node"
+    no: "Node"
+
+
+Node: TypeAlias = "Split | bool"
+
+
+@dataclass(frozen=True)
+class TreeRule(Rule):
+    """Rows that a tree leads to a leaf that is in.
+
+    >>> young, woman, blue = (Condition("age", high=40), Condition("sex", ("F",)),
+    ...                       Condition("race", ("blue",)))
+    >>> rule = TreeRule(Split(young, yes=Split(woman, True, False), no=Split(blue, True, False)),
+    ...                 kinds={"age": "number", "sex": "str", "race": "str"})
+    >>> print(rule)
+    if age < 40: sex = F; otherwise: race = blue
+    >>> print(TreeRule(Split(young, yes=Split(woman, False, True), no=False), rule.kinds))
+    age < 40 and sex ≠ F
+    """
+
+    tree: Node
+    kinds: Mapping[str, str] = field(hash=False)
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Names of the attributes, and of which kind each is."""
+        return dict(self.kinds)
+
+    def members(self, columns: Mapping[str, Column]) -> Members:
+        """Who is in, for columns that were read already."""
+        return _members(self.tree, columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as plain data; a leaf is true or false."""
+        return {"kind": "tree", "tree": _as_data(self.tree)}
+
+    def describe(self) -> str:
+        """The rule in words."""
+        return _words(self.tree).text
+
+    def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "TreeRule":
+        """The same members, cut between values, without questions that have only one answer."""
+        everyone = np.ones(len(members), dtype=bool)
+        return replace(self, tree=_in_few_digits(self.tree, columns, everyone))
+
+
+def _members(node: Node, columns: Mapping[str, Column]) -> Members:
+    if isinstance(node, bool):
+        return np.full(len(next(iter(columns.values())).values), node)
+    holds = node.condition.holds(columns[node.condition.attribute])
+    return np.where(holds, _members(node.yes, columns), _members(node.no, columns))
+
+
+def _as_data(node: Node) -> Any:
+    if isinstance(node, bool):
+        return node
+    return {
+        "condition": node.condition.to_dict(),
+        "yes": _as_data(node.yes),
+        "no": _as_data(node.no),
+    }
+
+
+def _in_few_digits(node: Node, columns: Mapping[str, Column], reached: Members) -> Node:
+    if isinstance(node, bool):
+        return node
+    column = columns[node.condition.attribute]
+    condition = node.condition.in_few_digits(column)
+    holds = condition.holds(column)
+    if not (reached & ~holds).any():
+        return _in_few_digits(node.yes, columns, reached)
+    if not (reached & holds).any():
+        return _in_few_digits(node.no, columns, reached)
+    yes = _in_few_digits(node.yes, columns, reached & holds)
+    no = _in_few_digits(node.no, columns, reached & ~holds)
+    return yes if yes == no else Split(condition, yes, no)
+
+
+class _Words(NamedTuple):
+    """A node in words, and what joins them: "and", "or", "if"; or nothing, for one condition."""
+
+    text: str
+    joined_by: str = ""
+    interval: Condition | None = None
+
+
+def _words(node: Node) -> _Words:
+    if isinstance(node, bool):
+        return _Words("everyone" if node else "no one")
+    holds, fails = _of_condition(node.condition), _of_opposite(node.condition)
+    if isinstance(node.yes, bool) and isinstance(node.no, bool):
+        if node.yes == node.no:
+            return _words(node.yes)
+        return holds if node.yes else fails
+    if isinstance(node.no, bool):
+        return _or(fails, _words(node.yes)) if node.no else _and(holds, _words(node.yes))
+    if isinstance(node.yes, bool):
+        return _or(holds, _words(node.no)) if node.yes else _and(fails, _words(node.no))
+    yes, no = (_within(_words(one), "and", "or") for one in (node.yes, node.no))
+    return _Words(f"if {holds.text}: {yes}; otherwise: {no}", "if")
+
+
+def _of_condition(condition: Condition) -> _Words:
+    return _Words(condition.describe(), interval=condition if condition.values is None else None)
+
+
+def _of_opposite(condition: Condition) -> _Words:
+    """The words for rows that don't meet a condition of a split."""
+    if condition.values is None:
+        return _of_condition(Condition(condition.attribute, low=condition.high))
+    labels = [category_label(value) for value in condition.values]
+    if len(labels) == 1:
+        return _Words(f"{condition.attribute} ≠ {labels[0]}")
+    return _Words(f"{condition.attribute} not in {{{', '.join(labels)}}}")
+
+
+def _and(first: _Words, rest: _Words) -> _Words:
+    one, two = first.interval, rest.interval
+    if one is not None and two is not None and one.attribute == two.attribute:
+        return _of_condition(
+            Condition(one.attribute, low=max(one.low, two.low), high=min(one.high, two.high))
+        )
+    return _Words(f"{first.text} and {_within(rest, 'and')}", "and")
+
+
+def _or(first: _Words, rest: _Words) -> _Words:
+    return _Words(f"{first.text} or {_within(rest, 'or')}", "or")
+
+
+def _within(words: _Words, *plain: str) -> str:
+    """The text, in brackets unless what joins it is plain here."""
+    return words.text if words.joined_by in ("", *plain) else f"({words.text})"

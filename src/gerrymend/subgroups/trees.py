@@ -1,0 +1,238 @@
+"""Unions of leaves of a decision tree: exact for two levels of questions, greedy for more."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._sums import Array, Whole, as_whole
+from gerrymend._validation import check_whole
+from gerrymend.protected import Column
+from gerrymend.subgroups.axes import Axis, Scale, axes_of, cuts_in_words
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource, SubgroupClass
+from gerrymend.subgroups.conjunctions import check_bins
+from gerrymend.subgroups.tree_rule import Node, Split, TreeRule
+
+# Values to visit in one call: short enough for a deadline, and for Ctrl-C, to be noticed.
+_STRETCH = 20_000_000
+
+Cells: TypeAlias = NDArray[np.int64]
+# A leaf, or a question: attribute, rank (up to it for a number, it alone for a category), answers.
+Key: TypeAlias = "bool | tuple[int, int, Key, Key]"
+
+
+class Trees(SubgroupClass):
+    """Every group that a small decision tree tells apart: some of its leaves are in.
+
+    A question is whether a number is below a cut, or a category has one value. Each answer may be
+    followed by a question of its own. The class is closed under complement.
+
+    Parameters
+    ----------
+    max_depth : int, default=2
+        Most questions on the way to a leaf. With one or two the worst is exact; with more the tree
+        is grown greedily, and what it finds is a lower bound.
+    bins : int, optional
+        Cut numbers into at most so many bins of equal weight, instead of at every value.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> A = {"race": ["blue", "green"] * 20, "sex": ["F", "F", "M", "M"] * 10}
+    >>> y_pred = [int((r == "blue") == (s == "F")) for r, s in zip(A["race"], A["sex"])]
+    >>> report = audit([0] * 40, y_pred, sensitive_features=A, subgroups=Trees())
+    >>> print(report.worst)
+    if race = blue: sex = F; otherwise: sex ≠ F
+    >>> report.covers
+    'every union of leaves of a decision tree of depth 2 on race, sex'
+    """
+
+    def __init__(self, max_depth: int = 2, *, bins: int | None = None) -> None:
+        self.max_depth = max_depth
+        self.bins = bins
+
+    def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
+        """Rank the values of each attribute."""
+        max_depth = check_whole(self.max_depth, "max_depth", low=1)
+        bins = check_bins(self.bins)
+        axes = axes_of(columns, weight, event_weight > 0, bins)
+        scales = [axis.scale for axis in axes]
+        names = ", ".join(scale.name for scale in scales)
+        covers = (
+            f"every union of leaves of a decision tree of depth {max_depth} on {names}"
+            + cuts_in_words(scales, bins)
+        )
+        return TreeSearch(axes, max_depth, covers)
+
+
+@dataclass(frozen=True)
+class TreeRules:
+    """From ranks to a tree in the user's units."""
+
+    scales: tuple[Scale, ...]
+
+    def rule(self, key: Any) -> TreeRule:
+        """The tree of a key."""
+        return TreeRule(self._node(key), {scale.name: scale.kind for scale in self.scales})
+
+    def _node(self, key: Key) -> Node:
+        if isinstance(key, bool):
+            return key
+        attribute, rank, yes, no = key
+        scale = self.scales[attribute]
+        condition = scale.within(0, rank + 1) if scale.is_number else scale.among([rank])
+        return Split(condition, self._node(yes), self._node(no))
+
+
+class TreeSearch(BoundClass):
+    """For every first split the best second split on either side; the best of these."""
+
+    def __init__(self, axes: Sequence[Axis], max_depth: int, covers: str) -> None:
+        self.exact = max_depth <= 2
+        self._axes, self._max_depth, self._covers = axes, max_depth, covers
+        self._source = TreeRules(tuple(axis.scale for axis in axes))
+
+    @property
+    def source(self) -> RuleSource:
+        """What turns keys into rules."""
+        return self._source
+
+    @property
+    def covers(self) -> str:
+        """The class in words."""
+        return self._covers
+
+    def worst(self, residuals: Array) -> Found:
+        """The worst tree, for each residual: where its rate is too high."""
+        found = [
+            self._found(one, _Growth(self._axes, one).tree(self._max_depth)) for one in residuals
+        ]
+        values, members, keys = zip(*found, strict=True)
+        return Found(np.concatenate(values), np.concatenate(members), np.concatenate(keys))
+
+    def prove(
+        self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
+    ) -> Bracket:
+        """Exact for two levels of questions, if there is time for them."""
+        growth = _Growth(self._axes, residual, seconds=seconds)
+        found = self._found(residual, growth.tree(self._max_depth))
+        value, trivial = float(found.values[0]), float(np.maximum(residual, 0.0).sum())
+        return Bracket(found, value if self.exact and not growth.cut_short else trivial)
+
+    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
+        """The worst of the trees all of whose leaves have so many rows: a lower bound."""
+        growth = _Growth(self._axes, residual, rows=rows, smallest=smallest)
+        found = self._found(residual, growth.tree(self._max_depth))
+        inside = int(rows[found.members[0] > 0].sum())
+        return found if smallest <= inside <= rows.sum() - smallest else None
+
+    def _found(self, residual: Array, key: Key) -> Found:
+        members = _members(key, self._axes, len(residual)).astype(np.float64)
+        keys = np.empty(1, dtype=object)
+        keys[0] = key
+        return Found(np.array([residual @ members]), members[None], keys)
+
+
+def _members(key: Key, axes: Sequence[Axis], n_cells: int) -> NDArray[np.bool_]:
+    if isinstance(key, bool):
+        return np.full(n_cells, key)
+    attribute, rank, yes, no = key
+    holds = _holds(axes[attribute], rank)
+    return np.where(holds, _members(yes, axes, n_cells), _members(no, axes, n_cells))
+
+
+def _holds(axis: Axis, rank: int) -> NDArray[np.bool_]:
+    return axis.rank <= rank if axis.scale.is_number else axis.rank == rank
+
+
+class _Growth:
+    """Grows the tree of one residual. `cut_short` tells whether time was up before its end."""
+
+    def __init__(
+        self,
+        axes: Sequence[Axis],
+        residual: Array,
+        *,
+        rows: NDArray[np.intp] | None = None,
+        smallest: int = 0,
+        seconds: float = math.inf,
+    ) -> None:
+        self._axes, self._smallest = axes, smallest
+        self._w = as_whole(residual)[0]
+        self._rows = np.ones(len(residual), np.int64) if rows is None else rows.astype(np.int64)
+        self._deadline = time.monotonic() + seconds
+        self.cut_short = False
+
+    def tree(self, depth: int) -> Key:
+        """The best tree of so many levels: of the first two if there are more, and so on."""
+        return self._grown(np.arange(len(self._w)), depth)
+
+    def _grown(self, cells: Cells, depth: int) -> Key:
+        best = self._best(cells, depth)
+        if depth <= 2 or isinstance(best, bool):
+            return best
+        attribute, rank, _, _ = best
+        holds = _holds(self._axes[attribute], rank)[cells]
+        yes, no = (self._grown(cells[side], depth - 1) for side in (holds, ~holds))
+        return (attribute, rank, yes, no)
+
+    def _best(self, cells: Cells, depth: int) -> Key:
+        """The best tree of one or two levels; of the first attributes only, if time is up."""
+        best_worth = max(int(self._w[cells].sum()), 0)
+        best: Key = self._leaf(cells)
+        for attribute, axis in enumerate(self._axes):
+            if self.cut_short:
+                break
+            worth, splits = self._first_splits(axis, cells, depth)
+            both = np.where((worth >= 0).all(axis=1), worth.sum(axis=1), -1)
+            rank = int(both.argmax())
+            if both[rank] > best_worth:
+                best_worth = int(both[rank])
+                best = self._split(cells, attribute, rank, splits[rank].tolist())
+        return best
+
+    def _first_splits(self, axis: Axis, cells: Cells, depth: int) -> tuple[Whole, Whole]:
+        """What each first split by an attribute is worth on either side, and the second splits."""
+        from gerrymend.subgroups._tree_kernel import second_splits, sorted_by
+
+        order, first = sorted_by(axis.rank, cells, axis.scale.size)
+        worth = np.full((axis.scale.size, 2), -1)
+        splits = np.full((axis.scale.size, 2, 2), -1)
+        n_splits = axis.scale.size - axis.scale.is_number  # no number is above its last value
+        # An attribute on which all cells are equal makes no second split.
+        followers = self._axes if depth > 1 else [replace(axis, rank=0 * axis.rank)]
+        for attribute, follower in enumerate(followers):
+            ordered, n_values = follower.scale.is_number, follower.scale.size
+            everyone = np.zeros((2, n_values), dtype=np.int64)
+            np.add.at(everyone[0], follower.rank[cells], self._w[cells])
+            np.add.at(everyone[1], follower.rank[cells], self._rows[cells])
+            inside = np.zeros_like(everyone)
+            stretch = max(1, _STRETCH // (n_values + len(cells) // axis.scale.size))
+            for begin in range(0, n_splits, stretch):
+                values = (begin, min(begin + stretch, n_splits))
+                second_splits(
+                    values, order, first, axis.scale.is_number, follower.rank, ordered, attribute,
+                    self._w, self._rows, self._smallest, inside, everyone, worth, splits,
+                )  # fmt: skip
+                if time.monotonic() >= self._deadline:
+                    self.cut_short = True
+                    return worth, splits
+        return worth, splits
+
+    def _split(
+        self, cells: Cells, attribute: int, rank: int, second: Sequence[Sequence[int]]
+    ) -> Key:
+        """The tree of a first split and second ones, each leaf in if it is positive."""
+        holds = _holds(self._axes[attribute], rank)[cells]
+        yes, no = (
+            self._leaf(side) if follower < 0 else self._split(side, follower, value, [(-1, -1)] * 2)
+            for side, (follower, value) in zip((cells[holds], cells[~holds]), second, strict=True)
+        )
+        return (attribute, rank, yes, no)
+
+    def _leaf(self, cells: Cells) -> bool:
+        return bool(self._w[cells].sum() > 0)
