@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gerrymend.auditing import audit
+    from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.measured import Subgroup
     from gerrymend.notions import FairnessNotion
@@ -22,6 +23,8 @@ __version__ = "0.1.0"
 _HOME = {
     "audit": "auditing",
     "AuditReport": "report",
+    "check_report": "checker",
+    "CheckResult": "checker",
     "Subgroup": "measured",
     "SubgroupParityClassifier": "classifiers",
     "MarginalParityClassifier": "classifiers",
@@ -35,6 +38,7 @@ _HOME = {
 
 __all__ = [
     "AuditReport",
+    "CheckResult",
     "ExplicitGroups",
     "ExponentiatedGradient",
     "FairnessNotion",
@@ -45,6 +49,7 @@ __all__ = [
     "Subgroup",
     "SubgroupParityClassifier",
     "audit",
+    "check_report",
 ]
 
 

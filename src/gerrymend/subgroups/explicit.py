@@ -60,6 +60,14 @@ class ExplicitGroups(SubgroupClass):
             take_rows(columns, event_weight > 0), rules, f"the {len(rules)} groups that were named"
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """The class as plain data, its conditions written as those of a rule are."""
+        groups = {
+            str(name): {attribute: _plain(value) for attribute, value in wanted.items()}
+            for name, wanted in self.groups.items()
+        }
+        return {"name": type(self).__name__, "parameters": {"groups": groups}}
+
     def _rule(self, name: str, wanted: Any, columns: Mapping[str, Column]) -> Conjunction:
         where = f"The explicit group {name!r}"
         if not isinstance(wanted, Mapping) or not wanted:
@@ -75,6 +83,16 @@ class ExplicitGroups(SubgroupClass):
         conditions = tuple(_condition(where, columns[a], value) for a, value in wanted.items())
         kinds = {attribute: columns[attribute].kind for attribute in wanted}
         return Conjunction(conditions, kinds, name=str(name))
+
+
+def _plain(wanted: Any) -> dict[str, Any]:
+    """A pair is an interval and a list are values, also where JSON makes a list of both."""
+    if isinstance(wanted, tuple):
+        low, high = wanted
+        return {"low": low, "high": high}
+    if isinstance(wanted, list | set | frozenset):
+        return {"values": sorted(wanted, key=str)}
+    return {"values": [wanted]}
 
 
 def _condition(where: str, column: Column, wanted: Any) -> Condition:
