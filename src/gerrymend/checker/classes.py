@@ -12,7 +12,7 @@ from typing import Any
 
 from gerrymend.checker.dichotomies import dichotomies, most_dichotomies
 from gerrymend.checker.exact import ZERO, Attribute, Table
-from gerrymend.checker.rules import condition_holds
+from gerrymend.checker.rules import RuleError, condition_holds
 
 MOST_SUBGROUPS = 200_000
 MOST_STEPS = 1_000_000
@@ -42,7 +42,12 @@ def subgroups_of(searched: Mapping[str, Any], table: Table, active: Sequence[int
             raise NotListedError(
                 f"{name} has a parameter that the checker doesn't know, {parameter!r}"
             )
-    return listed(parameters, table, active)
+    try:
+        return listed(parameters, table, active)
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise NotListedError(f"its parameters can't be read ({problem!r})") from None
+    except RuleError as problem:
+        raise NotListedError(str(problem)) from None
 
 
 def bits(inside: Iterable[bool]) -> int:
@@ -52,7 +57,7 @@ def bits(inside: Iterable[bool]) -> int:
 
 def _check_few(count: int, most: int, what: str) -> None:
     if count > most:
-        raise NotListedError(f"too large: {count:,} {what} or more, of at most {most:,}")
+        raise NotListedError(f"too large for a limit of {most:,} {what}")
 
 
 # One attribute: the cells of each value, in order, and what can be made of them.

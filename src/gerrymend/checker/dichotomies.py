@@ -1,9 +1,9 @@
 """Every set of points that a linear threshold can select, in whole numbers.
 
 Write a threshold on a point x as a·z > 0 with z = (1, x). The hyperplanes a·z_i = 0 divide the
-space of all a into cones, one for each way to divide the points. Let the z span r dimensions (others
-of a don't matter, and are left out): every cone then has an extreme ray v, orthogonal to r − 1
-independent z_i. Just beside v the points with v·z_i ≠ 0 stay on their side, and those with
+space of all a into cones, one for each way to divide the points. Let the z span r dimensions (what
+a has besides doesn't matter, and is left out): every cone then has an extreme ray v, orthogonal to
+r − 1 independent z_i. Just beside v the points with v·z_i ≠ 0 stay on their side, and those with
 v·z_i = 0, which span r − 1 dimensions, are divided in any way in which they alone can be. So all
 cones are found from the rays through every r − 1 points and their opposites, and the same for the
 fewer points on each.
@@ -16,7 +16,8 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
-from math import comb, lcm, prod
+from math import comb, gcd, lcm, prod
+from operator import mul
 
 Vector = tuple[int, ...]
 
@@ -40,9 +41,11 @@ def dichotomies(points: Sequence[Sequence[Fraction]]) -> set[int]:
         found, flats = set(), set()
         for through in combinations(vectors.values(), rank - 1):
             ray = _orthogonal(through, rank)
+            if not any(ray):
+                continue
             sides = {i: _dot(ray, vector) for i, vector in vectors.items()}
             flat = frozenset(i for i, side in sides.items() if side == 0)
-            if flat in flats or not any(ray):
+            if flat in flats:
                 continue
             flats.add(flat)
             above = sum(1 << i for i, side in sides.items() if side > 0)
@@ -78,24 +81,30 @@ def _subsets(indices: Collection[int]) -> list[tuple[int, ...]]:
 
 
 def _dot(first: Vector, second: Vector) -> int:
-    return sum(a * b for a, b in zip(first, second, strict=True))
+    return sum(map(mul, first, second))
 
 
-def _reduced(rows: Sequence[Vector]) -> list[tuple[int, list[int]]]:
+def _reduced(rows: Sequence[Vector]) -> list[tuple[int, Vector]]:
     """Gauss–Jordan without fractions: the column of each pivot, and its row."""
-    pivots: list[tuple[int, list[int]]] = []
-    for row in map(list, rows):
+    pivots: list[tuple[int, Vector]] = []
+    for row in rows:
+        if len(pivots) == len(row):
+            break
         for column, pivot in pivots:
-            row = [a * pivot[column] - b * row[column] for a, b in zip(row, pivot, strict=True)]
+            row = _without(column, row, pivot)
         column = next((c for c, value in enumerate(row) if value), -1)
-        if column < 0:
-            continue
-        pivots = [
-            (c, [a * row[column] - b * pivot[column] for a, b in zip(pivot, row, strict=True)])
-            for c, pivot in pivots
-        ]
-        pivots.append((column, row))
+        if column >= 0:
+            pivots = [(c, _without(column, pivot, row)) for c, pivot in pivots]
+            pivots.append((column, row))
     return pivots
+
+
+def _without(column: int, row: Vector, pivot: Vector) -> Vector:
+    """A multiple of the row less one of the pivot's, 0 in the column, in small numbers."""
+    entry, unit = row[column], pivot[column]
+    left = [a * unit - b * entry for a, b in zip(row, pivot, strict=True)]
+    common = gcd(*left) or 1
+    return tuple(value // common for value in left)
 
 
 def _independent(vectors: Sequence[Vector]) -> list[int]:
