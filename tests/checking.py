@@ -3,7 +3,13 @@
 import json
 from typing import Any
 
+import pandas as pd
+
 from gerrymend import AuditReport, CheckResult, check_report
+from gerrymend.tally import Tally
+
+# The checker loops over rows, so that larger audits would take the suite too long.
+MOST_ROWS = 20_000
 
 
 def assert_checked(
@@ -24,3 +30,26 @@ def assert_checked(
     assert result.ok, str(result)
     assert not bound or any("upper bound" in one for one in result.checked), str(result)
     return result
+
+
+def assert_tally_checked(report: AuditReport, tally: Tally) -> None:
+    """The same from rows that were read already, where they are at hand and not too many."""
+    rows = tally.rows
+    if rows is None or len(rows.cell) > MOST_ROWS:
+        return
+    features: dict[str, Any] = {}
+    for column in tally.columns:
+        values = column.values[rows.cell]
+        if column.categories is not None:
+            values = pd.Categorical([column.categories[int(code)] for code in values])
+        features[column.name] = values
+    decided = set(rows.p.tolist()) <= {0, 1}
+    assert_checked(
+        report,
+        rows.y,
+        rows.p.astype(int) if decided else rows.p,
+        sensitive_features=features,
+        sample_weight=rows.weight,
+        decision_probabilities=not decided,
+        pos_label=1,
+    )

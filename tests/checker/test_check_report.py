@@ -199,6 +199,8 @@ LIES = [
     ({"worst__subgroup": "age ≤ 40.5"}, WORST + "its description in words selects other rows"),
     ({"min_group_size": 11}, WORST + "it has 10 rows that count, and 30 are outside; a group is "
      "not described if either is below min_group_size, 11."),
+    ({"min_group_size": 11, "worst__rule__terms__0__coefficient": 1.0,
+      "worst__rule__threshold": 35.5}, WORST + "it has 30 rows that count, and 10 are outside;"),
     ({"verdict": "within gamma"}, "verdict is stated as 'within gamma', and the report's numbers "
      "make it 'exceeds gamma'."),
     ({"verdict": "undecided"}, "verdict is stated as 'undecided'"),

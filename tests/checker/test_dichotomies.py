@@ -64,7 +64,7 @@ def test_a_point_on_an_edge():
     }
 
 
-@given(st.sets(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=7))
+@given(st.sets(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=6))
 def test_the_same_as_a_linear_program_on_grids(rows):
     points = points_of(sorted(rows))
     expected = {group for group in range(2 ** len(points)) if separable(points, group)}

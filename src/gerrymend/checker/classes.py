@@ -42,6 +42,8 @@ def subgroups_of(searched: Mapping[str, Any], table: Table, active: Sequence[int
             raise NotListedError(
                 f"{name} has a parameter that the checker doesn't know, {parameter!r}"
             )
+    if parameters.get("bins") is not None:
+        raise NotListedError("its numbers are in bins, which the report doesn't hold")
     try:
         return listed(parameters, table, active)
     except (KeyError, TypeError, AttributeError) as problem:
@@ -116,8 +118,6 @@ def _explicit(parameters: Mapping[str, Any], table: Table, active: Sequence[int]
 
 
 def _conjunctions(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
-    if parameters.get("bins") is not None:
-        raise NotListedError("its numbers are in bins, which the report doesn't hold")
     numeric = {"intervals": _intervals, "half_lines": _half_lines}[parameters["numeric"]]
     return _products(lambda by_value: by_value, numeric, parameters["max_depth"], table, active)
 
@@ -223,8 +223,8 @@ _Listing = Callable[[Mapping[str, Any], Table, Sequence[int]], set[int]]
 _LISTS: dict[str, tuple[set[str], _Listing]] = {
     "LinearThresholds": ({"search", "restarts", "random_state"}, _linear),
     "Conjunctions": ({"max_depth", "numeric", "bins"}, _conjunctions),
-    "ValueSets": ({"max_depth"}, _value_sets),
-    "Trees": ({"max_depth"}, _trees),
+    "ValueSets": ({"max_depth", "bins"}, _value_sets),
+    "Trees": ({"max_depth", "bins"}, _trees),
     "Marginals": (set(), _marginals),
     "ExplicitGroups": ({"groups"}, _explicit),
 }
