@@ -8,6 +8,10 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
+from gerrymend import auditing
+from gerrymend.checker import classes
+from tests.checking import assert_tally_checked
+
 # No time limit on an example: a busy machine is no bug. CI tries the same examples every time.
 settings.register_profile("gerrymend", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("gerrymend")
@@ -40,6 +44,25 @@ def load_paper(name: str) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
         y = frame.pop("G3") >= 11
         protected = frame[["sex", "age", "romantic", "Dalc", "Walc"]]
     return pd.get_dummies(frame).to_numpy(float), y.to_numpy(int), protected
+
+
+@pytest.fixture(autouse=True)
+def every_report_is_checked(monkeypatch):
+    """Whatever report a test makes, code that shares nothing with the auditors verifies it.
+
+    Classes are listed in full up to a smaller size than by default, so as to take little time.
+    """
+    examine = auditing.examine
+
+    def examine_and_check(tally, *arguments, **options):
+        report = examine(tally, *arguments, **options)
+        with monkeypatch.context() as limits:
+            limits.setattr(classes, "MOST_SUBGROUPS", 5_000)
+            limits.setattr(classes, "MOST_STEPS", 20_000)
+            assert_tally_checked(report, tally)
+        return report
+
+    monkeypatch.setattr(auditing, "examine", examine_and_check)
 
 
 @pytest.fixture

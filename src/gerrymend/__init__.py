@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gerrymend.auditing import audit
+    from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.measured import Subgroup
     from gerrymend.notions import FairnessNotion
@@ -29,6 +30,8 @@ __version__ = "0.1.0"
 _HOME = {
     "audit": "auditing",
     "AuditReport": "report",
+    "check_report": "checker",
+    "CheckResult": "checker",
     "Subgroup": "measured",
     "SubgroupParityClassifier": "classifiers",
     "MarginalParityClassifier": "classifiers",
@@ -45,6 +48,7 @@ _HOME = {
 
 __all__ = [
     "AuditReport",
+    "CheckResult",
     "Conjunctions",
     "ExplicitGroups",
     "ExponentiatedGradient",
@@ -58,6 +62,7 @@ __all__ = [
     "Trees",
     "ValueSets",
     "audit",
+    "check_report",
 ]
 
 

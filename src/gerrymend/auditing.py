@@ -164,6 +164,7 @@ def examine(
         covers=brackets[0][1].covers,
         partial=_partial([bracket for _, _, bracket in brackets], n),
         min_group_size=min_group_size,
+        notions=tuple(notions),
     )
 
 

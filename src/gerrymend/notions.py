@@ -11,7 +11,7 @@ The Auditor searches the first, the Learner pays the second: one linear operator
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,6 +62,15 @@ class FairnessNotion:
     def words(self) -> str:
         """The name as a reader would say it."""
         return self.name.replace("_", " ")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The notion as plain data."""
+        return {
+            "name": self.name,
+            "event": [bool(counts) for counts in self.event],
+            "a": [float(value) for value in self.a],
+            "b": [float(value) for value in self.b],
+        }
 
     def in_event(self, y: ArrayLike) -> NDArray[np.bool_]:
         """Rows that count."""

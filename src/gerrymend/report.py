@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gerrymend.measured import Subgroup
+from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import SubgroupClass
 
 # Differences below this are rounding, not unfairness.
@@ -37,6 +38,8 @@ class AuditReport:
     min_group_size : int
         Groups with fewer rows that count, inside or outside, are not described. The bounds cover
         them all the same.
+    notions : tuple of FairnessNotion
+        The rates that were compared; the bounds are over all of them.
     """
 
     worst: Subgroup | None
@@ -48,6 +51,7 @@ class AuditReport:
     covers: str
     partial: tuple[tuple[str, float], ...] = ()
     min_group_size: int = 1
+    notions: tuple[FairnessNotion, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -81,6 +85,8 @@ class AuditReport:
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
             "subgroups": repr(self.subgroups),
+            "class": self.subgroups.to_dict(),
+            "notions": [notion.to_dict() for notion in self.notions],
             "worst": None if self.worst is None else self.worst.to_dict(),
         }
 

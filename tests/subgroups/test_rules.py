@@ -1,9 +1,11 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gerrymend.protected import read_columns
+from gerrymend.protected import Column, read_columns
 from gerrymend.subgroups.rules import (
     Condition,
     Conjunction,
@@ -120,3 +122,36 @@ def test_a_rule_without_terms_is_everyone_or_no_one(threshold):
         rule = LinearRule(terms, (0.0,) * len(terms), threshold, levels)
         assert rule.describe() == ("no one" if threshold > 0 else "everyone")
     assert LinearRule((), (), threshold, {"x": None}).describe() in ("no one", "everyone")
+
+
+def test_a_threshold_in_few_digits_equals_no_score_as_a_decimal():
+    """Rounded coefficients make decimals tie that float64 tells apart: no place for a threshold."""
+
+    def decimal(value):
+        return Fraction(repr(float(value)))
+
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        values = (rng.integers(15, 23, 30), rng.integers(0, 2, 30), rng.integers(1, 6, 30))
+        columns = {
+            name: Column(name, v.astype(float)) for name, v in zip("abc", values, strict=True)
+        }
+        rule = LinearRule(
+            tuple(Term(name, categorical=False) for name in "abc"),
+            tuple(rng.uniform(-1, 1, 3).tolist()),
+            threshold=0.0,
+            levels=dict.fromkeys("abc"),
+        )
+        members = rule.scores(columns) >= np.median(rule.scores(columns))
+        short = rule.in_few_digits(columns, members)
+        np.testing.assert_array_equal(short.members(columns), members)
+        scores = [
+            sum(
+                decimal(coefficient) * decimal(columns[term.attribute].values[row])
+                for term, coefficient in zip(short.terms, short.coefficients, strict=True)
+            )
+            for row in range(30)
+        ]
+        threshold = decimal(short.threshold)
+        assert threshold not in scores
+        assert [score >= threshold for score in scores] == members.tolist()

@@ -111,6 +111,15 @@ class SubgroupClass(BaseEstimator, ABC):
         Residuals will be over the cells where the latter is positive.
         """
 
+    def to_dict(self) -> dict[str, Any]:
+        """The class as plain data: its name and its parameters.
+
+        >>> from gerrymend import LinearThresholds
+        >>> LinearThresholds(search="grid").to_dict()["name"]
+        'LinearThresholds'
+        """
+        return {"name": type(self).__name__, "parameters": self.get_params(deep=False)}
+
 
 class RuleSequence(Sequence[Rule]):
     """The rules of many keys, made when they are asked for."""

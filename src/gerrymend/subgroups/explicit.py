@@ -5,6 +5,8 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from gerrymend._sums import Array
 from gerrymend._validation import did_you_mean
 from gerrymend.protected import Column, take_rows
@@ -60,6 +62,14 @@ class ExplicitGroups(SubgroupClass):
             take_rows(columns, event_weight > 0), rules, f"the {len(rules)} groups that were named"
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """The class as plain data, its conditions written as those of a rule are."""
+        groups = {
+            str(name): {attribute: _plain(value) for attribute, value in wanted.items()}
+            for name, wanted in self.groups.items()
+        }
+        return {"name": type(self).__name__, "parameters": {"groups": groups}}
+
     def _rule(self, name: str, wanted: Any, columns: Mapping[str, Column]) -> Conjunction:
         where = f"The explicit group {name!r}"
         if not isinstance(wanted, Mapping) or not wanted:
@@ -77,13 +87,29 @@ class ExplicitGroups(SubgroupClass):
         return Conjunction(conditions, kinds, name=str(name))
 
 
+def _plain(wanted: Any) -> dict[str, Any]:
+    """A pair is an interval and a list are values, also where JSON makes a list of both."""
+    if isinstance(wanted, tuple):
+        low, high = map(_python, wanted)
+        return {"low": low, "high": high}
+    return {"values": _values(wanted)}
+
+
+def _values(wanted: Any) -> list[Any]:
+    listed = sorted(wanted, key=str) if isinstance(wanted, list | set | frozenset) else [wanted]
+    return [_python(value) for value in listed]
+
+
+def _python(value: Any) -> Any:
+    """A NumPy scalar as what it is in Python, so that a report can be written as JSON."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _condition(where: str, column: Column, wanted: Any) -> Condition:
-    if isinstance(wanted, list | set | frozenset):
-        if not wanted:
-            raise ValueError(f"{where} asks {column.name!r} to be in an empty list; name a value.")
-        return Condition(column.name, values=tuple(sorted(wanted, key=str)))
+    if isinstance(wanted, list | set | frozenset) and not wanted:
+        raise ValueError(f"{where} asks {column.name!r} to be in an empty list; name a value.")
     if not isinstance(wanted, tuple):
-        return Condition(column.name, values=(wanted,))
+        return Condition(column.name, values=tuple(_values(wanted)))
     numbers = all(end is None or isinstance(end, int | float) for end in wanted)
     if column.is_categorical or len(wanted) != 2 or not numbers:
         raise ValueError(

@@ -65,8 +65,12 @@ def number(value: float) -> str:
     return repr(float(value)).removesuffix(".0").replace("-", "−")
 
 
-def shortest_between(low: float, high: float, target: float | None = None) -> float:
+def shortest_between(
+    low: float, high: float, target: float | None = None, margin: float = 0.0
+) -> float:
     """The number of fewest digits near target (the middle if None), strictly between two others.
+
+    It is more than `margin` away from both.
 
     >>> shortest_between(37.0, 39.0, target=38.5816), shortest_between(-math.inf, 2.0)
     (38.6, 1.0)
@@ -77,7 +81,7 @@ def shortest_between(low: float, high: float, target: float | None = None) -> fl
         target = low + (high - low) / 2
     for digits in range(3, 18):
         candidate = float(f"{target:.{digits}g}")
-        if low < candidate < high:
+        if low + margin < candidate < high - margin:
             return candidate
     return target
 
@@ -307,8 +311,9 @@ class LinearRule(Rule):
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "LinearRule":
         """The same members of these columns, with as few digits as will keep them.
 
-        The threshold lies strictly between the scores of those in and those out, so that it never
-        equals a row's and no rounding can move a row across it.
+        The threshold lies strictly between the scores of those in and those out, by more than
+        float64 scores are off: it never equals a row's, in decimals neither, and no rounding can
+        move a row across it.
         """
         unit = max(map(abs, self.coefficients)) if np.count_nonzero(self.coefficients) == 1 else 1.0
         for digits in range(2, 18):
@@ -317,9 +322,22 @@ class LinearRule(Rule):
             scores = rounded.scores(columns)
             low = float(np.max(scores[~members], initial=-np.inf))
             high = float(np.min(scores[members], initial=np.inf))
-            if low < high:
-                return replace(rounded, threshold=shortest_between(low, high))._without_zeros()
+            margin = rounded._rounding(columns)
+            if low + 2 * margin < high:
+                threshold = shortest_between(low, high, margin=margin)
+                return replace(rounded, threshold=threshold)._without_zeros()
         return self._without_zeros()
+
+    def _rounding(self, columns: Mapping[str, Column]) -> float:
+        """What a score can be off by: k terms, rounded when read (twice), multiplied and added.
+
+        That is (k + 3)·2⁻⁵³ of Σ |coefficient·term|, and twice that leaves room for the threshold.
+        """
+        size = sum(
+            abs(coefficient) * float(np.max(np.abs(term.evaluate(columns[term.attribute]))))
+            for term, coefficient in zip(self.terms, self.coefficients, strict=True)
+        )
+        return (len(self.terms) + 3) * 2.0**-52 * size
 
     def _without_zeros(self) -> "LinearRule":
         """The same rule without the terms that don't matter."""

@@ -1,0 +1,230 @@
+"""All subgroups of a class, one by one, where it is small: as sets of cells, each a bit.
+
+Only cells that have weight in the event matter for a value, so the subgroups are listed as what
+they are among these.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import Any
+
+from gerrymend.checker.dichotomies import dichotomies, most_dichotomies
+from gerrymend.checker.exact import ZERO, Attribute, Table
+from gerrymend.checker.rules import RuleError, condition_holds
+
+MOST_SUBGROUPS = 200_000
+MOST_STEPS = 1_000_000
+# Float64 can't tell on which side of a mean a value is that is closer to it than this.
+_CLOSE = Fraction(1, 10**9)
+
+
+class NotListedError(Exception):
+    """Why the subgroups of a class can't be listed here."""
+
+
+def subgroups_of(searched: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
+    """Every subgroup of a class among the active cells; bit i is set where active[i] is in.
+
+    >>> colours = Attribute("race", False, ("blue", "green", "red"))
+    >>> table = Table({"race": colours}, [[1, 0]] * 3, [], [])
+    >>> marginals = {"name": "Marginals", "parameters": {}}
+    >>> sorted(map(bin, subgroups_of(marginals, table, [0, 1, 2])))
+    ['0b1', '0b10', '0b100']
+    """
+    name, parameters = searched["name"], searched["parameters"]
+    if name not in _LISTS:
+        raise NotListedError(f"{name} is a class that the checker doesn't know")
+    known, listed = _LISTS[name]
+    for parameter in parameters:
+        if parameter not in known:
+            raise NotListedError(
+                f"{name} has a parameter that the checker doesn't know, {parameter!r}"
+            )
+    if parameters.get("bins") is not None:
+        raise NotListedError("its numbers are in bins, which the report doesn't hold")
+    try:
+        return listed(parameters, table, active)
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise NotListedError(f"its parameters can't be read ({problem!r})") from None
+    except RuleError as problem:
+        raise NotListedError(str(problem)) from None
+
+
+def bits(inside: Iterable[bool]) -> int:
+    """A set of cells, one bit each."""
+    return sum(1 << i for i, member in enumerate(inside) if member)
+
+
+def _check_few(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise NotListedError(f"too large for a limit of {most:,} {what}")
+
+
+# One attribute: the cells of each value, in order, and what can be made of them.
+
+
+def _by_value(attribute: Attribute, active: Sequence[int]) -> list[int]:
+    values = [attribute.values[cell] for cell in active]
+    distinct = set(values)
+    ordered = sorted(distinct) if attribute.is_number else list(distinct)
+    return [bits(value == one for value in values) for one in ordered]
+
+
+def _intervals(by_value: list[int]) -> list[int]:
+    n_ends = len(by_value) + 1
+    _check_few(comb(n_ends, 2), MOST_SUBGROUPS, "subgroups")
+    return [sum(by_value[low:high]) for low, high in combinations(range(n_ends), 2)]
+
+
+def _half_lines(by_value: list[int]) -> list[int]:
+    cuts = range(1, len(by_value))
+    return [side for cut in cuts for side in (sum(by_value[:cut]), sum(by_value[cut:]))]
+
+
+def _unions(by_value: list[int]) -> list[int]:
+    _check_few(2 ** len(by_value), MOST_SUBGROUPS, "subgroups")
+    sizes = range(1, len(by_value) + 1)
+    return [sum(chosen) for size in sizes for chosen in combinations(by_value, size)]
+
+
+# The classes.
+
+
+def _marginals(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
+    groups: set[int] = set()
+    for attribute in table.attributes.values():
+        if not attribute.is_number:
+            groups |= set(_by_value(attribute, active))
+            continue
+        mean = _mean(attribute.values, table)
+        close = _CLOSE * (1 + abs(mean))
+        if any(0 < abs(value - mean) <= close for value in attribute.values):
+            raise NotListedError(
+                f"rounding decides on which side of its mean a {attribute.name!r} is"
+            )
+        above = bits(attribute.values[cell] >= mean for cell in active)
+        groups |= {above, bits([True] * len(active)) & ~above}
+    return groups
+
+
+def _explicit(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
+    groups = set()
+    for conditions in parameters["groups"].values():
+        held = [condition_holds({"attribute": a, **c}, table) for a, c in conditions.items()]
+        groups.add(bits(all(holds[cell] for holds in held) for cell in active))
+    return groups
+
+
+def _conjunctions(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
+    numeric = {"intervals": _intervals, "half_lines": _half_lines}[parameters["numeric"]]
+    return _products(lambda by_value: by_value, numeric, parameters["max_depth"], table, active)
+
+
+def _value_sets(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
+    return _products(_unions, _intervals, parameters["max_depth"], table, active)
+
+
+def _products(
+    categorical: Callable[[list[int]], list[int]],
+    numeric: Callable[[list[int]], list[int]],
+    depth: int | None,
+    table: Table,
+    active: Sequence[int],
+) -> set[int]:
+    """One condition on each of at most `depth` attributes."""
+    depth = len(table.attributes) if depth is None else min(depth, len(table.attributes))
+    with_conditions: list[set[int]] = [{bits([True] * len(active))}, *(set() for _ in range(depth))]
+    for attribute in table.attributes.values():
+        parts = (numeric if attribute.is_number else categorical)(_by_value(attribute, active))
+        for k in reversed(range(depth)):
+            fewer = with_conditions[k]
+            _check_few(len(fewer) * len(parts), MOST_STEPS, "steps")
+            with_conditions[k + 1] |= {one & part for one in fewer for part in parts}
+            _check_few(len(with_conditions[k + 1]), MOST_SUBGROUPS, "subgroups")
+    return set().union(*with_conditions)
+
+
+def _trees(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
+    """Of depth 0 everyone and no one; a split has any tree that is one less deep on either side."""
+    everyone = bits([True] * len(active))
+    splits: set[int] = set()
+    for attribute in table.attributes.values():
+        by_value = _by_value(attribute, active)
+        splits |= set(_half_lines(by_value) if attribute.is_number else by_value) - {everyone}
+    splits = {min(split, everyone & ~split) for split in splits}  # yes and no can change places
+    groups = {0, everyone}
+    for _ in range(parameters["max_depth"]):
+        deeper = set(groups)
+        for split in splits:
+            yes = {group & split for group in groups}
+            no = {group & ~split for group in groups}
+            _check_few(len(yes) * len(no), MOST_STEPS, "steps")
+            deeper |= {one | other for one in yes for other in no}
+            _check_few(len(deeper), MOST_SUBGROUPS, "subgroups")
+        groups = deeper
+    return groups
+
+
+def _linear(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
+    if parameters.get("search") == "grid":
+        return _paper_grid(table, active)
+    columns: list[list[Fraction]] = []
+    for attribute in table.attributes.values():
+        values = [attribute.values[cell] for cell in active]
+        if attribute.is_number:
+            columns.append(values)
+        else:
+            columns += [[Fraction(value == one) for value in values] for one in set(values)]
+    points = list(zip(*columns, strict=True))
+    subgroups, steps = most_dichotomies(points)
+    where = f"over {len(points):,} distinct rows that count"
+    _check_few(subgroups, MOST_SUBGROUPS, f"subgroups {where}")
+    _check_few(steps, MOST_STEPS, f"steps {where}")
+    return dichotomies(points)
+
+
+def _paper_grid(table: Table, active: Sequence[int]) -> set[int]:
+    """θ·(x − mean) < 0 for θ in {−1, −.9, …, .9}², x two numbers or indicators."""
+    first, second = (_centred(attribute, table) for attribute in table.attributes.values())
+    steps = [Fraction(step, 10) for step in range(-10, 10)]
+    groups = set()
+    for a in steps:
+        for b in steps:
+            sums = [a * first[cell] + b * second[cell] for cell in active]
+            if any(0 < abs(value) <= _CLOSE for value in sums):
+                raise NotListedError("rounding decides on which side of a threshold a row is")
+            groups.add(bits(value < 0 for value in sums))
+    return groups
+
+
+def _centred(attribute: Attribute, table: Table) -> list[Fraction]:
+    values: Sequence[Fraction] = attribute.values
+    if not attribute.is_number:
+        # The indicator of the category of less weight; of equals the first one in order.
+        present = set(values)
+        weight = dict.fromkeys([*sorted(present - {None}), *(present & {None})], ZERO)
+        for value, by_label in zip(attribute.values, table.weight, strict=True):
+            weight[value] += sum(by_label)
+        rarest = min(weight, key=weight.__getitem__)
+        values = [Fraction(value == rarest) for value in attribute.values]
+    mean = _mean(values, table)
+    return [value - mean for value in values]
+
+
+def _mean(values: Sequence[Fraction], table: Table) -> Fraction:
+    weighted = (value * sum(by_label) for value, by_label in zip(values, table.weight, strict=True))
+    return sum(weighted, ZERO) / table.total_weight
+
+
+_Listing = Callable[[Mapping[str, Any], Table, Sequence[int]], set[int]]
+# By class: the parameters that the listing takes into account, or that only say how to search.
+_LISTS: dict[str, tuple[set[str], _Listing]] = {
+    "LinearThresholds": ({"search", "restarts", "random_state"}, _linear),
+    "Conjunctions": ({"max_depth", "numeric", "bins"}, _conjunctions),
+    "ValueSets": ({"max_depth", "bins"}, _value_sets),
+    "Trees": ({"max_depth", "bins"}, _trees),
+    "Marginals": (set(), _marginals),
+    "ExplicitGroups": ({"groups"}, _explicit),
+}

@@ -1,0 +1,249 @@
+"""Numbers without rounding, and the rows that a report was made from, summed in them.
+
+A float stands for the decimal that it prints as: 0.1 is 1/10, not the binary fraction next to it. A
+rule is defined by the numbers it prints, data was written in decimals too, and a reader who checks
+with pencil and paper uses these. The order of two floats is that of their decimals, so comparisons
+with a cut are the same either way; sums are not, and where float64 arithmetic would select other
+rows than exact arithmetic does, the checker says so.
+
+Rows are read and summed one by one in Python: slow, and easy to believe.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+import narwhals as nw
+
+ZERO = Fraction(0)
+# What a sum of probabilities may be off by.
+SLACK = Fraction(1, 10**9)
+
+
+def exact(number: Any) -> Fraction:
+    """The decimal that a number prints as, as a fraction.
+
+    >>> exact(0.1), exact(3), exact(0.1 + 0.2)
+    (Fraction(1, 10), Fraction(3, 1), Fraction(7500000000000001, 25000000000000000))
+    """
+    if isinstance(number, float):
+        return Fraction(repr(float(number)))
+    return Fraction(number)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A protected attribute in each cell: fractions, or categories, None for a missing one."""
+
+    name: str
+    is_number: bool
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows, summed by cell (distinct protected row) and label.
+
+    `rows[c][y]`, `weight[c][y]` and `positive[c][y]` are the number of rows, their weight and the
+    weight that is decided positive.
+    """
+
+    attributes: dict[str, Attribute]
+    rows: list[list[int]]
+    weight: list[list[Fraction]]
+    positive: list[list[Fraction]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in all."""
+        return sum(map(sum, self.rows))
+
+    @property
+    def total_weight(self) -> Fraction:
+        """Weight in all."""
+        return sum((mass for by_label in self.weight for mass in by_label), ZERO)
+
+
+def read_table(
+    y_true: Any,
+    y_pred: Any,
+    sensitive_features: Any,
+    sample_weight: Any,
+    threshold: float | None,
+    decision_probabilities: bool,
+    pos_label: Any,
+) -> Table:
+    """Read the arguments of an audit, and sum them without rounding."""
+    if threshold is not None and decision_probabilities:
+        raise ValueError("threshold and decision_probabilities exclude each other; pass one.")
+    labels, predicted = _vector(y_true, "y_true"), _vector(y_pred, "y_pred")
+    columns = _columns(sensitive_features)
+    weights = (
+        [1] * len(labels) if sample_weight is None else _vector(sample_weight, "sample_weight")
+    )
+    lengths = {"y_true": len(labels), "y_pred": len(predicted), "sample_weight": len(weights)}
+    lengths |= {f"{name!r} of sensitive_features": len(v) for name, (_, v) in columns.items()}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"The arguments differ in their number of rows: {counts}.")
+    are_decisions = threshold is None and not decision_probabilities
+    classes = _classes(labels, predicted if are_decisions else [], pos_label)
+    if threshold is not None:
+        decided: list[Any] = [int(score >= threshold) for score in predicted]
+    else:
+        decided = _decisions(predicted, classes) if are_decisions else predicted
+    cells = list(zip(*(values for _, values in columns.values()), strict=True))
+    y = [int(label == classes[1]) for label in labels]
+    return _summed(columns, Counter(zip(cells, y, decided, weights, strict=True)))
+
+
+def _summed(
+    columns: dict[str, tuple[bool, list[Any]]], counted: Counter[tuple[Any, int, Any, Any]]
+) -> Table:
+    place = {cell: i for i, cell in enumerate(dict.fromkeys(cell for cell, *_ in counted))}
+    rows = [[0, 0] for _ in place]
+    weight, positive = ([[ZERO, ZERO] for _ in place] for _ in range(2))
+    for (cell, y, p, w), count in counted.items():
+        mass = _weight(w) * count
+        rows[place[cell]][y] += count
+        weight[place[cell]][y] += mass
+        positive[place[cell]][y] += mass * _probability(p)
+    if not any(map(any, weight)):
+        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
+    attributes = {
+        name: Attribute(name, is_number, tuple(map(exact, values) if is_number else values))
+        for (name, (is_number, _)), values in zip(
+            columns.items(), zip(*place, strict=True), strict=True
+        )
+    }
+    return Table(attributes, rows, weight, positive)
+
+
+def _weight(value: Any) -> Fraction:
+    if not isfinite(value) or value < 0:
+        raise ValueError(f"sample_weight has the value {value!r}; weights are finite, 0 or more.")
+    return exact(value)
+
+
+def _probability(value: Any) -> Fraction:
+    p = exact(value)
+    if not -SLACK <= p <= 1 + SLACK:
+        raise ValueError(
+            f"y_pred has the value {value!r}; with decision_probabilities=True it lies in [0, 1]."
+        )
+    return min(max(p, ZERO), Fraction(1))
+
+
+def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[Any]:
+    """The two labels, the positive one last; decisions may show the second."""
+    classes = sorted(set(labels))
+    if len(classes) == 1:
+        classes = sorted(set(labels) | set(decisions))
+    if len(classes) != 2:
+        raise ValueError(
+            f"y_true must have two labels, as it had in the audit; it has {len(classes)}: "
+            f"{', '.join(map(repr, classes[:6]))}."
+        )
+    if pos_label is None:
+        return classes
+    if pos_label not in classes:
+        raise ValueError(
+            f"pos_label={pos_label!r} is no label of y_true; its labels are "
+            f"{', '.join(map(repr, classes))}."
+        )
+    return sorted(classes, key=lambda label: bool(label == pos_label))
+
+
+def _decisions(predicted: list[Any], classes: list[Any]) -> list[int]:
+    unknown = sorted(map(repr, set(predicted) - set(classes)))
+    if unknown:
+        raise ValueError(
+            f"y_pred has values that are no label: {', '.join(unknown[:3])}. Pass what was passed "
+            "to audit(): threshold for scores, decision_probabilities=True for a mixture's."
+        )
+    return [int(decision == classes[1]) for decision in predicted]
+
+
+def _vector(values: Any, argument: str) -> list[Any]:
+    frame = nw.from_native(values, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if len(frame.columns) != 1:
+            raise ValueError(f"{argument} must have one column; it has {len(frame.columns)}.")
+        values = frame.get_column(frame.columns[0]).to_native()
+    listed = _listed(values, argument)
+    if not listed:
+        raise ValueError(f"{argument} is empty: it has no rows.")
+    if None in listed:
+        raise ValueError(f"{argument} has missing values; fill in or drop these rows.")
+    if isinstance(listed[0], list | tuple):
+        raise ValueError(f"{argument} must have one dimension.")
+    return listed
+
+
+def _columns(data: Any) -> dict[str, tuple[bool, list[Any]]]:
+    """By name: whether it is a number, and its values."""
+    columns = [_column(str(name), values) for name, values in _named(data)]
+    names = [name for name, _, _ in columns]
+    if not columns or len(set(names)) < len(names):
+        raise ValueError(f"sensitive_features needs columns of different names; got {names}.")
+    return {name: (is_number, values) for name, is_number, values in columns}
+
+
+def _named(data: Any) -> Iterable[tuple[Any, Any]]:
+    seen = nw.from_native(data, allow_series=True, eager_only=True, pass_through=True)
+    if isinstance(seen, nw.DataFrame):
+        return [(name, seen.get_column(name).to_native()) for name in seen.columns]
+    if isinstance(seen, nw.Series):
+        return [(seen.name or "attribute_0", data)]
+    if isinstance(data, Mapping):
+        return data.items()
+    table = _listed(data, "sensitive_features")
+    if not any(isinstance(row, Sequence) and not isinstance(row, str) for row in table):
+        return [("attribute_0", table)]
+    return [(f"attribute_{j}", list(values)) for j, values in enumerate(zip(*table, strict=True))]
+
+
+def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
+    where = f"{name!r} of sensitive_features"
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    dtype = series.dtype if isinstance(series, nw.Series) else None
+    listed = _listed(values, where)
+    kinds = {type(value) for value in listed if value is not None}
+    if (
+        isinstance(dtype, nw.Categorical | nw.Enum)
+        or str(getattr(values, "dtype", "")) == "category"
+    ):
+        return name, False, listed
+    numbers = bool(kinds) and all(issubclass(k, int | float) and k is not bool for k in kinds)
+    if not (numbers or (dtype is not None and dtype.is_numeric())):
+        return name, False, listed
+    if not all(value is not None and isfinite(value) for value in listed):
+        raise ValueError(f"{where} is a number and has missing or infinite values.")
+    return name, True, listed
+
+
+def _listed(values: Any, argument: str) -> list[Any]:
+    """Plain Python values, None for a missing one."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"{argument} must be an array, Series, frame or list; got {type(values).__name__}."
+        )
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        listed = series.to_list()
+    else:
+        listed = values.tolist() if hasattr(values, "tolist") else list(values)
+    return [_plain(value) for value in listed]
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return None if isinstance(value, float) and value != value else value

@@ -1,0 +1,121 @@
+"""Who is in a group, by the plain data of its rule, and which numbers of it a row might equal."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from gerrymend.checker.exact import ZERO, Attribute, Table, exact
+
+
+class RuleError(ValueError):
+    """A rule that is not of the documented form, or not about these columns."""
+
+
+def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
+    """Whether each cell is in, without rounding.
+
+    >>> ages = Attribute("age", True, (exact(20), exact(40)))
+    >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
+    >>> members({"kind": "linear", "terms": [{"attribute": "age", "coefficient": -1.0}],
+    ...          "threshold": -30.0}, table)
+    [True, False]
+    """
+    kind = rule.get("kind")
+    try:
+        if kind == "conjunction":
+            held = [condition_holds(one, table) for one in rule["conditions"]]
+            return [all(holds) for holds in zip(*held, strict=True)]
+        if kind == "linear":
+            threshold = exact(rule["threshold"])
+            return [score >= threshold for score in scores(rule, table)]
+        if kind == "tree":
+            return _tree(rule["tree"], table)
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise RuleError(f"its rule of kind {kind!r} can't be read ({problem!r})") from None
+    raise RuleError(f"its rule is of the unknown kind {kind!r}")
+
+
+def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
+    """Whether the value of each cell is among `values`, or in low ≤ value < high."""
+    attribute = attribute_of(condition, table)
+    if "values" in condition:
+        wanted = [exact(v) if attribute.is_number else v for v in condition["values"]]
+        return [value in wanted for value in attribute.values]
+    _check_number(attribute)
+    low, high = condition["low"], condition["high"]
+    return [
+        (low is None or exact(low) <= value) and (high is None or value < exact(high))
+        for value in attribute.values
+    ]
+
+
+def scores(rule: Mapping[str, Any], table: Table) -> list[Fraction]:
+    """Σ coefficient·term of each cell, without rounding."""
+    total = [ZERO] * len(table)
+    for term in rule["terms"]:
+        coefficient = exact(term["coefficient"])
+        values = _term(term, table)
+        total = [score + coefficient * value for score, value in zip(total, values, strict=True)]
+    return total
+
+
+def members_in_floats(rule: Mapping[str, Any], table: Table) -> list[bool]:
+    """Who is in a linear rule where float64 arithmetic adds up its terms in their order."""
+    total = [0.0] * len(table)
+    for term in rule["terms"]:
+        coefficient = float(term["coefficient"])
+        values = map(float, _term(term, table))
+        total = [score + coefficient * value for score, value in zip(total, values, strict=True)]
+    return [score >= float(rule["threshold"]) for score in total]
+
+
+def cuts(rule: Mapping[str, Any], table: Table) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """What is cut, each number that cuts it, and the values of the cells there."""
+    if rule["kind"] == "linear":
+        yield "the threshold", rule["threshold"], tuple(scores(rule, table))
+        return
+    conditions = rule["conditions"] if rule["kind"] == "conjunction" else _nodes(rule["tree"])
+    for condition in conditions:
+        attribute = attribute_of(condition, table)
+        for end in ("low", "high"):
+            if condition.get(end) is not None:
+                yield f"the cut of {attribute.name!r}", condition[end], attribute.values
+
+
+def attribute_of(part: Mapping[str, Any], table: Table) -> Attribute:
+    """The attribute that a condition or a term is about."""
+    name = part["attribute"]
+    if name not in table.attributes:
+        raise RuleError(
+            f"its rule uses the attribute {name!r}, which is no column of sensitive_features: "
+            f"{', '.join(table.attributes)}"
+        )
+    return table.attributes[name]
+
+
+def _term(term: Mapping[str, Any], table: Table) -> list[Fraction]:
+    attribute = attribute_of(term, table)
+    if "value" in term:
+        return [Fraction(value == term["value"]) for value in attribute.values]
+    _check_number(attribute)
+    return list(attribute.values)
+
+
+def _check_number(attribute: Attribute) -> None:
+    if not attribute.is_number:
+        raise RuleError(f"its rule takes {attribute.name!r} for a number, and it has categories")
+
+
+def _tree(node: Any, table: Table) -> list[bool]:
+    if isinstance(node, bool):
+        return [node] * len(table)
+    holds = condition_holds(node["condition"], table)
+    yes, no = _tree(node["yes"], table), _tree(node["no"], table)
+    return [a if held else b for held, a, b in zip(holds, yes, no, strict=True)]
+
+
+def _nodes(node: Any) -> Iterator[Mapping[str, Any]]:
+    if not isinstance(node, bool):
+        yield node["condition"]
+        yield from _nodes(node["yes"])
+        yield from _nodes(node["no"])

@@ -1,0 +1,166 @@
+"""Who is in a group by its description, the words that people read.
+
+Reads what rules print: conditions joined by "and" or "or", "not (…)", "if …: …; otherwise: …", all
+of it perhaps after the name of a group, and linear formulas. Attributes and categories are those of
+the data, so that an "and" within a name is no matter. What is in other words is not read at all.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from gerrymend.checker.exact import ZERO, Attribute, Table
+
+Members = list[bool]
+
+_NUMBER = r"−?\d+(?:\.\d+)?(?:e[−+]?\d+)?"
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "≤": operator.le,
+    "≥": operator.ge,
+}
+_JOIN: dict[str, Callable[[bool, bool], bool]] = {" and ": operator.and_, " or ": operator.or_}
+_END = r"(?= and | or |: |; |\)|$)"
+
+
+class UnreadError(Exception):
+    """Words that no rule prints."""
+
+
+def members_by_words(text: str, table: Table) -> Members | None:
+    """Whether each cell is in, or None where the words can't be read.
+
+    >>> ages = Attribute("age", True, (Fraction(20), Fraction(40)))
+    >>> sexes = Attribute("sex", False, ("F", None))
+    >>> table = Table({"age": ages, "sex": sexes}, [[1, 0]] * 2, [], [])
+    >>> members_by_words("not (age ≥ 35.5 and sex = (missing))", table)
+    [True, False]
+    >>> members_by_words("if age < 35.5: sex ≠ F; otherwise: sex in {F, (missing)}", table)
+    [False, True]
+    >>> members_by_words("0.5·age − 12·[sex=F] ≥ 0", table)
+    [False, True]
+    >>> members_by_words("whoever is old", table) is None
+    True
+    """
+    named = re.fullmatch(r".+? \((.+)\)", text)
+    for words in [text, *(named.groups() if named else ())]:
+        for read in (_expression, _formula):
+            try:
+                inside, rest = read(words, table)
+            except UnreadError:
+                continue
+            if not rest:
+                return inside
+    return None
+
+
+def _expression(text: str, table: Table) -> tuple[Members, str]:
+    """What a text begins with, and the rest of the text."""
+    if text.startswith("if "):
+        holds, text = _item(text.removeprefix("if "), table)
+        yes, text = _expression(_after(": ", text), table)
+        no, text = _expression(_after("; otherwise: ", text), table)
+        return [a if held else b for held, a, b in zip(holds, yes, no, strict=True)], text
+    inside, text = _item(text, table)
+    word = next((word for word in _JOIN if text.startswith(word)), None)
+    while word is not None and text.startswith(word):  # never "and" and "or" side by side
+        other, text = _item(text.removeprefix(word), table)
+        inside = list(map(_JOIN[word], inside, other))
+    return inside, text
+
+
+def _item(text: str, table: Table) -> tuple[Members, str]:
+    for opening in ("not (", "("):
+        if text.startswith(opening):
+            inside, text = _expression(text.removeprefix(opening), table)
+            opposite = opening == "not ("
+            return [member != opposite for member in inside], _after(")", text)
+    for word in ("everyone", "no one"):
+        if text.startswith(word):
+            return [word == "everyone"] * len(table), text.removeprefix(word)
+    for attribute in table.attributes.values():
+        for pattern, holds in _conditions(attribute):
+            if found := re.match(pattern + _END, text):
+                return [holds(value, found) for value in attribute.values], text[found.end() :]
+    raise UnreadError(text)
+
+
+def _after(sign: str, text: str) -> str:
+    if not text.startswith(sign):
+        raise UnreadError(text)
+    return text.removeprefix(sign)
+
+
+_Holds = Callable[[Any, re.Match[str]], bool]
+
+
+def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
+    """Each form of a condition on the attribute, and whether it holds for a value."""
+    name, one = re.escape(attribute.name), f"(?:{_labels(attribute)})"
+
+    def is_named(value: Any, found: re.Match[str]) -> bool:
+        # What follows a label is a comma or the end, so that a label with a comma is one label.
+        labels = re.findall(rf"({one})(?:, |$)", found[1])
+        return value in map(_fraction, labels) if attribute.is_number else _label(value) in labels
+
+    def is_not_named(value: Any, found: re.Match[str]) -> bool:
+        return not is_named(value, found)
+
+    several = rf"\{{({one}(?:, {one})*)\}}"
+    yield rf"{name} in {several}", is_named
+    yield rf"{name} not in {several}", is_not_named
+    yield rf"{name} = ({one})", is_named
+    yield rf"{name} ≠ ({one})", is_not_named
+    if attribute.is_number:
+        yield (
+            rf"{name} ([<≤≥]) ({_NUMBER})",
+            lambda value, found: _COMPARE[found[1]](value, _fraction(found[2])),
+        )
+        yield (
+            rf"({_NUMBER}) ≤ {name} < ({_NUMBER})",
+            lambda value, found: _fraction(found[1]) <= value < _fraction(found[2]),
+        )
+
+
+def _label(value: Any) -> str:
+    return "(missing)" if value is None else str(value)
+
+
+def _labels(attribute: Attribute) -> str:
+    """A pattern of the attribute's values, the longest first."""
+    if attribute.is_number:
+        return _NUMBER
+    labels = sorted({_label(value) for value in attribute.values}, key=len, reverse=True)
+    return "|".join(map(re.escape, labels))
+
+
+def _fraction(text: str) -> Fraction:
+    return Fraction(text.replace("−", "-"))
+
+
+def _formula(text: str, table: Table) -> tuple[Members, str]:
+    """Σ ±coefficient·term ≥ threshold."""
+    score = [ZERO] * len(table)
+    text = text if text.startswith("−") else f" + {text}"
+    while not (last := re.fullmatch(rf" ≥ ({_NUMBER})", text)):
+        values, text = _term(text, table)
+        score = list(map(operator.add, score, values))
+    threshold = _fraction(last[1])
+    return [value >= threshold for value in score], ""
+
+
+def _term(text: str, table: Table) -> tuple[list[Fraction], str]:
+    for attribute in table.attributes.values():
+        name = re.escape(attribute.name)
+        term = name if attribute.is_number else rf"\[{name}=({_labels(attribute)})\]"
+        found = re.match(rf" ?([+−]) ?(?:({_NUMBER})·)?{term}(?= [+−≥] )", text)
+        if not found:
+            continue
+        coefficient = _fraction(found[2] or "1") * (-1 if found[1] == "−" else 1)
+        values = attribute.values
+        if not attribute.is_number:
+            values = tuple(Fraction(_label(value) == found[3]) for value in values)
+        return [coefficient * value for value in values], text[found.end() :]
+    raise UnreadError(text)

@@ -1,0 +1,379 @@
+"""The checker accepts honest reports, and names every planted lie."""
+
+import ast
+import copy
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import gerrymend.checker
+from gerrymend import (
+    ExplicitGroups,
+    FairnessNotion,
+    LinearThresholds,
+    audit,
+    check_report,
+)
+from tests.checking import assert_checked
+
+CODE = Path(gerrymend.checker.__file__).parent
+
+
+def test_it_shares_no_code_with_the_auditors():
+    for path in CODE.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom | ast.Import):
+                module = getattr(node, "module", None)
+                names = [module] if module else [alias.name for alias in node.names]
+                for name in names:
+                    known = name.startswith(("gerrymend.checker", "collections"))
+                    assert known or name in sys.stdlib_module_names | {"narwhals"}, name
+    code = "import sys, gerrymend.checker; print([m for m in sys.modules if 'gerrymend' in m])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in ast.literal_eval(run.stdout) if "." in name}
+    assert loaded == {"checker"}
+
+
+# Honest reports.
+
+
+def random_column(rng, n):
+    """A column of one of many kinds, with ties."""
+    return [
+        lambda: rng.choice(["blue", "green", "red and blue"], n),
+        lambda: rng.random(n) < 0.4,
+        lambda: np.where(rng.random(n) < 0.2, None, rng.choice(["x", "y"], n)),
+        lambda: rng.integers(0, 3, n),
+        lambda: rng.integers(0, 4, n) / 10,
+        lambda: pd.Categorical(rng.integers(1, 4, n)),
+    ][rng.integers(6)]()
+
+
+def random_audit(seed):
+    """The data of an audit, small and full of ties."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 90))
+    data = {"sensitive_features": {f"attribute {j}": random_column(rng, n) for j in range(2)}}
+    data["y_true"] = rng.integers(0, 2, n)
+    data["y_pred"] = rng.integers(0, 2, n)
+    how = rng.integers(3)
+    if how == 1:
+        data |= {"y_pred": rng.integers(0, 5, n) / 4, "decision_probabilities": True}
+    if how == 2:
+        data |= {"y_pred": rng.random(n), "threshold": 0.4, "sample_weight": rng.random(n)}
+    return data
+
+
+def classes_for(data):
+    name, values = next(iter(data["sensitive_features"].items()))
+    first, *_, last = values
+    yield "linear"
+    yield "marginals"
+    yield LinearThresholds(search="search", restarts=1)
+    if all(len(set(values)) == 2 for values in data["sensitive_features"].values()):
+        yield LinearThresholds(search="grid")
+    yield ExplicitGroups({"one": {name: first}, "both": {name: [first, last]}})
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_honest_reports_are_accepted(seed):
+    data = random_audit(seed)
+    notions = ["false_positive_rate", "equalized_odds", "error_rate", "statistical_parity"]
+    for subgroups in classes_for(data):
+        report = audit(**data, subgroups=subgroups, notion=notions[seed % 4],
+                       min_group_size=1 + seed % 7)  # fmt: skip
+        result = assert_checked(report, **data, bound=True)
+        assert not result.not_checked
+
+
+def test_every_container_and_the_report_as_an_object(toy):
+    _, y, protected = toy
+    decisions = np.random.default_rng(9).integers(0, 2, len(y))
+    report = audit(y, decisions, sensitive_features=protected)
+    expected = check_report(report, y, decisions, sensitive_features=protected)
+    assert expected.ok
+    for labels, predicted, frame in [
+        (pl.Series(y), pl.Series(decisions), pl.from_pandas(protected)),
+        (pa.array(y), pa.chunked_array([decisions]), pa.Table.from_pandas(protected)),
+        (y.tolist(), decisions.tolist(), {c: protected[c].tolist() for c in protected}),
+        (pd.Series(y), pd.DataFrame({"p": decisions}), protected.set_index(y)),
+    ]:
+        assert check_report(report, labels, predicted, sensitive_features=frame) == expected
+
+
+def test_arrays_series_and_labels_of_choice():
+    rng = np.random.default_rng(3)
+    y, p = (np.array(["bad", "good"])[rng.integers(0, 2, 60)] for _ in range(2))
+    numbers = rng.integers(0, 3, (60, 2))
+    for features in (numbers, numbers.tolist(), numbers[:, 0], pd.Series(numbers[:, 0], name="x")):
+        report = audit(y, p, sensitive_features=features, pos_label="bad")
+        assert_checked(report, y, p, sensitive_features=features, pos_label="bad", bound=True)
+        assert not check_report(report, y, p, sensitive_features=features).ok
+
+
+def test_a_notion_of_ones_own_is_read_from_the_report():
+    accuracy = FairnessNotion("accuracy", event=(True, True), a=(100, 0), b=(-100, 100))
+    data = random_audit(3)
+    assert_checked(audit(**data, notion=accuracy), **data, bound=True)
+
+
+def test_a_large_class_is_not_claimed():
+    rng = np.random.default_rng(0)
+    data = {
+        "sensitive_features": rng.standard_normal((400, 5)),
+        "y_true": rng.integers(0, 2, 400),
+        "y_pred": rng.integers(0, 2, 400),
+    }
+    report = audit(**data).to_dict()
+    assert "no set of rows at all" in check_report(report, **data).checked[-1]
+    report["upper_bound"] = (report["upper_bound"] + report["unfairness"]) / 2
+    result = check_report(report, **data)
+    assert result.ok
+    assert result.not_checked == [
+        "The upper bound was not checked by enumeration: too large for a limit of 200,000 "
+        f"subgroups over {(data['y_true'] == 0).sum()} distinct rows that count."
+    ]
+
+
+# Lies: blue men have all of the false positives, and blue women none.
+
+RACE = ["blue"] * 20 + ["green"] * 20
+SEX = (["M"] * 10 + ["F"] * 10) * 2
+AGE = [30, 31] * 5 + [50, 51] * 5 + [40, 41] * 10
+PEOPLE = {
+    "y_true": [0] * 40,
+    "y_pred": [1] * 10 + [0] * 30,
+    "sensitive_features": {"race": RACE, "sex": SEX, "age": AGE},
+}
+
+
+def told(**changes):
+    """The honest report of blue men, by age; and changes to it, of `worst` by a dotted name."""
+    report = copy.deepcopy(BLUE_MEN)
+    for path, value in changes.items():
+        *parts, last = path.split("__")
+        place = report
+        for part in parts:
+            place = place[int(part) if part.isdigit() else part]
+        place[last] = value
+    return report
+
+
+BLUE_MEN = audit(**PEOPLE, gamma=0.01, min_group_size=10).to_dict()
+BLUE_MEN["worst"]["subgroup"] = "age ≤ 35.5"
+BLUE_MEN["worst"]["rule"] = {
+    "kind": "linear",
+    "terms": [{"attribute": "age", "coefficient": -1.0}],
+    "threshold": -35.5,
+}
+CONJUNCTION = {"kind": "conjunction", "conditions": [{"attribute": "race", "values": ["blue"]}]}
+WORST = "The worst subgroup: "
+
+LIES = [
+    ({"n_rows": 41}, "n_rows is stated as 41, and the data has 40 rows."),
+    ({"worst__size": 11}, WORST + "its size is stated as 11, and is 10."),
+    ({"worst__share": 0.26}, WORST + "its share is stated as 0.26, and is 1/4."),
+    ({"worst__rate": 0.99}, WORST + "its rate is stated as 0.99, and is 1."),
+    ({"worst__overall_rate": 0.2}, WORST + "its overall_rate is stated as 0.2, and is 1/4."),
+    ({"worst__unfairness": -0.1875}, WORST + "its unfairness is stated as -0.1875, and is 3/16."),
+    ({"worst__unfairness": 0.1875001}, "its unfairness is stated as 0.1875001, and is 3/16."),
+    ({"worst__gap": -0.75}, WORST + "its gap is stated as -0.75, and is 3/4."),
+    ({"worst__ratio": 3.0}, WORST + "its ratio is stated as 3.0, and is 4."),
+    ({"worst__ratio": None}, WORST + "its ratio is stated as None, and is 4."),
+    ({"worst__notion": "error_rate"}, "its notion, error_rate, is none of the report's."),
+    ({"worst__rule": CONJUNCTION}, WORST + "its size is stated as 10, and is 20."),
+    ({"worst__rule__terms__0__coefficient": 1.0}, WORST + "its size is stated as 10, and is 40."),
+    ({"worst__rule__terms__0__attribute": "height"}, "attribute 'height', which is no column"),
+    ({"worst__rule__terms__0__attribute": "race"}, "takes 'race' for a number, and it has categor"),
+    ({"worst__rule__kind": "circle"}, WORST + "its rule is of the unknown kind 'circle'."),
+    ({"worst__rule__terms": None}, WORST + "its rule of kind 'linear' can't be read"),
+    ({"worst__rule__threshold": -40.0}, WORST + "the threshold, -40.0, equals that of a row."),
+    ({"worst__subgroup": "age ≤ 40.5"}, WORST + "its description in words selects other rows"),
+    ({"min_group_size": 11}, WORST + "it has 10 rows that count, and 30 are outside; a group is "
+     "not described if either is below min_group_size, 11."),
+    ({"min_group_size": 11, "worst__rule__terms__0__coefficient": 1.0,
+      "worst__rule__threshold": 35.5}, WORST + "it has 30 rows that count, and 10 are outside;"),
+    ({"verdict": "within gamma"}, "verdict is stated as 'within gamma', and the report's numbers "
+     "make it 'exceeds gamma'."),
+    ({"verdict": "undecided"}, "verdict is stated as 'undecided'"),
+    ({"gamma": 0.2}, "verdict is stated as 'exceeds gamma', and the report's numbers make it"),
+    ({"exact": False}, "exact is stated as False, and the report's numbers make it True."),
+    ({"withheld": True}, "withheld is stated as True, and the report's numbers make it False."),
+    ({"unfairness": 0.1}, "unfairness is stated as 0.1, and the worst subgroup has 0.1875."),
+    ({"unfairness": 0.188}, "unfairness is stated as 0.188, and the worst subgroup of the class "
+     "has 3/16."),
+    ({"unfairness": 0.188}, "is stated as 0.188, and no set of rows has more than 3/16."),
+    ({"upper_bound": 0.18}, "upper_bound is stated as 0.18, below unfairness, 0.1875."),
+    ({"upper_bound": 0.18}, "upper_bound is stated as 0.18, and the worst subgroup of the class "
+     "has 3/16."),
+    ({"worst": None, "unfairness": 0.005, "upper_bound": 0.005, "withheld": True,
+      "verdict": "within gamma"},
+     "verdict is stated as 'within gamma', and the worst subgroup of the class has 3/16."),
+    ({"notions__0__b": [-1.0, 1.0]}, "The notion false_positive_rate is stated to be another rate"),
+    ({"class__name": "Marginals", "class__parameters": {}},
+     "A subgroup that is described is none of LinearThresholds()."),
+]  # fmt: skip
+
+
+def test_the_report_that_is_lied_about_is_honest():
+    result = check_report(json.dumps(told()), **PEOPLE)
+    assert result.ok
+    assert not result.not_checked
+    assert str(result).startswith("The report holds.\nChecked:\n- The worst subgroup: its members")
+    assert BLUE_MEN["worst"]["unfairness"] == BLUE_MEN["upper_bound"] == 3 / 16
+    result.raise_for_problems()
+
+
+@pytest.mark.parametrize(("changes", "sentence"), LIES)
+def test_a_lie_is_named(changes, sentence):
+    result = check_report(told(**changes), **PEOPLE)
+    assert not result.ok
+    assert any(sentence in problem for problem in result.problems), str(result)
+    with pytest.raises(ValueError, match=f"(?s)^The report is wrong:\n- .*{re.escape(sentence)}"):
+        result.raise_for_problems()
+
+
+def test_lies_about_any_of_the_top_subgroups_are_named():
+    honest = told(top=[BLUE_MEN["worst"], BLUE_MEN["worst"]])
+    assert len(check_report(honest, **PEOPLE).checked) == 5
+    assert check_report(told(top=[]), **PEOPLE).ok
+    honest["top"][1] = {**BLUE_MEN["worst"], "rate": 0.5}
+    assert check_report(honest, **PEOPLE).problems == [
+        "Subgroup 2 of the top ones: its rate is stated as 0.5, and is 1."
+    ]
+
+
+def test_the_rows_of_another_report_are_noticed():
+    other = {**PEOPLE, "y_pred": [1] * 9 + [0] * 31}
+    problems = check_report(told(), **other).problems
+    assert WORST + "its rate is stated as 1.0, and is 9/10." in problems
+
+
+def test_no_row_that_counts():
+    positives = {**PEOPLE, "y_true": [1] * 40}
+    problems = check_report(told(), **positives).problems
+    assert "No row of the data counts for the notion false_positive_rate." in problems
+
+
+# Numbers as they print.
+
+
+def linear(threshold, attribute="x", **more):
+    terms = [{"attribute": a, "coefficient": 1.0} for a in (attribute, "y")]
+    return {"kind": "linear", "terms": terms, "threshold": threshold, **more}
+
+
+def test_rows_that_tie_as_decimals_are_not_told_apart_by_rounding():
+    """0.1 + 0.2 and 0.3 + 0 are the same number, and differ in float64."""
+    features = {"x": [0.1, 0.3, 0.0] * 10, "y": [0.2, 0.0, 0.0] * 10}
+    data = {"y_true": [0] * 30, "y_pred": [1, 0, 0] * 10, "sensitive_features": features}
+    report = audit(**data).to_dict()
+    report["worst"]["subgroup"] = "x + y ≥ 0.30000000000000004"
+    report["worst"]["rule"] = linear(0.30000000000000004)
+    problems = check_report(report, **data).problems
+    assert (
+        WORST + ("rounding decides who is in: float64 and exact arithmetic select different rows.")
+        in problems
+    )
+
+
+def test_a_cut_that_is_a_rows_value_is_named_unless_it_is_the_users():
+    groups = ExplicitGroups({"old": {"age": (50, None)}})
+    report = audit(**PEOPLE, subgroups=groups)
+    assert_checked(report, **PEOPLE, bound=True)
+    stated = report.to_dict()
+    stated["class"] = BLUE_MEN["class"]
+    assert WORST + "the cut of 'age', 50.0, equals that of a row." in (
+        check_report(stated, **PEOPLE).problems
+    )
+
+
+def test_trees_are_read():
+    stated = told(worst__rule={"kind": "tree", "tree": {
+        "condition": {"attribute": "race", "values": ["blue"]},
+        "yes": {"condition": {"attribute": "age", "low": None, "high": 40.5},
+                "yes": True, "no": False},
+        "no": False,
+    }})  # fmt: skip
+    stated["class"] = {"name": "Trees", "parameters": {"max_depth": 2}}
+    assert check_report(stated, **PEOPLE).ok
+    stated["class"]["parameters"]["max_depth"] = 0
+    assert "A subgroup that is described is none of LinearThresholds()." in (
+        check_report(stated, **PEOPLE).problems
+    )
+    stated["worst"]["rule"]["tree"]["yes"]["condition"]["high"] = 40
+    assert WORST + "the cut of 'age', 40, equals that of a row." in (
+        check_report(stated, **PEOPLE).problems
+    )
+
+
+def test_the_bound_of_a_conjunction_is_that_of_its_class():
+    """Decided 1: blue men and green women. Each is 1/4 of the rows, at 1 against 1/2."""
+    data = {"y_true": [0] * 40, "y_pred": [1] * 10 + [0] * 20 + [1] * 10,
+            "sensitive_features": {"race": RACE, "sex": SEX}}  # fmt: skip
+    nothing = audit(**data, subgroups="marginals").to_dict()
+    assert nothing["upper_bound"] == 0
+
+    def bound_of(name, upper_bound, **parameters):
+        stated = {**nothing, "class": {"name": name, "parameters": parameters},
+                  "upper_bound": upper_bound, "exact": upper_bound == 0,
+                  "verdict": "undecided" if upper_bound else "within gamma"}  # fmt: skip
+        return check_report(stated, **data).ok
+
+    conjunctions = {"numeric": "intervals", "bins": None}
+    assert bound_of("Conjunctions", 0.0, max_depth=1, **conjunctions)
+    assert bound_of("Conjunctions", 0.125, max_depth=2, **conjunctions)
+    assert not bound_of("Conjunctions", 0.12, max_depth=2, **conjunctions)
+    assert bound_of("ValueSets", 0.125, max_depth=2)
+    assert not bound_of("ValueSets", 0.12, max_depth=2)
+    assert bound_of("Trees", 0.25, max_depth=2)  # both at once
+    assert not bound_of("Trees", 0.24, max_depth=2)
+    assert bound_of("LinearThresholds", 0.125)
+    assert not bound_of("LinearThresholds", 0.12)
+
+
+# Input that is no report, or not its data.
+
+BAD = [
+    (lambda: (42, PEOPLE), TypeError, "report must be what audit.* got int"),
+    (lambda: ("{no", PEOPLE), ValueError, "report is text, and not the JSON of a report"),
+    (lambda: ({"verdict": 1}, PEOPLE), ValueError, "report has no 'gamma', 'unfairness'"),
+    (lambda: (told(gamma="x"), PEOPLE), ValueError, "'gamma' of report must be a finite number; g"),
+    (lambda: (told(unfairness=float("nan")), PEOPLE), ValueError, "'unfairness' of report must be"),
+    (lambda: (told(worst={"rule": {}}), PEOPLE), ValueError, "A subgroup of report has no 'subgr"),
+    (lambda: (told(worst__rate="x"), PEOPLE), ValueError, "'rate' of The worst subgroup must be"),
+    (lambda: (told(), PEOPLE | {"y_true": [0, 1]}), ValueError, "y_true has 2, y_pred has 40"),
+    (lambda: (told(), PEOPLE | {"y_true": []}), ValueError, "y_true is empty"),
+    (lambda: (told(), PEOPLE | {"y_true": [None] * 40}), ValueError, "y_true has missing values"),
+    (lambda: (told(), PEOPLE | {"y_true": 3}), TypeError, "y_true must be an array.* got int"),
+    (lambda: (told(), PEOPLE | {"y_true": [[0]] * 40}), ValueError, "y_true must have one dimens"),
+    (lambda: (told(), PEOPLE | {"y_true": list(range(40))}), ValueError, "two labels.* it has 40"),
+    (lambda: (told(), PEOPLE | {"y_pred": [0.5, 0, 1, 0] * 10}), ValueError, "two labels"),
+    (lambda: (told(), PEOPLE | {"y_true": [0, 1] * 20, "y_pred": [0.5] * 40}), ValueError,
+     r"no label: 0.5\. Pass what was passed to audit"),
+    (lambda: (told(), PEOPLE | {"y_true": [0, 1] * 20, "y_pred": [1.5] * 40,
+                                "decision_probabilities": True}), ValueError, r"\[0, 1\]"),
+    (lambda: (told(), PEOPLE | {"pos_label": 7}), ValueError, "pos_label=7 is no label of y_true"),
+    (lambda: (told(), PEOPLE | {"threshold": 0.5, "decision_probabilities": True}), ValueError,
+     "exclude each other"),
+    (lambda: (told(), PEOPLE | {"sample_weight": [-1] * 40}), ValueError, "has the value -1"),
+    (lambda: (told(), PEOPLE | {"sample_weight": [0] * 40}), ValueError, "zero in every row"),
+    (lambda: (told(), PEOPLE | {"sensitive_features": {}}), ValueError, "needs columns"),
+    (lambda: (told(), PEOPLE | {"sensitive_features": {"x": [1.0, None] * 20}}), ValueError,
+     "'x' of sensitive_features is a number and has missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "kind", "message"), BAD)
+def test_bad_input(make, kind, message):
+    report, data = make()
+    with pytest.raises(kind, match=message):
+        check_report(report, **data)

@@ -1,0 +1,55 @@
+"""Has every report of the suite checked by code that shares nothing with what made it."""
+
+import json
+from typing import Any
+
+import pandas as pd
+
+from gerrymend import AuditReport, CheckResult, check_report
+from gerrymend.tally import Tally
+
+# The checker loops over rows, so that larger audits would take the suite too long.
+MOST_ROWS = 20_000
+
+
+def assert_checked(
+    report: AuditReport, y_true: Any, y_pred: Any, *, bound: bool = False, **data: Any
+) -> CheckResult:
+    """Fail unless all that the report states, written as JSON, holds.
+
+    Parameters
+    ----------
+    report : AuditReport
+    y_true, y_pred, **data
+        As they were passed to `audit()`: sensitive_features, sample_weight and so on.
+    bound : bool, default=False
+        Fail also where the upper bound could not be verified, the class being too large.
+    """
+    as_json = json.dumps(report.to_dict(), allow_nan=False)
+    result = check_report(as_json, y_true, y_pred, **data)
+    assert result.ok, str(result)
+    assert not bound or any("upper bound" in one for one in result.checked), str(result)
+    return result
+
+
+def assert_tally_checked(report: AuditReport, tally: Tally) -> None:
+    """The same from rows that were read already, where they are at hand and not too many."""
+    rows = tally.rows
+    if rows is None or len(rows.cell) > MOST_ROWS:
+        return
+    features: dict[str, Any] = {}
+    for column in tally.columns:
+        values = column.values[rows.cell]
+        if column.categories is not None:
+            values = pd.Categorical([column.categories[int(code)] for code in values])
+        features[column.name] = values
+    decided = set(rows.p.tolist()) <= {0, 1}
+    assert_checked(
+        report,
+        rows.y,
+        rows.p.astype(int) if decided else rows.p,
+        sensitive_features=features,
+        sample_weight=rows.weight,
+        decision_probabilities=not decided,
+        pos_label=1,
+    )
