@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gerrymend.auditing import audit
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
+    from gerrymend.counting import audit_counts
     from gerrymend.measured import Subgroup
     from gerrymend.notions import FairnessNotion
     from gerrymend.report import AuditReport
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "audit": "auditing",
+    "audit_counts": "counting",
     "AuditReport": "report",
     "Subgroup": "measured",
     "SubgroupParityClassifier": "classifiers",
@@ -45,6 +47,7 @@ __all__ = [
     "Subgroup",
     "SubgroupParityClassifier",
     "audit",
+    "audit_counts",
 ]
 
 
