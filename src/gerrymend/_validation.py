@@ -34,7 +34,10 @@ def is_frame(data: Any) -> bool:
 
 def is_lazy(data: Any) -> bool:
     """Whether data is a frame that has yet to be collected."""
-    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # an eager frame with two columns of the same name
+        return False
 
 
 def frame_of(data: Any, argument: str) -> "nw.DataFrame[Any]":
@@ -179,7 +182,7 @@ def check_classes(
 ) -> NDArray[Any]:
     """The two labels, the positive one second; decisions can show one that the labels lack.
 
-    `cut_off` says that there are more labels than these.
+    `cut_off` says that there may be more labels than these.
     """
     if decisions is not None and len(labels) and (labels == labels[0]).all():
         both = set(decisions.tolist()) | {labels.tolist()[0]}
@@ -197,7 +200,7 @@ def check_classes(
 
 
 def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> NDArray[Any]:
-    """The two distinct labels, sorted; `cut_off` says that there are more than these."""
+    """The two distinct labels, sorted; `cut_off` says that there may be more."""
     try:
         classes = np.unique(labels)
     except TypeError:
@@ -215,7 +218,7 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
         kind = f"The type of the target is {type_of_target(labels)}: "
         raise ValueError(
             f"Only binary classification is supported. {kind}{argument} has "
-            f"{'more than ' * cut_off}{len(classes)} classes, {shown}. Merge them into two."
+            f"{'at least ' * cut_off}{len(classes)} classes, {shown}. Merge them into two."
         )
     return classes
 

@@ -93,10 +93,8 @@ def audit_counts(
     attributes = check_attribute_names(sensitive_features)
     columns = _columns(table, attributes, names)
     n = _counts(columns[count])
-    labels, predicted = (
-        as_vector(columns[label], "label"),
-        as_vector(columns[prediction], "prediction"),
-    )
+    labels = as_vector(columns[label], "label")
+    predicted = as_vector(columns[prediction], "prediction")
     protected = read_columns({name: columns[name] for name in attributes})
     check_same_length(
         label=labels, prediction=predicted, count=n, sensitive_features=protected[0].values
@@ -166,7 +164,7 @@ def _counts(column: Any) -> NDArray[np.int64]:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"count must be whole numbers; got {values.dtype}.") from None
-    wrong = ~((numbers >= 0) & (numbers % 1 == 0))
+    wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
     if wrong.any():
         raise ValueError(
             f"count must be whole numbers of rows, 0 or more; got {numbers[wrong][0]:g}. Sums of "
