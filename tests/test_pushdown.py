@@ -16,6 +16,9 @@ from gerrymend import audit
 from gerrymend.auditing import tally_of_rows
 from gerrymend.pushdown import tally_of_lazy
 
+# PySpark's own note, where it is installed.
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+
 PROTECTED = ["race", "sex", "age", "veteran"]
 
 
