@@ -310,7 +310,7 @@ def decisions_from(
     if cut is not None:
         return (_as_numbers(y_pred, argument, "threshold is given") >= cut).astype(np.float64)
     if decision_probabilities:
-        p = _as_numbers(y_pred, argument, "decision_probabilities=True")
+        p = _as_numbers(y_pred, argument, "decision_probabilities=True is given")
         if ((p < -_ROUNDING) | (p > 1 + _ROUNDING)).any():
             raise ValueError(
                 f"{argument} ranges from {p.min():g} to {p.max():g}; with "

@@ -117,8 +117,10 @@ class LazyRows:
         if cut is None and not probabilities:
             chosen["decision"] = nw.col(y_pred)
         else:
-            because = "threshold is given" if cut is not None else "decision_probabilities=True"
-            p = _as_numbers(y_pred, schema[y_pred], f"y_pred must be numbers where {because}")
+            given = "threshold" if cut is not None else "decision_probabilities=True"
+            p = _as_numbers(
+                y_pred, schema[y_pred], f"y_pred must be numbers where {given} is given"
+            )
             chosen |= {"decision": p >= cut} if cut is not None else {"p": p}
         if sample_weight is not None:
             check_column(sample_weight, "sample_weight", schema, "data")

@@ -10,6 +10,7 @@ from gerrymend.subgroups.marginals import Marginals
 from gerrymend.subgroups.rules import Rule
 
 __all__ = [
+    "CLASS_NAMES",
     "BoundClass",
     "ExplicitGroups",
     "Found",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 _BY_NAME = {"linear": LinearThresholds, "marginals": Marginals}
+CLASS_NAMES = tuple(_BY_NAME)
 
 
 def as_subgroup_class(subgroups: Any) -> SubgroupClass:
