@@ -122,8 +122,8 @@ def run(options: dict[str, Any], json_file: str | None) -> int:
     try:
         request = AuditRequest(**options)
         _check_target(json_file)
-        frame, attributes = request.open()
         with _notes(console, request), _progress(console, request):
+            frame, attributes = request.open()
             report = request.audit(frame, attributes)
         if json_file is not None:
             _write(report, json_file)

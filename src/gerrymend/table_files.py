@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gerrymend._validation import did_you_mean, same_name
 
@@ -35,18 +35,18 @@ def open_table(
     try:
         if start.startswith(b"PAR1"):
             frame = pl.scan_parquet(path, glob=False)
-        else:
-            frame = pl.scan_csv(
-                path,
-                separator=_separator(path, start, wanted, separator),
-                null_values=list(missing),
-                infer_schema_length=None,  # a column is of the type that all its values have
-                glob=False,
-            )
-        frame.collect_schema()
+            frame.collect_schema()
+            return frame
+        how: dict[str, Any] = {
+            "separator": _separator(path, start, wanted, separator),
+            "null_values": list(missing),
+            "glob": False,
+        }
+        # A column is of the type that all its values have: looked for once, not in every query.
+        schema = pl.scan_csv(path, infer_schema_length=None, **how).collect_schema()
+        return pl.scan_csv(path, schema=schema, **how)
     except pl.exceptions.PolarsError as error:
         raise unreadable(path, error) from None
-    return frame
 
 
 def unreadable(path: Path, error: Exception) -> ValueError:
