@@ -59,8 +59,9 @@ def tally_of_lazy(
     >>> tally.n_rows.tolist(), tally.positive.tolist()
     ([[2, 0], [0, 1]], [[1.0, 0.0], [0.0, 1.0]])
     """
-    rows = LazyRows.of(data, y_true, y_pred, sensitive_features, sample_weight, threshold,
-                       decision_probabilities)  # fmt: skip
+    rows = LazyRows.of(
+        data, y_true, y_pred, sensitive_features, sample_weight, threshold, decision_probabilities
+    )
     overview = Overview.of(rows, pos_label)
     summary = rows.sums(overview)
     columns = read_columns({name: summary[key] for name, key in rows.attributes.items()})
@@ -113,27 +114,18 @@ class LazyRows:
         check_column(y_pred, "y_pred", schema, "data")
         attributes = {name: f"attribute_{i}" for i, name in enumerate(names)}
         chosen = {key: nw.col(name) for name, key in attributes.items()}
-        chosen |= {"label": nw.col(y_true), "missing": _missing(y_pred, schema[y_pred])}
-        if cut is None and not probabilities:
-            chosen["decision"] = nw.col(y_pred)
-        else:
-            given = "threshold" if cut is not None else "decision_probabilities=True"
-            p = _as_numbers(
-                y_pred, schema[y_pred], f"y_pred must be numbers where {given} is given"
-            )
-            chosen |= {"decision": p >= cut} if cut is not None else {"p": p}
-        if sample_weight is not None:
-            check_column(sample_weight, "sample_weight", schema, "data")
-            dtype = schema[sample_weight]
-            chosen["weight"] = _as_numbers(sample_weight, dtype, "sample_weight must be numbers")
-            chosen["weight_missing"] = _missing(sample_weight, dtype)
-        rows = frame.select(**chosen)
+        chosen |= {"label": nw.col(y_true)} | _predicted(y_pred, schema[y_pred], cut, probabilities)
         weighted = sample_weight is not None
+        if weighted:
+            check_column(sample_weight, "sample_weight", schema, "data")
+            chosen |= _weighed(sample_weight, schema[sample_weight])
+        rows = frame.select(**chosen)
         if probabilities:
             p = nw.col("p").clip(0.0, 1.0)
-            certain = ((p == 0.0) | (p == 1.0)).cast(nw.Int64)
-            rows = rows.with_columns(positive=nw.col("weight") * p if weighted else p,
-                                     certain=certain)  # fmt: skip
+            rows = rows.with_columns(
+                positive=nw.col("weight") * p if weighted else p,
+                certain=((p == 0.0) | (p == 1.0)).cast(nw.Int64),
+            )
         elif weighted:
             rows = rows.with_columns(positive=nw.col("weight"))
         return cls(rows, attributes, weighted, cut, probabilities)
@@ -237,6 +229,23 @@ class Overview:
         return all(bool((_numbers(lines[name]) == 1).all()) for name in extremes)
 
 
+def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) -> dict[str, nw.Expr]:
+    """The decision, or its probability, and whether it is missing."""
+    missing = {"missing": _missing(name, dtype)}
+    if cut is not None:
+        return missing | {"decision": _as_numbers(name, dtype, "y_pred", "threshold") >= cut}
+    if probabilities:
+        return missing | {"p": _as_numbers(name, dtype, "y_pred", "decision_probabilities=True")}
+    return missing | {"decision": nw.col(name)}
+
+
+def _weighed(name: str, dtype: Any) -> dict[str, nw.Expr]:
+    return {
+        "weight": _as_numbers(name, dtype, "sample_weight"),
+        "weight_missing": _missing(name, dtype),
+    }
+
+
 def _check_weights(lines: "nw.DataFrame[Any]") -> None:
     """The least and the greatest weight have every fault that a weight can have."""
     extremes = np.concatenate([_numbers(lines["weight_min"]), _numbers(lines["weight_max"])])
@@ -245,9 +254,10 @@ def _check_weights(lines: "nw.DataFrame[Any]") -> None:
     check_weights(extremes, len(extremes))
 
 
-def _as_numbers(name: str, dtype: Any, otherwise: str) -> nw.Expr:
+def _as_numbers(name: str, dtype: Any, argument: str, given: str = "") -> nw.Expr:
     if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
-        raise TypeError(f"{otherwise}; got {dtype}.")
+        where = f" where {given} is given" if given else ""
+        raise TypeError(f"{argument} must be numbers{where}; got {dtype}.")
     return nw.col(name).cast(nw.Float64)
 
 
