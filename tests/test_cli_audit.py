@@ -259,6 +259,12 @@ def test_probabilities_lie_between_0_and_1(bad_files):
     assert_says(err, "says what the model decided; got none of them")
 
 
+def test_without_polars_it_says_what_to_install(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    code, _, err = call(folder / "people.csv", *ARGUMENTS)
+    assert (code, err) == (2, "Files are read by polars: pip install 'gerrymend[cli]'\n")
+
+
 def test_an_interruption_exits_with_130(folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

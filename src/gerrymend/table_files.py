@@ -29,8 +29,10 @@ def open_table(
     The separator of a CSV file is the first under which its header has all `wanted` columns.
     `missing` are texts that stand for a missing value, as an empty field always does.
     """
-    import polars as pl
-
+    try:
+        import polars as pl
+    except ModuleNotFoundError:
+        raise ValueError("Files are read by polars: pip install 'gerrymend[cli]'") from None
     start = _start_of(path)
     try:
         if start.startswith(b"PAR1"):
