@@ -1,4 +1,5 @@
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -6,6 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from gerrymend import audit, audit_counts
 from gerrymend.protected import Column, distinct_rows, read_columns, select_columns
 
 TABLE = {"race": ["blue", "green", "blue", None], "age": [30, 41, 30, 25], "ok": [True, False] * 2}
@@ -150,3 +152,31 @@ def test_many_columns_of_many_values_do_not_overflow():
     cells = distinct_rows(columns + columns)
     assert len(cells) == 3000
     np.testing.assert_array_equal(cells.columns[0].values[cells.index], columns[0].values)
+
+
+@pytest.mark.parametrize(
+    ("values", "warned"),
+    [
+        ([f"person {i}" for i in range(30)], True),
+        (np.arange(30) * 7, True),
+        (np.arange(30) / 7, False),
+        (np.arange(30) // 2, False),
+        ([f"person {i}" for i in range(20)], False),
+    ],
+)
+def test_identifiers_are_warned_of(values, warned):
+    y, n = np.arange(len(values)) % 2, len(values)
+    rows = {"sex": ["F", "M"] * (n // 2), "id": values}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        audit(y, 1 - y, sensitive_features=rows)
+        audit("y", "y", sensitive_features=["sex", "id"], data=rows | {"y": y})
+        counts = {"label": y, "prediction": y, "count": np.ones(n)}
+        audit_counts(rows | counts, sensitive_features=["sex", "id"])
+    found = [one for one in caught if "probably an identifier" in str(one.message)]
+    assert len(found) == 3 * warned
+    for one in found:
+        assert "Column 'id' of sensitive_features has a different value in each of the 30 rows" in (
+            str(one.message)
+        )
+        assert one.filename == __file__

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gerrymend.auditing import audit
     from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
+    from gerrymend.counting import audit_counts
     from gerrymend.measured import Subgroup
     from gerrymend.notions import FairnessNotion
     from gerrymend.report import AuditReport
@@ -29,6 +30,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "audit": "auditing",
+    "audit_counts": "counting",
     "AuditReport": "report",
     "check_report": "checker",
     "CheckResult": "checker",
@@ -62,6 +64,7 @@ __all__ = [
     "Trees",
     "ValueSets",
     "audit",
+    "audit_counts",
     "check_report",
 ]
 

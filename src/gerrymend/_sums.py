@@ -22,12 +22,15 @@ def exactly_summable(values: Array) -> Array:
     >>> exactly_summable(np.array([0.5, 3.0, -2.0])).tolist()
     [0.5, 3.0, -2.0]
     """
-    bound = values.size * float(np.max(np.abs(values), initial=0.0))
-    if bound == 0.0:
-        return values
-    shift = 1.5 * 2.0 ** (np.frexp(bound)[1] + 1)
+    shift = grid_shift(values.size, float(np.max(np.abs(values), initial=0.0)))
     rounded: Array = (values + shift) - shift
     return rounded
+
+
+def grid_shift(n_values: int, largest: float) -> float:
+    """The 1.5·2^e above: adding and subtracting it is all that the rounding takes, anywhere."""
+    bound = n_values * largest
+    return 1.5 * 2.0 ** float(np.frexp(bound)[1] + 1) if bound else 0.0
 
 
 def total(values: Array) -> float:

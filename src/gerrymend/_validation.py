@@ -2,7 +2,7 @@
 
 import difflib
 import warnings
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Mapping, Sized
 from numbers import Real
 from typing import Any
 
@@ -34,7 +34,10 @@ def is_frame(data: Any) -> bool:
 
 def is_lazy(data: Any) -> bool:
     """Whether data is a frame that has yet to be collected."""
-    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # an eager frame with two columns of the same name
+        return False
 
 
 def frame_of(data: Any, argument: str) -> "nw.DataFrame[Any]":
@@ -58,6 +61,50 @@ def same_name(argument: str, names: list[str]) -> ValueError:
 def is_series(data: Any) -> bool:
     """Whether data is a Series (or Arrow array) of any library that narwhals knows."""
     return isinstance(nw.from_native(data, series_only=True, pass_through=True), nw.Series)
+
+
+def columns_of(data: Any, argument: str) -> dict[str, Any]:
+    """The columns of an eager frame, or of a mapping, by name."""
+    if is_frame(data):
+        return {str(column.name): column for column in frame_of(data, argument).iter_columns()}
+    if isinstance(data, Mapping):
+        return {str(name): values for name, values in data.items()}
+    raise TypeError(
+        f"{argument} must be a frame (pandas, polars, pyarrow; or lazy: a Polars LazyFrame, a "
+        f"DuckDB relation, PySpark, Dask) or a mapping from names to columns; got "
+        f"{type(data).__name__}."
+    )
+
+
+def check_attribute_names(names: Any) -> list[str]:
+    """The names of the protected columns, of one or of several."""
+    listed = [names] if isinstance(names, str) else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        raise TypeError(
+            "sensitive_features must be the name of a column, or a list of names, where the data "
+            f"is a frame; got {type(names).__name__}."
+        )
+    if not listed:
+        raise ValueError("sensitive_features has no columns; name at least one attribute.")
+    if len(set(listed)) < len(listed):
+        raise same_name("sensitive_features", list(listed))
+    return list(listed)
+
+
+def check_column(name: Any, argument: str, columns: Iterable[str], table: str) -> str:
+    """The name of a column that is there."""
+    known = list(columns)
+    if not isinstance(name, str):
+        raise TypeError(
+            f"{argument} must be the name of a column of {table}; got {type(name).__name__}."
+        )
+    if name not in known:
+        shown = ", ".join(known[:30]) + (", …" if len(known) > 30 else "")
+        raise ValueError(
+            f"{argument}={name!r} is no column of {table}{did_you_mean(name, known)}. "
+            f"It has: {shown}."
+        )
+    return name
 
 
 def check_same_length(**named: Sized | None) -> None:
@@ -106,18 +153,54 @@ def is_missing(value: Any) -> bool:
     )
 
 
+def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where there is None or NaN among the values."""
+    if values.dtype == object:
+        return np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
+    missing: NDArray[np.bool_] = values != values
+    return missing
+
+
 def check_no_missing(values: NDArray[Any], argument: str) -> None:
     """No None and no NaN among the values."""
-    if values.dtype == object:
-        missing = sum(map(is_missing, values))
-    else:
-        missing = int(np.sum(values != values))
+    check_none(int(are_missing(values).sum()), argument)
+
+
+def check_none(missing: int, argument: str) -> None:
+    """No missing value, of so many that were counted."""
     if missing:
         raise ValueError(f"{argument} has {missing} missing values; fill in or drop these rows.")
 
 
-def check_labels(labels: NDArray[Any], argument: str) -> NDArray[Any]:
-    """The two distinct labels, sorted."""
+def check_classes(
+    labels: NDArray[Any],
+    decisions: NDArray[Any] | None,
+    pos_label: Any,
+    *,
+    argument: str = "y_true",
+    cut_off: bool = False,
+) -> NDArray[Any]:
+    """The two labels, the positive one second; decisions can show one that the labels lack.
+
+    `cut_off` says that there may be more labels than these.
+    """
+    if decisions is not None and len(labels) and (labels == labels[0]).all():
+        both = set(decisions.tolist()) | {labels.tolist()[0]}
+        if len(both) == 2:
+            labels = np.concatenate([labels, decisions])
+    classes = check_labels(labels, argument, cut_off)
+    if pos_label is None:
+        return classes
+    if pos_label not in classes.tolist():
+        raise ValueError(
+            f"pos_label={pos_label!r} is no label of {argument}; its labels are "
+            f"{', '.join(map(repr, classes.tolist()))}."
+        )
+    return np.array([classes[classes != pos_label][0], pos_label])
+
+
+def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> NDArray[Any]:
+    """The two distinct labels, sorted; `cut_off` says that there may be more."""
     try:
         classes = np.unique(labels)
     except TypeError:
@@ -134,8 +217,8 @@ def check_labels(labels: NDArray[Any], argument: str) -> NDArray[Any]:
         shown = ", ".join(map(repr, classes[:6].tolist())) + (", …" if len(classes) > 6 else "")
         kind = f"The type of the target is {type_of_target(labels)}: "
         raise ValueError(
-            f"Only binary classification is supported. {kind}{argument} has {len(classes)} "
-            f"classes, {shown}. Merge them into two."
+            f"Only binary classification is supported. {kind}{argument} has "
+            f"{'at least ' * cut_off}{len(classes)} classes, {shown}. Merge them into two."
         )
     return classes
 
@@ -203,26 +286,34 @@ def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:
     return str(value)
 
 
+def check_cut(threshold: Any, decision_probabilities: bool) -> float | None:
+    """Where scores are cut, if y_pred are scores."""
+    if threshold is None:
+        return None
+    if decision_probabilities:
+        raise ValueError(
+            "threshold and decision_probabilities exclude each other: y_pred holds either scores "
+            "to cut or the probabilities of a mixture."
+        )
+    return check_number(threshold, "threshold", low=-np.inf)
+
+
 def decisions_from(
     y_pred: NDArray[Any],
     classes: NDArray[Any],
     threshold: float | None,
     decision_probabilities: bool,
+    argument: str = "y_pred",
 ) -> Array:
     """Probability of the positive decision in each row, from decisions, scores or probabilities."""
-    if threshold is not None and decision_probabilities:
-        raise ValueError(
-            "threshold and decision_probabilities exclude each other: y_pred holds either scores "
-            "to cut or the probabilities of a mixture."
-        )
-    if threshold is not None:
-        cut = check_number(threshold, "threshold", low=-np.inf)
-        return (_as_numbers(y_pred, "threshold is given") >= cut).astype(np.float64)
+    cut = check_cut(threshold, decision_probabilities)
+    if cut is not None:
+        return (_as_numbers(y_pred, argument, "threshold is given") >= cut).astype(np.float64)
     if decision_probabilities:
-        p = _as_numbers(y_pred, "decision_probabilities=True")
+        p = _as_numbers(y_pred, argument, "decision_probabilities=True is given")
         if ((p < -_ROUNDING) | (p > 1 + _ROUNDING)).any():
             raise ValueError(
-                f"y_pred ranges from {p.min():g} to {p.max():g}; with "
+                f"{argument} ranges from {p.min():g} to {p.max():g}; with "
                 "decision_probabilities=True it must lie in [0, 1]."
             )
         return np.clip(p, 0.0, 1.0)
@@ -230,7 +321,7 @@ def decisions_from(
     if unknown:
         shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
         raise ValueError(
-            f"y_pred has values that are no label: {shown} (labels: "
+            f"{argument} has values that are no label: {shown} (labels: "
             f"{', '.join(map(repr, classes.tolist()))}). Pass decisions; or threshold=0.5, say, if "
             "these are scores; or decision_probabilities=True if they are the probabilities with "
             "which a randomised model decides."
@@ -238,11 +329,13 @@ def decisions_from(
     return (y_pred == classes[1]).astype(np.float64)
 
 
-def _as_numbers(values: NDArray[Any], because: str) -> Array:
+def _as_numbers(values: NDArray[Any], argument: str, because: str) -> Array:
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"y_pred must be numbers where {because}; got {values.dtype}.") from None
+        raise TypeError(
+            f"{argument} must be numbers where {because}; got {values.dtype}."
+        ) from None
 
 
 def check_frame(frame: "nw.DataFrame[Any]", *, allow_missing: bool) -> None:

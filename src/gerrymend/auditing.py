@@ -1,26 +1,30 @@
 """audit(): the worst-treated subgroup of a model's decisions, and how sure that is."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gerrymend._validation import (
     as_vector,
+    check_attribute_names,
+    check_classes,
+    check_column,
     check_gamma,
-    check_labels,
     check_no_missing,
     check_number,
     check_same_length,
     check_weights,
     check_whole,
+    columns_of,
     decisions_from,
+    is_lazy,
 )
 from gerrymend.measured import Subgroup
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
-from gerrymend.protected import distinct_rows, read_columns
+from gerrymend.protected import distinct_rows, read_columns, warn_of_identifiers
+from gerrymend.pushdown import tally_of_lazy
 from gerrymend.report import ROUNDING, AuditReport
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 from gerrymend.subgroups.base import BoundClass, Bracket, Found
@@ -41,6 +45,7 @@ def audit(
     pos_label: Any = None,
     budget: float = 30.0,
     min_group_size: int = 10,
+    data: Any = None,
 ) -> AuditReport:
     """Find the subgroup that a model's decisions treat worst.
 
@@ -71,6 +76,11 @@ def audit(
     min_group_size : int, default=10
         Groups with fewer rows that count, inside or outside, are not described: few rows identify
         people. The bounds cover them all the same.
+    data : frame or mapping from names to columns, optional
+        Where the columns are. y_true, y_pred and sample_weight are then names of columns, and
+        sensitive_features a list of names. A lazy frame (a Polars LazyFrame, a DuckDB relation,
+        PySpark, Dask) is summed by its own engine: only sums by protected values travel, and the
+        report is the same.
 
     Returns
     -------
@@ -93,37 +103,105 @@ def audit(
     Worst subgroup found: race = blue and gender = man (200 rows)
       false positive rate 100.0%, overall 50.0%; its rows that count are 12.5% of all rows
       unfairness 0.0625 (exact for this class), gamma 0.01
+
+    Where the data lives, here in a Polars query:
+
+    >>> import polars as pl
+    >>> people = pl.LazyFrame({**toy.sensitive_features, "y": toy.target, "score": toy.score})
+    >>> audit("y", "score", threshold=0.5, sensitive_features=["race", "gender"], data=people,
+    ...       subgroups=LinearThresholds(search="grid")).worst.describe()
+    'race = blue and gender = man'
     """
-    notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
-    gamma = check_gamma(gamma)
-    budget = check_number(budget, "budget", low=0.0, above=True, remedy="It is in seconds.")
-    min_group_size = check_whole(min_group_size, "min_group_size", low=1)
+    settings = check_settings(
+        notion=notion,
+        subgroups=subgroups,
+        gamma=gamma,
+        budget=budget,
+        min_group_size=min_group_size,
+    )
+    decided = {
+        "threshold": threshold,
+        "decision_probabilities": decision_probabilities,
+        "pos_label": pos_label,
+    }
+    given = {
+        "y_true": y_true,
+        "y_pred": y_pred,
+        "sensitive_features": sensitive_features,
+        "sample_weight": sample_weight,
+    }
+    if data is None:
+        _refuse_frames(given)
+        tally = tally_of_rows(**given, **decided)
+    elif is_lazy(data):
+        tally = tally_of_lazy(data, **given, **decided)
+    else:
+        tally = tally_of_rows(**_chosen(data, **given), **decided)
+    warn_of_identifiers(tally.columns, int(tally.n_rows.sum()))
+    return examine(tally, **settings)
+
+
+def check_settings(
+    *, notion: NotionLike, subgroups: Any, gamma: Any, budget: Any, min_group_size: Any
+) -> dict[str, Any]:
+    """What examine() takes beside a tally, checked before any data is read."""
+    return {
+        "notions": as_notions(notion),
+        "subgroups": as_subgroup_class(subgroups),
+        "gamma": check_gamma(gamma),
+        "budget": check_number(
+            budget, "budget", low=0.0, above=True, remedy="It is in seconds: 30, for example."
+        ),
+        "min_group_size": check_whole(min_group_size, "min_group_size", low=1),
+    }
+
+
+def tally_of_rows(
+    y_true: Any,
+    y_pred: Any,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    decision_probabilities: bool = False,
+    pos_label: Any = None,
+) -> Tally:
+    """Check rows that are at hand, and sum them; the arguments are those of audit()."""
     labels, predicted = as_vector(y_true, "y_true"), as_vector(y_pred, "y_pred")
     check_no_missing(labels, "y_true")
     check_no_missing(predicted, "y_pred")
     protected = read_columns(sensitive_features)
     check_same_length(y_true=labels, y_pred=predicted, sensitive_features=protected[0].values)
     weight = check_weights(sample_weight, len(labels))
-    classes = _classes(labels, predicted, threshold is None and not decision_probabilities)
-    if pos_label is not None:
-        if pos_label not in classes.tolist():
-            raise ValueError(
-                f"pos_label={pos_label!r} is no label of y_true; its labels are "
-                f"{', '.join(map(repr, classes.tolist()))}."
-            )
-        classes = np.array([classes[classes != pos_label][0], pos_label])
+    are_decisions = threshold is None and not decision_probabilities
+    classes = check_classes(labels, predicted if are_decisions else None, pos_label)
     p = decisions_from(predicted, classes, threshold, decision_probabilities)
-
     y = (labels == classes[1]).astype(np.intp)
-    tally = Tally.of_rows(distinct_rows(protected), y, p, weight)
-    return examine(
-        tally,
-        notions=notions,
-        subgroups=subgroup_class,
-        gamma=gamma,
-        budget=budget,
-        min_group_size=min_group_size,
-    )
+    return Tally.of_rows(distinct_rows(protected), y, p, weight)
+
+
+def _chosen(data: Any, **names: Any) -> dict[str, Any]:
+    """The columns of an eager frame that the arguments name."""
+    columns = columns_of(data, "data")
+    attributes = check_attribute_names(names.pop("sensitive_features"))
+    for name in attributes:
+        check_column(name, "sensitive_features", columns, "data")
+    chosen = {
+        argument: columns[check_column(name, argument, columns, "data")]
+        for argument, name in names.items()
+        if name is not None or argument != "sample_weight"
+    }
+    return chosen | {"sensitive_features": {name: columns[name] for name in attributes}}
+
+
+def _refuse_frames(given: Mapping[str, Any]) -> None:
+    """Lazy frames, and names of columns, need `data`."""
+    for argument, values in given.items():
+        if isinstance(values, str) or is_lazy(values):
+            got = repr(values) if isinstance(values, str) else f"a lazy {type(values).__name__}"
+            raise TypeError(
+                f"{argument} is {got}, and data is not given. Pass the frame as data=, and the "
+                "names of its columns as y_true, y_pred and sensitive_features."
+            )
 
 
 def examine(
@@ -187,12 +265,3 @@ def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], 
     bounds = [dict(bracket.partial) for bracket in brackets]
     shared = [words for words, _ in brackets[0].partial if all(words in one for one in bounds)]
     return tuple((words, max(one[words] for one in bounds) / n) for words in shared)
-
-
-def _classes(labels: NDArray[Any], predicted: NDArray[Any], are_decisions: bool) -> NDArray[Any]:
-    """The two labels; decisions can show the second where y_true has only one."""
-    if are_decisions and (labels == labels[0]).all():
-        both = set(predicted.tolist()) | {labels.tolist()[0]}
-        if len(both) == 2:
-            labels = np.concatenate([labels, predicted])
-    return check_labels(labels, "y_true")

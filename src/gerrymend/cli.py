@@ -1,7 +1,9 @@
-"""The command line: `gerrymend demo`, `gerrymend data`, `gerrymend reproduce`."""
+"""The command line: `gerrymend audit`, `demo`, `data` and `reproduce`."""
 
 import importlib
 import sys
+from pathlib import Path
+from typing import Annotated
 
 
 def main() -> None:
@@ -24,14 +26,23 @@ def main() -> None:
     def demo(
         rows: int = typer.Option(2000, min=80, help="Rows of the made data."),
         seed: int = typer.Option(0, min=0, help="Seed of the made data and of the repair."),
+        save: Annotated[Path | None, typer.Option(help="Save the made data here, as CSV.")] = None,
     ) -> None:
         """Audit, repair and audit again: the paper's toy example, with nothing to download.
 
         Example: gerrymend demo --rows 4000
         """
+        if save is not None:
+            from gerrymend.demo import save_rows
+
+            try:
+                save_rows(save, rows, seed)
+            except OSError as error:
+                typer.echo(f"--save {save} can't be written: {error.strerror}.", err=True)
+                raise typer.Exit(2) from None
         show_demo(rows, seed)
 
-    for part in ("cli_data", "cli_reproduce"):
+    for part in ("cli_audit", "cli_data", "cli_reproduce"):
         importlib.import_module(f"gerrymend.{part}").add_to(app)
     app()
 

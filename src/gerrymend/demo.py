@@ -1,6 +1,8 @@
 """The demonstration: the paper's toy example, audited, repaired, and audited again."""
 
+import csv
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,7 @@ def run(n_rows: int = 2000, seed: int = 0) -> list[Row]:
     >>> found[2].report.worst.describe(), found[3].report.verdict
     ('race = blue and gender = man', 'within gamma')
     """
-    toy = make_gerrymandered(n_rows - n_rows % 8, random_state=seed)
+    toy = _toy(n_rows, seed)
     grid = LinearThresholds(search="grid")
     auditors = {
         "marginals": Marginals(),
@@ -66,3 +68,22 @@ def run(n_rows: int = 2000, seed: int = 0) -> list[Row]:
     ).fit(toy.data, toy.target, sensitive_features=toy.sensitive_features)
     p = fair.predict_proba(toy.data)[:, 1]
     return [*rows, audited("repaired", "grid", grid, p)]
+
+
+def save_rows(path: Path, n_rows: int = 2000, seed: int = 0) -> None:
+    """Write the rows that `run` audits as CSV: race, gender, y, score and decided."""
+    toy = _toy(n_rows, seed)
+    columns = {
+        **toy.sensitive_features,
+        "y": toy.target,
+        "score": toy.score,
+        "decided": (toy.score >= 0.5).astype(int),
+    }
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True))
+
+
+def _toy(n_rows: int, seed: int) -> Any:
+    return make_gerrymandered(n_rows - n_rows % 8, random_state=seed)

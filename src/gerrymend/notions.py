@@ -130,6 +130,8 @@ _BY_NAME: dict[str, tuple[FairnessNotion, ...]] = {
     for notion in (FALSE_POSITIVE_RATE, FALSE_NEGATIVE_RATE, STATISTICAL_PARITY, ERROR_RATE)
 } | {"equalized_odds": EQUALIZED_ODDS}
 
+NOTION_NAMES = tuple(_BY_NAME)
+
 NotionLike: TypeAlias = "str | FairnessNotion | tuple[str | FairnessNotion, ...]"
 
 

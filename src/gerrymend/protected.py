@@ -5,6 +5,7 @@ one *cell*. Cells are sorted by value: what is computed from their sums cannot d
 in which the rows came.
 """
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +25,9 @@ from gerrymend._validation import (
 )
 
 MISSING_LABEL = "(missing)"
+
+# So few rows may well have different values without being identified by them.
+_FEW_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +205,33 @@ def _dense_ranks(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], ND
     return np.flatnonzero(occurs), rank[key]
 
 
+def check_attribute_type(name: str, dtype: Any, argument: str = "sensitive_features") -> None:
+    """A frame's column of this type can be an attribute."""
+    allowed = nw.Categorical | nw.Enum | nw.String | nw.Boolean | nw.Object | nw.Unknown
+    if not (dtype.is_numeric() or isinstance(dtype, allowed)):
+        raise _unknown_kind(f"Column {name!r} of {argument}", str(dtype))
+
+
+def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 3) -> None:
+    """Warn of attributes that tell rows apart rather than groups.
+
+    They are categories or whole numbers with a value of its own for every row. Measurements with
+    fractions differ from row to row by nature, and so do the attributes of a few rows.
+    """
+    if n_rows <= _FEW_ROWS:
+        return
+    for column in columns:
+        counts = column.is_categorical or bool((column.values % 1 == 0).all())
+        if counts and len(np.unique(column.values)) == n_rows:
+            warnings.warn(
+                f"Column {column.name!r} of sensitive_features has a different value in each of "
+                f"the {n_rows:,} rows: it is probably an identifier, which tells people apart, not "
+                "groups. Leave it out of sensitive_features.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+
+
 def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
     """Split a container into (name, values)."""
     if is_frame(data):
@@ -234,10 +265,9 @@ def _column(name: str, values: Any, argument: str) -> Column:
             if values.is_null().any():
                 raise _missing_number(where)
             return _numbers(name, values.cast(nw.Float64).to_numpy(), where)
+        check_attribute_type(name, values.dtype, argument)
         if isinstance(values.dtype, nw.Categorical | nw.Enum):
             return _categories(name, values.to_list(), where)
-        if not isinstance(values.dtype, nw.String | nw.Boolean | nw.Object | nw.Unknown):
-            raise _unknown_kind(where, str(values.dtype))
         return _objects(name, values.to_list(), where)
     if str(getattr(values, "dtype", "")) == "category":  # a bare pandas.Categorical
         return _categories(name, list(values), where)

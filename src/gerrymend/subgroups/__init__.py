@@ -13,6 +13,7 @@ from gerrymend.subgroups.trees import Trees
 from gerrymend.subgroups.value_sets import ValueSets
 
 __all__ = [
+    "CLASS_NAMES",
     "BoundClass",
     "Conjunctions",
     "ExplicitGroups",
@@ -33,6 +34,7 @@ _BY_NAME = {
     "value_sets": ValueSets,
     "trees": Trees,
 }
+CLASS_NAMES = tuple(_BY_NAME)
 
 
 def as_subgroup_class(subgroups: Any) -> SubgroupClass:

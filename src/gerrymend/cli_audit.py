@@ -1,0 +1,180 @@
+"""The command line's `gerrymend audit`: its options, and its exit codes.
+
+Imported by `cli.main` once it knows that typer and rich are there.
+"""
+
+import json
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from gerrymend.cli_audit_request import AuditRequest, split
+from gerrymend.cli_audit_text import show
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.report import AuditReport
+from gerrymend.reproduction.records import write_text
+from gerrymend.subgroups import CLASS_NAMES
+
+EXIT_CODES = {"within gamma": 0, "exceeds gamma": 1, "undecided": 3}
+
+_DATA, _AUDIT, _FILE = "What is in FILE", "How to audit", "Reading and writing"
+
+
+def _option(words: str, panel: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=words, rich_help_panel=panel, **more)
+
+
+def _column(words: str, *names: str) -> Any:
+    return _option(words, _DATA, *names, metavar="COLUMN", show_default=False)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+
+    @app.command("audit", no_args_is_help=True)
+    def audit(
+        file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file.")],
+        label: Annotated[str, _column("True label, of two values.")],
+        protected: Annotated[list[str], _option(
+            "Protected attributes, separated by commas.", _DATA, metavar="COLUMNS",
+            show_default=False)],
+        prediction: Annotated[str | None, _column("Decision, of the same values.")] = None,
+        score: Annotated[str | None, _column("Or: score, cut at --threshold.")] = None,
+        threshold: Annotated[float | None, _option(
+            "Scores of at least this are decided positive.", _DATA, show_default="0.5")] = None,
+        probability: Annotated[str | None, _column(
+            "Or: probability with which a randomised model decides positive.")] = None,
+        positive: Annotated[str | None, _option(
+            "The positive label.", _DATA, metavar="LABEL",
+            show_default="the last in order")] = None,
+        weight: Annotated[str | None, _column("Weight of each row.")] = None,
+        counts: Annotated[str | None, _column(
+            "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
+        notion: Annotated[list[str] | None, _option(
+            f"Rates to compare, separated by commas: {', '.join(NOTION_NAMES)}.", _AUDIT,
+            metavar="RATES", show_default="false_positive_rate")] = None,
+        subgroups: Annotated[str, _option(
+            f"Class of subgroups: {', '.join(CLASS_NAMES)}.", _AUDIT, metavar="CLASS")] = "linear",
+        depth: Annotated[int | None, _option(
+            "Attributes in one subgroup at most, for a class that has a depth.", _AUDIT,
+            show_default=False)] = None,
+        gamma: Annotated[float, _option("Unfairness to allow.", _AUDIT)] = 0.01,
+        budget: Annotated[float, _option("Seconds that the proof may take.", _AUDIT)] = 30.0,
+        min_group_size: Annotated[int, _option(
+            "Groups with fewer rows that count are not described.", _AUDIT)] = 10,
+        seed: Annotated[int, _option("Seed of the search.", _AUDIT, min=0)] = 0,
+        json_file: Annotated[str | None, _option(
+            "Write the report as JSON to this file; - is standard output.", _FILE, "--json",
+            metavar="FILE", show_default=False)] = None,
+        separator: Annotated[str | None, _option(
+            "Separator of a CSV file: one character, or tab.", _FILE, metavar="CHARACTER",
+            show_default="the one of , ; tab | that fits")] = None,
+        missing: Annotated[list[str] | None, _option(
+            "Text that stands for a missing value, as NA; may be given again.", _FILE,
+            metavar="TEXT", show_default="empty fields only")] = None,
+    ) -> None:  # fmt: skip
+        """Find the subgroup that a model's decisions treat worst.
+
+        The exit code is fit for a gate in CI: 0 where it is proven that no subgroup
+        exceeds gamma, 1 where one does, 3 where neither could be shown, and 2 where
+        the call or the data is wrong.
+
+        Example, with data that the demonstration makes:
+
+        gerrymend demo --save toy.csv
+
+        gerrymend audit toy.csv --label y --prediction decided --protected race,gender
+        """
+        options = {
+            "file": file,
+            "label": label,
+            "protected": protected,
+            "prediction": prediction,
+            "score": score,
+            "threshold": threshold,
+            "probability": probability,
+            "positive": positive,
+            "weight": weight,
+            "counts": counts,
+            "notion": tuple(split(notion or ["false_positive_rate"], [])),
+            "subgroups": subgroups,
+            "depth": depth,
+            "gamma": gamma,
+            "budget": budget,
+            "min_group_size": min_group_size,
+            "seed": seed,
+            "separator": separator,
+            "missing": tuple(missing or ()),
+        }
+        raise typer.Exit(run(options, json_file))
+
+
+def run(options: dict[str, Any], json_file: str | None) -> int:
+    """Audit, print, and say with which code to exit."""
+    console = Console(stderr=True, highlight=False)
+    try:
+        request = AuditRequest(**options)
+        _check_target(json_file)
+        with _notes(console, request), _progress(console, request):
+            frame, attributes = request.open()
+            report = request.audit(frame, attributes)
+        if json_file is not None:
+            _write(report, json_file)
+        if json_file != "-":
+            show(Console(), report, request, frame, attributes)
+    except KeyboardInterrupt:
+        console.print("Interrupted.")
+        return 130
+    except (OSError, TypeError, ValueError) as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        return 2
+    return EXIT_CODES[report.verdict]
+
+
+@contextmanager
+def _notes(console: Console, request: AuditRequest) -> Iterator[None]:
+    """Print warnings as notes, one a line, when the work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for words in dict.fromkeys(request.in_options(str(one.message)) for one in caught):
+        console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _progress(console: Console, request: AuditRequest) -> Iterator[None]:
+    """Show on a terminal that something is going on, and for how long."""
+    words = f"Auditing {request.file} over {request.subgroups} subgroups; the proof may take"
+    columns = (
+        SpinnerColumn(),
+        TextColumn(f"{words} {request.budget:g} s", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        bar.add_task("")
+        yield
+
+
+def _check_target(json_file: str | None) -> None:
+    if json_file in (None, "-"):
+        return
+    target = Path(str(json_file))
+    if target.is_dir() or not os.access(target.parent, os.W_OK):
+        raise ValueError(f"--json {target} can't be written; name a file in a folder that can.")
+
+
+def _write(report: AuditReport, json_file: str) -> None:
+    text = json.dumps(report.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    if json_file == "-":
+        typer.echo(text)
+    else:
+        write_text(Path(json_file), f"{text}\n")

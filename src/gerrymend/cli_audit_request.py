@@ -1,0 +1,208 @@
+"""What `gerrymend audit` was asked for: options checked, the file opened, audit() called.
+
+audit() speaks of its arguments; a user of the command knows options. `in_options` translates.
+"""
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from gerrymend._validation import check_choice, check_column
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.report import AuditReport
+from gerrymend.subgroups import SubgroupClass, as_subgroup_class
+from gerrymend.table_files import open_table, unreadable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """The options of `gerrymend audit`, as they were given."""
+
+    file: Path
+    label: str
+    protected: list[str]
+    prediction: str | None = None
+    score: str | None = None
+    probability: str | None = None
+    threshold: float | None = None
+    positive: str | None = None
+    weight: str | None = None
+    counts: str | None = None
+    notion: tuple[str, ...] = ("false_positive_rate",)
+    subgroups: str = "linear"
+    depth: int | None = None
+    seed: int = 0
+    gamma: float = 0.01
+    budget: float = 30.0
+    min_group_size: int = 10
+    separator: str | None = None
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.decided) != 1:
+            given = " and ".join(self.decided) or "none of them"
+            raise ValueError(
+                "One of --prediction (decisions), --score (cut at --threshold) and --probability "
+                f"(of a randomised model) says what the model decided; got {given}."
+            )
+        if self.threshold is not None and self.score is None:
+            raise ValueError(
+                f"--threshold {self.threshold:g} cuts scores, and {next(iter(self.decided))} has "
+                "none; name their column with --score instead."
+            )
+        if self.weight is not None and self.counts is not None:
+            raise ValueError(
+                "--weight and --counts exclude each other: a line of FILE is either a row with a "
+                "weight, or stands for a number of rows."
+            )
+
+    @property
+    def decided(self) -> dict[str, str]:
+        """The option that names what was decided, and its column."""
+        options = {
+            "--prediction": self.prediction,
+            "--score": self.score,
+            "--probability": self.probability,
+        }
+        return {option: column for option, column in options.items() if column is not None}
+
+    @property
+    def cut(self) -> float | None:
+        """Where scores are cut."""
+        if self.score is None:
+            return None
+        return 0.5 if self.threshold is None else self.threshold
+
+    @property
+    def subgroup_class(self) -> SubgroupClass:
+        """The class, with the options that it has."""
+        chosen = as_subgroup_class(self.subgroups)
+        parameters = chosen.get_params()
+        if self.depth is not None:
+            if "depth" not in parameters:
+                raise ValueError(
+                    f"--depth {self.depth} is not for --subgroups {self.subgroups}, which has no "
+                    "depth; leave it out."
+                )
+            chosen.set_params(depth=self.depth)
+        if "random_state" in parameters:
+            chosen.set_params(random_state=self.seed)
+        return chosen
+
+    def open(self) -> "tuple[pl.LazyFrame, list[str]]":
+        """The file, and its protected columns; all columns that are named are there."""
+        single = {"--label": self.label, **self.decided, "--weight": self.weight,
+                  "--counts": self.counts}  # fmt: skip
+        named = {option: column for option, column in single.items() if column is not None}
+        frame = open_table(
+            self.file, list(named.values()), separator=self.separator, missing=self.missing
+        )
+        there = frame.collect_schema().names()
+        for option, column in named.items():
+            check_column(column, option, there, str(self.file))
+        attributes = split(self.protected, there)
+        for column in attributes:
+            check_column(column, "--protected", there, str(self.file))
+        return frame, attributes
+
+    def settings(self) -> dict[str, Any]:
+        """What audit() takes beside the data."""
+        for notion in self.notion:
+            check_choice(notion, "--notion", NOTION_NAMES)
+        return {
+            "notion": self.notion,
+            "subgroups": self.subgroup_class,
+            "gamma": self.gamma,
+            "budget": self.budget,
+            "min_group_size": self.min_group_size,
+            "threshold": self.cut,
+            "decision_probabilities": self.probability is not None,
+        }
+
+    def audit(self, frame: "pl.LazyFrame", attributes: list[str]) -> AuditReport:
+        """Audit the rows of the file, or those that it counts."""
+        import polars as pl
+
+        try:
+            return self._call(frame, attributes)
+        except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError) as error:
+            raise unreadable(self.file, error) from None
+        except (TypeError, ValueError) as error:
+            raise ValueError(self.in_options(str(error))) from None
+
+    def _call(self, frame: "pl.LazyFrame", attributes: list[str]) -> AuditReport:
+        from gerrymend import audit, audit_counts
+
+        (decided,) = self.decided.values()
+        how = self.settings()
+        how |= {"sensitive_features": attributes, "pos_label": self._positive(frame)}
+        if self.counts is not None:
+            return audit_counts(
+                frame, label=self.label, prediction=decided, count=self.counts, **how
+            )
+        return audit(self.label, decided, sample_weight=self.weight, data=frame, **how)
+
+    def _positive(self, frame: "pl.LazyFrame") -> Any:
+        """The positive label, of the type that the labels have."""
+        if self.positive is None:
+            return None
+        dtype = frame.collect_schema()[self.label]
+        if dtype.is_numeric():
+            with suppress(ValueError):
+                number = float(self.positive)
+                return int(number) if number.is_integer() else number
+        if dtype.base_type().__name__ == "Boolean":
+            return {"true": True, "false": False}.get(self.positive.lower(), self.positive)
+        return self.positive
+
+    def in_options(self, message: str) -> str:
+        """A message of audit(), in the terms of the command."""
+        ((option, column),) = self.decided.items()
+        weight = "--weight" if self.weight is None else f"--weight {self.weight}"
+        anywhere = {
+            "threshold=0.5": "--score with --threshold 0.5",
+            "decision_probabilities=True": "--probability",
+            "y_true": f"--label {self.label}",
+            "y_pred": f"{option} {column}",
+            "sensitive_features": "--protected",
+            "sample_weight": weight,
+            "min_group_size": "--min-group-size",
+            "pos_label": "--positive",
+        }
+        # These are words too: only where a sentence is about them.
+        subjects = {
+            "label": f"--label {self.label}",
+            "prediction": f"{option} {column}",
+            "count": f"--counts {self.counts}",
+            "subgroups": "--subgroups",
+            "depth": "--depth",
+            "gamma": "--gamma",
+            "budget": "--budget",
+            "threshold": "--threshold",
+        }
+        message = _replaced(message, anywhere, r"(?<![\w'])({})(?![\w'])")
+        return _replaced(
+            message, subjects, r"(?:(?<=^)|(?<=: ))({})(?==| has | is | must | ranges )"
+        )
+
+
+def split(given: list[str], there: list[str]) -> list[str]:
+    """Names that are separated by commas, or a column with a comma in its name.
+
+    >>> split(["race,sex", "income, net"], ["race", "sex", "income, net"])
+    ['race', 'sex', 'income, net']
+    """
+    parts = [[one] if one in there else one.split(",") for one in given]
+    return [name if name in there else name.strip() for part in parts for name in part]
+
+
+def _replaced(message: str, words: dict[str, str], pattern: str) -> str:
+    found = re.compile(pattern.format("|".join(map(re.escape, words))))
+    return found.sub(lambda match: words[match[1]], message)
