@@ -184,6 +184,14 @@ def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int
     return int(number)
 
 
+def check_fraction(value: Any, argument: str, *, remedy: str = "") -> float:
+    """A number strictly between 0 and 1."""
+    number = check_number(value, argument, low=0.0, above=True, remedy=remedy)
+    if number >= 1:
+        raise ValueError(f"{argument} must be below 1; got {value!r}. {remedy}".rstrip())
+    return number
+
+
 def check_gamma(gamma: Any) -> float:
     """A tolerance of at least 0."""
     return check_number(

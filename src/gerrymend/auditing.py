@@ -1,7 +1,7 @@
 """audit(): the worst-treated subgroup of a model's decisions, and how sure that is."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gerrymend._validation import (
     as_vector,
+    check_fraction,
     check_gamma,
     check_labels,
     check_no_missing,
@@ -18,13 +19,18 @@ from gerrymend._validation import (
     check_whole,
     decisions_from,
 )
-from gerrymend.measured import Subgroup
+from gerrymend.inference.generalisation import generalisation
+from gerrymend.inference.held_out import measure_held_out, split
+from gerrymend.inference.intervals import simultaneous_intervals
+from gerrymend.inference.permutation import permutation_test
+from gerrymend.measured import ROUNDING
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
-from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.report import ROUNDING, AuditReport
+from gerrymend.protected import Column, distinct_rows, read_columns, select_columns
+from gerrymend.report import AuditReport
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
-from gerrymend.subgroups.base import BoundClass, Bracket, Found
-from gerrymend.tally import NotionTally, Tally
+from gerrymend.subgroups.base import Bracket
+from gerrymend.tally import Examined, Tally
+from gerrymend.top import describable, top_subgroups
 
 
 def audit(
@@ -41,6 +47,11 @@ def audit(
     pos_label: Any = None,
     budget: float = 30.0,
     min_group_size: int = 10,
+    n_permutations: int = 0,
+    test_size: float | None = None,
+    holdout: tuple[Any, ...] | None = None,
+    top: int = 1,
+    random_state: int = 0,
 ) -> AuditReport:
     """Find the subgroup that a model's decisions treat worst.
 
@@ -67,10 +78,24 @@ def audit(
     pos_label : label, optional
         The positive label; by default the second in sorted order.
     budget : float, default=30.0
-        Seconds that the proof may take. What it has proven by then holds.
+        Seconds that the proof may take, and the permutations as many again. What was proven by
+        then holds.
     min_group_size : int, default=10
         Groups with fewer rows that count, inside or outside, are not described: few rows identify
         people. The bounds cover them all the same.
+    n_permutations : int, default=0
+        Permutations for a p-value of the worst unfairness, which pays for the search: the whole
+        search is repeated so often. 199 will do; below 19 no p-value can be 5 %.
+    test_size : float, optional
+        Part of the rows, of each label, to keep out of the search. The report is about the other
+        rows; `held_out` has its worst subgroup as measured on these.
+    holdout : tuple (y_true, y_pred, sensitive_features), optional
+        A second sample to measure the worst subgroup on, in the form of the first; its weights, if
+        any, come fourth.
+    top : int, default=1
+        Subgroups to describe that differ from each other: the worst, the worst without it, ….
+    random_state : int, default=0
+        Seed of the permutations and of the rows that are held out.
 
     Returns
     -------
@@ -98,6 +123,16 @@ def audit(
     gamma = check_gamma(gamma)
     budget = check_number(budget, "budget", low=0.0, above=True, remedy="It is in seconds.")
     min_group_size = check_whole(min_group_size, "min_group_size", low=1)
+    n_permutations = check_whole(n_permutations, "n_permutations", low=0)
+    top = check_whole(top, "top", low=1, remedy="It is a number of subgroups.")
+    random_state = check_whole(random_state, "random_state", low=0)
+    if test_size is not None:
+        test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
+        if holdout is not None:
+            raise ValueError(
+                "test_size and holdout exclude each other: rows are held out of this sample, or "
+                "are a second one."
+            )
     labels, predicted = as_vector(y_true, "y_true"), as_vector(y_pred, "y_pred")
     check_no_missing(labels, "y_true")
     check_no_missing(predicted, "y_pred")
@@ -116,8 +151,17 @@ def audit(
 
     y = (labels == classes[1]).astype(np.intp)
     tally = Tally.of_rows(distinct_rows(protected), y, p, weight)
+    held_out = None
+    if holdout is not None:
+        held_out = _second_sample(holdout, protected, classes, threshold, decision_probabilities)
+    elif test_size is not None:
+        tally, held_out = split(tally, test_size, random_state)
     return examine(
         tally,
+        held_out=held_out,
+        n_permutations=n_permutations,
+        top=top,
+        random_state=random_state,
         notions=notions,
         subgroups=subgroup_class,
         gamma=gamma,
@@ -134,51 +178,108 @@ def examine(
     gamma: float,
     budget: float,
     min_group_size: int,
+    n_permutations: int = 0,
+    held_out: Tally | None = None,
+    top: int = 1,
+    random_state: int = 0,
+    on_draw: Callable[[int, int], None] | None = None,
 ) -> AuditReport:
-    """Audit a tally: what audit() does once the data is summed."""
-    deadline = time.monotonic() + budget
-    brackets: list[tuple[NotionTally, BoundClass, Bracket]] = []
-    for i, notion in enumerate(notions):
-        seen = tally.of_notion(notion)
-        bound = seen.bind(subgroups)
-        seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
-        brackets.append((seen, bound, bound.prove(seen.residual, seconds=seconds)))
-    described = [_describable(*parts, min_group_size) for parts in brackets]
+    """Audit a tally: what audit() does once the data is summed.
+
+    `on_draw(done, of)` hears of the permutations.
+    """
+    examined = _prove(tally, notions, subgroups, budget)
+    n, brackets = tally.total_weight, [part.bracket for part in examined]
+    described = [
+        describable(part, part.bracket.found, part.seen.residual, min_group_size)
+        for part in examined
+    ]
     worst = max(
         (one for one in described if one is not None and abs(one.unfairness) > ROUNDING),
         key=lambda one: abs(one.unfairness),
         default=None,
     )
-    n = tally.total_weight
-    found = max(abs(float(bracket.found.values[0])) / n for _, _, bracket in brackets)
-    if worst is not None:  # the same value, as the description has it
+    several = top_subgroups(examined, worst, number=top, smallest=min_group_size) if worst else ()
+    found = max(abs(float(bracket.found.values[0])) / n for bracket in brackets)
+    if several:  # the same value as the description has it, or a worse one that turned up
+        worst = several[0]
         found = max(found, abs(worst.unfairness))
     unfairness = found if found > ROUNDING else 0.0
     return AuditReport(
         worst=worst,
         unfairness=unfairness,
-        upper_bound=max(unfairness, *(bracket.upper_bound / n for _, _, bracket in brackets)),
+        upper_bound=max(unfairness, *(bracket.upper_bound / n for bracket in brackets)),
         gamma=gamma,
         n_rows=int(tally.n_rows.sum()),
         subgroups=subgroups,
-        covers=brackets[0][1].covers,
-        partial=_partial([bracket for _, _, bracket in brackets], n),
+        covers=examined[0].bound.covers,
+        partial=_partial(brackets, n),
         min_group_size=min_group_size,
+        top=several,
+        permutation_test=None
+        if n_permutations == 0
+        else permutation_test(
+            tally,
+            examined,
+            n_permutations=n_permutations,
+            seconds=budget,
+            random_state=random_state,
+            on_draw=on_draw,
+        ),
+        held_out=None
+        if held_out is None
+        else measure_held_out(worst, held_out, smallest=min_group_size),
+        intervals=simultaneous_intervals(examined, smallest=min_group_size),
+        generalisation=generalisation(tally, examined),
     )
 
 
-def _describable(
-    seen: NotionTally, bound: BoundClass, bracket: Bracket, smallest: int
-) -> Subgroup | None:
-    """The worst subgroup that was found, or the worst of those that are large enough."""
-    found: Found | None = bracket.found
-    assert found is not None
-    inside = int(seen.rows[found.members[0] > 0].sum())
-    if min(inside, int(seen.rows.sum()) - inside) < smallest:
-        found = bound.worst_of_size(seen.residual, seen.rows, smallest)
-    if found is None:
-        return None
-    return seen.measure(bound.source.rule(found.keys[0]), found.members[0] > 0)
+def _prove(
+    tally: Tally, notions: Sequence[FairnessNotion], subgroups: SubgroupClass, budget: float
+) -> list[Examined]:
+    """Close in on the worst of each notion; what one leaves of the time is the others'."""
+    deadline = time.monotonic() + budget
+    examined = []
+    for i, notion in enumerate(notions):
+        seen = tally.of_notion(notion)
+        bound = seen.bind(subgroups)
+        seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
+        examined.append(Examined(seen, bound, bound.prove(seen.residual, seconds=seconds)))
+    return examined
+
+
+def _second_sample(
+    holdout: Any,
+    protected: Sequence[Column],
+    classes: NDArray[Any],
+    threshold: float | None,
+    decision_probabilities: bool,
+) -> Tally:
+    """The rows of `holdout`, read as those of the first sample were."""
+    if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):
+        raise ValueError(
+            "holdout must be a tuple (y_true, y_pred, sensitive_features), and weights as a fourth "
+            f"if rows weigh differently; got {type(holdout).__name__}"
+            + (f" of {len(holdout)}." if isinstance(holdout, tuple) else ".")
+        )
+    labels, predicted = as_vector(holdout[0], "holdout[0]"), as_vector(holdout[1], "holdout[1]")
+    check_no_missing(labels, "holdout[0]")
+    check_no_missing(predicted, "holdout[1]")
+    unknown = sorted(map(repr, set(labels.tolist()) - set(classes.tolist())))
+    if unknown:
+        raise ValueError(
+            f"holdout[0] has labels that y_true has not: {', '.join(unknown[:3])}; "
+            f"those of y_true are {', '.join(map(repr, classes.tolist()))}."
+        )
+    kinds = {column.name: column.kind for column in protected}
+    columns = tuple(select_columns(holdout[2], kinds, "holdout[2]").values())
+    check_same_length(
+        **{f"holdout[{i}]": part for i, part in enumerate((labels, predicted, columns[0].values))}
+    )
+    weight = check_weights(holdout[3] if len(holdout) == 4 else None, len(labels))
+    p = decisions_from(predicted, classes, threshold, decision_probabilities)
+    y = (labels == classes[1]).astype(np.intp)
+    return Tally.of_rows(distinct_rows(columns), y, p, weight)
 
 
 def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:

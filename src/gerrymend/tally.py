@@ -16,7 +16,7 @@ from gerrymend._sums import Array, total, total_by_cell
 from gerrymend.measured import EventCells, Subgroup
 from gerrymend.notions import FairnessNotion
 from gerrymend.protected import Cells, Column
-from gerrymend.subgroups.base import BoundClass, SubgroupClass
+from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
 
 
@@ -77,6 +77,17 @@ class Tally:
         """The weight of all rows, n of the formulas."""
         return total(self.weight.ravel())
 
+    @cached_property
+    def squared_weight(self) -> Array | None:
+        """Σ w² by label and cell; None where rows weigh differently and are not at hand."""
+        if np.array_equal(self.weight, self.n_rows):  # each row weighs 1
+            return self.weight
+        if self.rows is None:
+            return None
+        m = self.weight.shape[1]
+        key = self.rows.cell + m * self.rows.y
+        return total_by_cell(key, self.rows.weight**2, 2 * m).reshape(2, m)
+
     def of_notion(self, notion: FairnessNotion) -> "NotionTally":
         """What one notion makes of it."""
         return NotionTally.of(notion, self)
@@ -124,8 +135,12 @@ class NotionTally:
     @cached_property
     def residual(self) -> Array:
         """W by active cell."""
+        return self.centred(self.outcomes)
+
+    def centred(self, outcomes: Array) -> Array:
+        """W for other outcomes of the same rows, one or many a stack."""
         mass = self.cells.mass
-        residual: Array = self.outcomes - self.outcomes.sum() * (mass / mass.sum())
+        residual: Array = outcomes - outcomes.sum(axis=-1, keepdims=True) * (mass / mass.sum())
         return residual
 
     def bind(self, subgroups: SubgroupClass) -> BoundClass:
@@ -137,6 +152,14 @@ class NotionTally:
     def measure(self, rule: Rule, members: Members) -> Subgroup | None:
         """The subgroup of a rule, with its members among the active cells."""
         return self.cells.measure(rule, members, self.outcomes)
+
+
+class Examined(NamedTuple):
+    """One notion of an audit: its sums, the class over its cells, and the bracket of the worst."""
+
+    seen: NotionTally
+    bound: BoundClass
+    bracket: Bracket
 
 
 def nothing_counts(notion: FairnessNotion) -> ValueError:

@@ -56,9 +56,11 @@ class ExplicitGroups(SubgroupClass):
                     UserWarning,
                     stacklevel=2,
                 )
-        return ListedClass.of(
+        listed = ListedClass.of(
             take_rows(columns, event_weight > 0), rules, f"the {len(rules)} groups that were named"
         )
+        listed.n_subgroups = len(rules)
+        return listed
 
     def _rule(self, name: str, wanted: Any, columns: Mapping[str, Column]) -> Conjunction:
         where = f"The explicit group {name!r}"

@@ -143,6 +143,7 @@ class RegressionSearch(BoundClass):
         self, columns: tuple[Column, ...], encoding: LinearEncoding, event_weight: Array
     ) -> None:
         self._projection = Projection(encoding.matrix(columns), event_weight)
+        self.vc_dimension = len(encoding.terms) + 1
         self._source = RegressionRules(
             encoding, *self._projection.coefficients(np.eye(len(self._projection.basis)))
         )
@@ -207,4 +208,5 @@ class ThetaGrid(ListedClass):
         members = [
             centred[:, 0] * theta[0] + centred[:, 1] * theta[1] < -TIE for theta in self.thetas
         ]
+        self.vc_dimension = len(encoding.terms) + 1
         super().__init__(rules, members, "the 400 linear thresholds of the paper's grid")

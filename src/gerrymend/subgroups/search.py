@@ -47,6 +47,7 @@ class GreatCircleSearch(BoundClass):
         design = encoding.matrix(columns)
         mean, scale = moments(design.__getitem__, row_blocks(len(design)), event_weight)
         self._z = np.column_stack([(design - mean) / scale, np.ones(len(design))])
+        self.vc_dimension = self._regression.vc_dimension
         self._restarts, self._seed = restarts, seed
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(self._z.shape[1])
