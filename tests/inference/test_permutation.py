@@ -183,11 +183,11 @@ def test_detectable_is_what_must_be_exceeded():
     tally = tally_of(y, p, attributes)
     part = examined(tally)
     shuffle = CountShuffle(tally, [FALSE_POSITIVE_RATE], part.seen.cells.active)
+    rng = np.random.default_rng([0, 1])
     draws = [
-        np.abs(part.bound.worst(part.seen.centred(
-            shuffle.draw(np.random.default_rng([0, i])))).values[0]) / len(y)
-        for i in range(39)
-    ]  # fmt: skip
+        np.abs(part.bound.worst(part.seen.centred(shuffle.draw(rng))).values[0]) / len(y)
+        for _ in range(39)
+    ]
     for n, rank in ((18, None), (19, 1), (39, 2)):
         found = permutation_test(tally, [part], n_permutations=n)
         expected = None if rank is None else sorted(draws[:n])[-rank]

@@ -78,14 +78,14 @@ def permutation_test(
     if reason := obstacle(tally):
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
-    families = _families(tally, examined)
+    families = _families(tally, examined, random_state)
     done, block = 0, 1
     while done < n_permutations:
         start = time.monotonic()
         draws = range(done, min(done + block, n_permutations))
         patience = max(0.0, deadline - start) / (n_permutations - done) / len(families)
         for family in families:
-            family.add([np.random.default_rng([random_state, i]) for i in draws], patience)
+            family.add(len(draws), patience)
         done = draws.stop
         if on_draw is not None:
             on_draw(done, n_permutations)
@@ -96,7 +96,7 @@ def permutation_test(
     return _summary(families, done)
 
 
-def _families(tally: Tally, examined: Sequence[Examined]) -> list["_Family"]:
+def _families(tally: Tally, examined: Sequence[Examined], seed: int) -> list["_Family"]:
     """Notions that can be tested by one maximum.
 
     Over rows of one label outcomes are dealt within the label, and two labels independently of each
@@ -107,7 +107,7 @@ def _families(tally: Tally, examined: Sequence[Examined]) -> list["_Family"]:
     across: list[Examined] = []
     for part in examined:
         (across if all(part.seen.notion.event) else within).append(part)
-    return [_Family(tally, parts) for parts in (within, across) if parts]
+    return [_Family(tally, parts, seed) for parts in (within, across) if parts]
 
 
 def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
@@ -128,8 +128,9 @@ def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
 class _Family:
     """Notions under one permutation: the observed maximum over them, and that of each draw."""
 
-    def __init__(self, tally: Tally, parts: Sequence[Examined]) -> None:
+    def __init__(self, tally: Tally, parts: Sequence[Examined], seed: int) -> None:
         self._parts, self._n = parts, tally.total_weight
+        self._rng = np.random.default_rng([seed, 1])
         events = [tuple(part.seen.notion.event) for part in parts]
         self._events = [
             [i for i, other in enumerate(events) if other == event]
@@ -151,9 +152,9 @@ class _Family:
         known = max(abs(float(part.bracket.found.values[0])) for part in parts) / self._n
         self.decides = self._exact or self._maximum <= known + ROUNDING
 
-    def add(self, generators: Sequence[np.random.Generator], patience: float) -> None:
-        """Search a draw for each generator; a proof to decide one may take `patience` seconds."""
-        residuals = self._residuals(generators)
+    def add(self, number: int, patience: float) -> None:
+        """Search some more draws; a proof to decide one of them may take `patience` seconds."""
+        residuals = self._residuals(number)
         values = self._largest(residuals)
         self.values += values.tolist()
         for i, value in enumerate(values):
@@ -173,12 +174,12 @@ class _Family:
         searched = int(np.sum(np.array(self.values) >= self._observed - ROUNDING))
         return max(searched, self._reached) if self.decides else searched
 
-    def _residuals(self, generators: Sequence[np.random.Generator]) -> list[Array]:
-        """W of each notion, one draw a row."""
+    def _residuals(self, number: int) -> list[Array]:
+        """W of each notion, one draw a row, drawn in turn: their blocks make no difference."""
         stacks: list[list[Array]] = [[] for _ in self._parts]
-        for rng in generators:
+        for _ in range(number):
             for shuffle, which in zip(self._shuffles, self._events, strict=True):
-                for i, outcomes in zip(which, shuffle.draw(rng), strict=True):
+                for i, outcomes in zip(which, shuffle.draw(self._rng), strict=True):
                     stacks[i].append(outcomes)
         return [
             part.seen.centred(np.array(stack))

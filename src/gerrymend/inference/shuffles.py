@@ -6,7 +6,7 @@ stay with the rows. Notions over the same rows are dealt together, as pairs of l
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from gerrymend.tally import Rows, Tally
 
 # NumPy draws from a hypergeometric distribution of fewer rows than this.
 MOST_ROWS = 10**9
+# Rows a cell, below which it is quicker to draw rows than numbers of rows.
+_FEW_ROWS = 50
 
 
 class Shuffle(Protocol):
@@ -54,7 +56,8 @@ class CountShuffle:
 
     With N rows in the event, N_c of them in cell c, and K rows of one outcome, the K fall on the
     cells as K draws without replacement from N balls of m colours: a multivariate hypergeometric
-    draw, in O(m) whatever N is. Of more than two outcomes each is dealt to what the others left.
+    draw, in O(m) whatever N is (of few rows a cell, ball by ball is quicker). Of more than two
+    outcomes each is dealt to what the others left.
     """
 
     def __init__(
@@ -71,13 +74,15 @@ class CountShuffle:
         rarest_first = np.argsort(counts, kind="stable")
         self._sizes: NDArray[np.int64] = rows.sum(axis=0)[active].astype(np.int64)
         self._counts, self._kinds = counts[rarest_first], kinds[:, rarest_first]
+        few = self._sizes.sum() < _FEW_ROWS * len(self._sizes)
+        self._method: Literal["count", "marginals"] = "count" if few else "marginals"
 
     def draw(self, rng: np.random.Generator) -> Array:
         """Σ u by active cell, a row for each notion: all have the last outcome but those dealt."""
         sums: Array = self._kinds[:, -1:] * self._sizes.astype(np.float64)
         left = self._sizes
         for count, kind in zip(self._counts[:-1], self._kinds.T[:-1], strict=True):
-            dealt = rng.multivariate_hypergeometric(left, int(count), method="marginals")
+            dealt = rng.multivariate_hypergeometric(left, int(count), method=self._method)
             sums += (kind - self._kinds[:, -1])[:, None] * dealt
             left = left - dealt
         return sums
