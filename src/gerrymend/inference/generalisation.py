@@ -47,6 +47,13 @@ class Generalisation:
         What is known of the class: its number of subgroups, or its VC dimension.
     vacuous : bool
         Whether it says nothing, as unfairness can't be that large.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> report = audit([0, 1] * 50, [1, 1] * 50, sensitive_features={"age": list(range(100))})
+    >>> report.generalisation.basis, report.generalisation.vacuous
+    ('VC dimension 2', True)
     """
 
     distance: float

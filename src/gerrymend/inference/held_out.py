@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend.inference.intervals import Interval, estimate
+from gerrymend.inference.shuffles import MOST_ROWS
 from gerrymend.measured import Subgroup
 from gerrymend.protected import Cells, take_rows
 from gerrymend.tally import Rows, Tally
@@ -33,6 +34,18 @@ class HeldOut:
         sums are at hand.
     level : float
         The confidence.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 80, [1, 1, 1, 0] * 10 + [0, 0, 0, 1] * 10, subgroups="marginals",
+    ...                sensitive_features={"race": ["blue"] * 40 + ["green"] * 40}, test_size=0.5)
+    >>> there = report.held_out.subgroup
+    >>> print(report.n_rows, report.held_out.n_rows, there)
+    40 40 race = blue
+    >>> low, high = report.held_out.unfairness_interval
+    >>> low < there.unfairness < high
+    True
     """
 
     n_rows: int
@@ -98,6 +111,11 @@ def _split_counts(tally: Tally, test_size: float, rng: np.random.Generator) -> t
     held = np.zeros_like(by_decision)
     for label in (0, 1):
         kinds = by_decision[:, label].ravel()
+        if kinds.sum() >= MOST_ROWS:
+            raise ValueError(
+                f"test_size={test_size:g} can't part {MOST_ROWS:,} rows or more of one label; pass "
+                "a second sample as holdout."
+            )
         number = _number_held_out(int(kinds.sum()), test_size)
         drawn = rng.multivariate_hypergeometric(kinds, number, method="marginals")
         held[:, label] = drawn.reshape(2, -1)

@@ -52,6 +52,17 @@ class GroupEstimate:
         On the rows that were audited.
     rate_interval, unfairness_interval : Interval
         Where they are for the people that the rows were drawn from.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 80, [1, 1, 1, 0] * 10 + [0, 0, 0, 1] * 10, subgroups="marginals",
+    ...                sensitive_features={"race": ["blue"] * 40 + ["green"] * 40})
+    >>> for one in report.intervals:
+    ...     low, high = one.rate_interval
+    ...     print(f"{one.group}: {one.rate:.2f}, between {low:.2f} and {high:.2f}")
+    race = blue: 0.75, between 0.55 and 0.90
+    race = green: 0.25, between 0.10 and 0.45
     """
 
     group: str
