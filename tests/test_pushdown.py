@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gerrymend import audit
-from gerrymend.auditing import tally_of_rows
 from gerrymend.pushdown import tally_of_lazy
+from gerrymend.reading import tally_of_rows
 
 # PySpark's own note, where it is installed.
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gerrymend.counting import audit_counts
     from gerrymend.measured import Subgroup
     from gerrymend.notions import FairnessNotion
+    from gerrymend.proving import Proof, prove
     from gerrymend.report import AuditReport
     from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay
     from gerrymend.subgroups import (
@@ -32,6 +33,8 @@ _HOME = {
     "audit": "auditing",
     "audit_counts": "counting",
     "AuditReport": "report",
+    "prove": "proving",
+    "Proof": "proving",
     "check_report": "checker",
     "CheckResult": "checker",
     "Subgroup": "measured",
@@ -59,6 +62,7 @@ __all__ = [
     "LinearThresholds",
     "MarginalParityClassifier",
     "Marginals",
+    "Proof",
     "Subgroup",
     "SubgroupParityClassifier",
     "Trees",
@@ -66,6 +70,7 @@ __all__ = [
     "audit",
     "audit_counts",
     "check_report",
+    "prove",
 ]
 
 

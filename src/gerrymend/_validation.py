@@ -199,6 +199,12 @@ def check_classes(
     return np.array([classes[classes != pos_label][0], pos_label])
 
 
+def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:
+    """The two labels as Python's own values."""
+    negative, positive = classes.tolist()
+    return negative, positive
+
+
 def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> NDArray[Any]:
     """The two distinct labels, sorted; `cut_off` says that there may be more."""
     try:
@@ -265,6 +271,14 @@ def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int
     if number != int(number):
         raise ValueError(f"{argument} must be a whole number; got {value!r}. {remedy}".rstrip())
     return int(number)
+
+
+def check_fraction(value: Any, argument: str, *, remedy: str = "") -> float:
+    """A number strictly between 0 and 1."""
+    number = check_number(value, argument, low=0.0, above=True, remedy=remedy)
+    if number >= 1:
+        raise ValueError(f"{argument} must be below 1; got {value!r}. {remedy}".rstrip())
+    return number
 
 
 def check_gamma(gamma: Any) -> float:

@@ -9,17 +9,20 @@ from numpy.typing import NDArray
 
 from gerrymend._sums import exactly_summable
 from gerrymend._validation import (
+    as_pair,
     as_vector,
     check_attribute_names,
     check_classes,
     check_column,
+    check_fraction,
     check_no_missing,
     check_same_length,
     columns_of,
     decisions_from,
     is_lazy,
 )
-from gerrymend.auditing import check_settings, examine
+from gerrymend.examination import check_settings, examine
+from gerrymend.inference.held_out import split
 from gerrymend.notions import NotionLike
 from gerrymend.protected import (
     Column,
@@ -47,6 +50,10 @@ def audit_counts(
     pos_label: Any = None,
     budget: float = 30.0,
     min_group_size: int = 10,
+    n_permutations: int = 0,
+    test_size: float | None = None,
+    top: int = 1,
+    random_state: int = 0,
 ) -> AuditReport:
     """Audit a table of counts: the same report as audit() gives for the rows it counts.
 
@@ -63,7 +70,8 @@ def audit_counts(
     label, prediction, count : str
         The columns of the true label, of the decision (or of a score, with `threshold`, or of a
         probability, with `decision_probabilities=True`), and of the number of rows.
-    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, budget, min_group_size
+    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, budget, \
+min_group_size, n_permutations, test_size, top, random_state
         As in audit().
 
     Returns
@@ -88,7 +96,12 @@ def audit_counts(
         gamma=gamma,
         budget=budget,
         min_group_size=min_group_size,
+        n_permutations=n_permutations,
+        top=top,
+        random_state=random_state,
     )
+    if test_size is not None:
+        test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
     names = {"label": label, "prediction": prediction, "count": count}
     attributes = check_attribute_names(sensitive_features)
     columns = _columns(table, attributes, names)
@@ -110,7 +123,10 @@ def audit_counts(
         pos_label,
     )
     warn_of_identifiers(tally.columns, int(n.sum()))
-    return examine(tally, **settings)
+    held_out = None
+    if test_size is not None:
+        tally, held_out = split(tally, test_size, random_state)
+    return examine(tally, held_out=held_out, **settings)
 
 
 def _tally(
@@ -135,6 +151,7 @@ def _tally(
         weight,
         exactly_summable(weight * p),
         is_count=bool(((p == 0) | (p == 1)).all()),
+        labels=as_pair(classes),
     )
 
 

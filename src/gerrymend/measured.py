@@ -12,6 +12,9 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.protected import Column
 from gerrymend.subgroups.rules import Members, Rule
 
+# Differences below this are rounding, not unfairness.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Subgroup:
@@ -118,8 +121,11 @@ class EventCells:
         columns = {column.name: column for column in self.columns}
         selected = rule.members(columns)
         selected[self.active] = members
-        rule = rule.in_few_digits(columns, selected)
-        selected = rule.members(columns)
+        return self.as_treated(rule.in_few_digits(columns, selected), outcomes)
+
+    def as_treated(self, rule: Rule, outcomes: Array) -> Subgroup:
+        """The rule's subgroup, the rule as it is."""
+        selected = rule.members({column.name: column for column in self.columns})
         members = selected[self.active]
         mass = float(self.mass[members].sum())
         overall = float(outcomes.sum() / self.mass.sum())

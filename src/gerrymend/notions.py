@@ -72,6 +72,13 @@ class FairnessNotion:
             "b": [float(value) for value in self.b],
         }
 
+    @property
+    def outcome_range(self) -> tuple[float, float]:
+        """The smallest and the largest outcome that a row can have."""
+        labels = [label for label in (0, 1) if self.event[label]]
+        ends = [self.a[label] + self.b[label] * p for label in labels for p in (0.0, 1.0)]
+        return min(ends), max(ends)
+
     def in_event(self, y: ArrayLike) -> NDArray[np.bool_]:
         """Rows that count."""
         return np.asarray(self.event, dtype=bool)[np.asarray(y, dtype=np.intp)]

@@ -133,15 +133,7 @@ def select_columns(
             replace(column, name=name) for column, name in zip(columns, wanted, strict=True)
         )
     found = {column.name: column for column in columns}
-    for name, kind in wanted.items():
-        if name not in found:
-            raise ValueError(f"{argument} has no column {name!r}{did_you_mean(name, found)}.")
-        given = found[name].kind
-        if given != kind and ("number" in (given, kind) or "any" not in (given, kind)):
-            raise ValueError(
-                f"Column {name!r} of {argument} holds values of type {given}, and the subgroup was "
-                f"found on {kind}; convert it to the same type."
-            )
+    check_kinds(found, wanted, argument)
     return {name: found[name] for name in wanted}
 
 
@@ -163,6 +155,19 @@ def ranked(values: Array) -> tuple[Array, NDArray[np.intp]]:
         return distinct, np.searchsorted(distinct, values)
     distinct, rank = np.unique(values, return_inverse=True)
     return distinct, rank.astype(np.intp, copy=False)
+
+
+def check_kinds(found: Mapping[str, Column], wanted: Mapping[str, str], argument: str) -> None:
+    """Columns of these names are there, and of these kinds."""
+    for name, kind in wanted.items():
+        if name not in found:
+            raise ValueError(f"{argument} has no column {name!r}{did_you_mean(name, found)}.")
+        given = found[name].kind
+        if given != kind and ("number" in (given, kind) or "any" not in (given, kind)):
+            raise ValueError(
+                f"Column {name!r} of {argument} holds values of type {given}, and the subgroup was "
+                f"found on {kind}; convert it to the same type."
+            )
 
 
 def distinct_rows(columns: Sequence[Column]) -> Cells:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gerrymend._sums import Array, grid_shift
 from gerrymend._validation import (
     are_missing,
+    as_pair,
     as_vector,
     check_attribute_names,
     check_classes,
@@ -74,6 +75,7 @@ def tally_of_lazy(
         _numbers(summary["weight"]) if rows.weighted else n,
         p * (_numbers(summary["positive"]) if rows.has_sums else n),
         overview.is_count,
+        as_pair(overview.classes),
     )
 
 

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gerrymend.measured import Subgroup
+from gerrymend.inference.generalisation import Generalisation
+from gerrymend.inference.held_out import HeldOut
+from gerrymend.inference.intervals import GroupEstimate
+from gerrymend.inference.permutation import PermutationTest
+from gerrymend.measured import ROUNDING, Subgroup
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import SubgroupClass
-
-# Differences below this are rounding, not unfairness.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +39,21 @@ class AuditReport:
     min_group_size : int
         Groups with fewer rows that count, inside or outside, are not described. The bounds cover
         them all the same.
+    labels : pair
+        The negative and the positive label.
     notions : tuple of FairnessNotion
         The rates that were compared; the bounds are over all of them.
+    top : tuple of Subgroup
+        Subgroups that differ from each other, `worst` first; as many as were asked for and found.
+    permutation_test : PermutationTest or None
+        What chance alone would have made of the outcomes, where it was asked for.
+    held_out : HeldOut or None
+        The worst subgroup on rows that were not searched, where some were held out.
+    intervals : tuple of GroupEstimate
+        Every group of a class that lists them, with intervals that hold all at once.
+    generalisation : Generalisation or None
+        How far any subgroup's unfairness can be from its sample's; None where rows weigh
+        differently or the class's size is not known.
     """
 
     worst: Subgroup | None
@@ -51,7 +65,13 @@ class AuditReport:
     covers: str
     partial: tuple[tuple[str, float], ...] = ()
     min_group_size: int = 1
+    labels: tuple[Any, Any] = (0, 1)
     notions: tuple[FairnessNotion, ...] = ()
+    top: tuple[Subgroup, ...] = ()
+    permutation_test: PermutationTest | None = None
+    held_out: HeldOut | None = None
+    intervals: tuple[GroupEstimate, ...] = ()
+    generalisation: Generalisation | None = None
 
     @property
     def exact(self) -> bool:
@@ -64,6 +84,21 @@ class AuditReport:
         if self.unfairness > self.gamma + ROUNDING:
             return "exceeds gamma"
         return "within gamma" if self.upper_bound <= self.gamma + ROUNDING else "undecided"
+
+    @property
+    def p_value(self) -> float | None:
+        """Of "no subgroup differs at all", not of "none exceeds gamma"; None if not tested."""
+        return None if self.permutation_test is None else self.permutation_test.p_value
+
+    @property
+    def n_permutations(self) -> int:
+        """Permutations behind the p-value."""
+        return 0 if self.permutation_test is None else self.permutation_test.n_draws
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest unfairness that so many rows can tell from chance at 5 %; None untested."""
+        return None if self.permutation_test is None else self.permutation_test.detectable
 
     @property
     def withheld(self) -> bool:
@@ -85,9 +120,19 @@ class AuditReport:
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
             "subgroups": repr(self.subgroups),
+            "labels": list(self.labels),
             "class": self.subgroups.to_dict(),
             "notions": [notion.to_dict() for notion in self.notions],
             "worst": None if self.worst is None else self.worst.to_dict(),
+            "top": [one.to_dict() for one in self.top],
+            "p_value": self.p_value,
+            "n_permutations": self.n_permutations,
+            "detectable": self.detectable,
+            "held_out": None if self.held_out is None else self.held_out.to_dict(),
+            "intervals": [one.to_dict() for one in self.intervals],
+            "generalisation": None
+            if self.generalisation is None
+            else self.generalisation.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -109,6 +154,13 @@ class AuditReport:
         lines.append(f"  unfairness {self.unfairness:.4f} ({bound}), gamma {self.gamma:g}")
         lines.append(f"  proof over {self.covers}")
         lines += [f"  no more than {bound:.4f} over {words}" for words, bound in self.partial]
+        lines += _others(self.top[1:])
+        if self.permutation_test is not None:
+            lines += _by_chance(self.permutation_test)
+        if self.held_out is not None:
+            lines += _elsewhere(self.held_out)
+        if self.generalisation is not None and not self.generalisation.vacuous:
+            lines.append(_generally(self.generalisation))
         return "\n".join(lines)
 
 
@@ -119,3 +171,52 @@ def _treatment(worst: Subgroup) -> list[str]:
         f"{100 * worst.gap:+.1f} points, {worst.ratio:.2f} times; its rows that count are "
         f"{worst.share:.1%} of all rows",
     ]
+
+
+def _others(others: tuple[Subgroup, ...]) -> list[str]:
+    return [
+        f"  also: {one.describe()} ({one.size:,} rows): {one.notion.words} {one.rate:.1%}, overall "
+        f"{one.overall_rate:.1%}; unfairness {abs(one.unfairness):.4f}"
+        for one in others
+    ]
+
+
+def _by_chance(test: PermutationTest) -> list[str]:
+    if test.p_value is None:
+        return [f"  no p-value: {test.reason}"]
+    lines = [
+        f"  p-value {test.p_value:.3g} ({test.n_draws:,} permutations, the search repeated on each)"
+    ]
+    if test.detectable is not None:
+        lines[0] += f"; up to {test.detectable:.4f} can't be told from chance at 5 %"
+    lines.append(
+        "  The verdict is about these rows; the p-value tests 'no subgroup differs at all', not "
+        "'none exceeds gamma'."
+    )
+    return lines
+
+
+def _generally(bound: Generalisation) -> str:
+    return (
+        f"  with {bound.confidence:.0%} confidence no subgroup's unfairness is more than "
+        f"{bound.distance:.4f} off for the people that the rows were drawn from ({bound.basis})"
+    )
+
+
+def _elsewhere(held_out: HeldOut) -> list[str]:
+    where = f"On {held_out.n_rows:,} rows held out of the search"
+    there = held_out.subgroup
+    if there is None:
+        return [f"{where}: no subgroup to measure, or too few of its rows count there."]
+    lines = [
+        f"{where}, that subgroup has a {there.notion.words} of {there.rate:.1%}, overall "
+        f"{there.overall_rate:.1%}: unfairness {there.unfairness:+.4f}"
+    ]
+    if held_out.unfairness_interval is not None and held_out.gap_interval is not None:
+        low, high = held_out.unfairness_interval
+        fewer, more = (100 * end for end in held_out.gap_interval)
+        lines.append(
+            f"  {held_out.level:.0%} confidence: unfairness {low:+.4f} to {high:+.4f}, "
+            f"{fewer:+.1f} to {more:+.1f} points"
+        )
+    return lines

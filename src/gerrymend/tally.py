@@ -16,7 +16,7 @@ from gerrymend._sums import Array, total, total_by_cell
 from gerrymend.measured import EventCells, Subgroup
 from gerrymend.notions import FairnessNotion
 from gerrymend.protected import Cells, Column
-from gerrymend.subgroups.base import BoundClass, SubgroupClass
+from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
 
 
@@ -43,6 +43,8 @@ class Tally:
         Σ w and Σ w·p, with p the probability of deciding 1.
     is_count : bool
         Whether each row weighs 1 and is decided 0 or 1: the table then says all that rows could.
+    labels : pair
+        The user's labels behind 0 and 1.
     rows : Rows or None
         The rows themselves, where they are at hand.
     """
@@ -52,10 +54,18 @@ class Tally:
     weight: Array
     positive: Array
     is_count: bool
+    labels: tuple[Any, Any] = (0, 1)
     rows: Rows | None = None
 
     @classmethod
-    def of_rows(cls, cells: Cells, y: NDArray[np.intp], p: Array, weight: Array) -> "Tally":
+    def of_rows(
+        cls,
+        cells: Cells,
+        y: NDArray[np.intp],
+        p: Array,
+        weight: Array,
+        labels: tuple[Any, Any] = (0, 1),
+    ) -> "Tally":
         """Sum rows by cell and label, the same for every order of the rows."""
         m = len(cells)
         key = cells.index + m * y
@@ -69,6 +79,7 @@ class Tally:
             weight=by_label(weight),
             positive=by_label(weight * p),
             is_count=bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
+            labels=labels,
             rows=Rows(cells.index, y, p, weight),
         )
 
@@ -81,6 +92,7 @@ class Tally:
         weight: Array,
         positive: Array,
         is_count: bool,
+        labels: tuple[Any, Any] = (0, 1),
     ) -> "Tally":
         """Add up lines that each stand for many rows of one cell and label.
 
@@ -94,12 +106,23 @@ class Tally:
             return np.bincount(key, values, 2 * m).astype(np.float64).reshape(2, m)
 
         rows = by_label(n_rows).astype(np.intp)
-        return cls(cells.columns, rows, by_label(weight), by_label(positive), is_count)
+        return cls(cells.columns, rows, by_label(weight), by_label(positive), is_count, labels)
 
     @cached_property
     def total_weight(self) -> float:
         """The weight of all rows, n of the formulas."""
         return total(self.weight.ravel())
+
+    @cached_property
+    def squared_weight(self) -> Array | None:
+        """Σ w² by label and cell; None where rows weigh differently and are not at hand."""
+        if np.array_equal(self.weight, self.n_rows):  # each row weighs 1
+            return self.weight
+        if self.rows is None:
+            return None
+        m = self.weight.shape[1]
+        key = self.rows.cell + m * self.rows.y
+        return total_by_cell(key, self.rows.weight**2, 2 * m).reshape(2, m)
 
     def of_notion(self, notion: FairnessNotion) -> "NotionTally":
         """What one notion makes of it."""
@@ -148,8 +171,12 @@ class NotionTally:
     @cached_property
     def residual(self) -> Array:
         """W by active cell."""
+        return self.centred(self.outcomes)
+
+    def centred(self, outcomes: Array) -> Array:
+        """W for other outcomes of the same rows, one or many a stack."""
         mass = self.cells.mass
-        residual: Array = self.outcomes - self.outcomes.sum() * (mass / mass.sum())
+        residual: Array = outcomes - outcomes.sum(axis=-1, keepdims=True) * (mass / mass.sum())
         return residual
 
     def bind(self, subgroups: SubgroupClass) -> BoundClass:
@@ -161,6 +188,14 @@ class NotionTally:
     def measure(self, rule: Rule, members: Members) -> Subgroup | None:
         """The subgroup of a rule, with its members among the active cells."""
         return self.cells.measure(rule, members, self.outcomes)
+
+
+class Examined(NamedTuple):
+    """One notion of an audit: its sums, the class over its cells, and the bracket of the worst."""
+
+    seen: NotionTally
+    bound: BoundClass
+    bracket: Bracket
 
 
 def nothing_counts(notion: FairnessNotion) -> ValueError:

@@ -58,6 +58,11 @@ class BoundClass(ABC):
     exact: bool
     """Whether `worst` is the worst of the whole class, or only what a heuristic found."""
 
+    n_subgroups: int | None = None
+    """How many subgroups the class has, where they are fixed before any row is seen."""
+    vc_dimension: int | None = None
+    """The most rows that the class can divide in every way, or a bound on it; None if not known."""
+
     @property
     @abstractmethod
     def source(self) -> RuleSource:

@@ -58,9 +58,11 @@ class ExplicitGroups(SubgroupClass):
                     UserWarning,
                     stacklevel=2,
                 )
-        return ListedClass.of(
+        listed = ListedClass.of(
             take_rows(columns, event_weight > 0), rules, f"the {len(rules)} groups that were named"
         )
+        listed.n_subgroups = len(rules)
+        return listed
 
     def to_dict(self) -> dict[str, Any]:
         """The class as plain data, its conditions written as those of a rule are."""

@@ -33,11 +33,33 @@ class Marginals(SubgroupClass):
             for column in columns
             for condition in _conditions(column, weight)
         ]
-        return ListedClass.of(
+        listed = ListedClass.of(
             take_rows(columns, event_weight > 0),
             rules,
             "each value of a category, and both sides of the mean of each number",
         )
+        listed.vc_dimension = _vc_dimension(columns)
+        if all(column.is_categorical for column in columns):
+            listed.n_subgroups = len(rules)
+        return listed
+
+
+def _vc_dimension(columns: tuple[Column, ...]) -> int:
+    """The largest D with 2^D ≤ 2·numbers·D + values, as so many ways to divide D rows there are.
+
+    The mean at which a number is cut moves with the rows, so every cut counts: D + 1 places, and
+    either side, of which none and all are the same from both.
+
+    >>> age, sex = Column("age", np.zeros(0)), Column("sex", np.zeros(0), ("F", "M"))
+    >>> _vc_dimension((age,)), _vc_dimension((sex,)), _vc_dimension((age, sex))
+    (2, 1, 3)
+    """
+    numbers = sum(not column.is_categorical for column in columns)
+    values = sum(len(column.categories or ()) for column in columns)
+    dimension = 0
+    while 2 ** (dimension + 1) <= 2 * numbers * (dimension + 1) + values:
+        dimension += 1
+    return dimension
 
 
 def _conditions(column: Column, weight: Array) -> Iterator[Condition]:

@@ -24,6 +24,7 @@ class LinearSearch(BoundClass):
 
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding) -> None:
         self._columns, self._encoding = columns, encoding
+        self.vc_dimension = len(encoding.terms) + 1
 
     @property
     def covers(self) -> str:

@@ -31,6 +31,7 @@ class ThroughMean(BoundClass):
         x = centred / scale
         self._x = np.where(np.abs(x) <= TIE, 0.0, x)
         self._names = tuple(encoding.levels)
+        self.vc_dimension = len(encoding.terms) + 1  # a subset of all thresholds
         # A key is a direction, and 1 if the rows on the threshold are in.
         self._source = DirectionRules(
             encoding,

@@ -1,0 +1,144 @@
+"""examine(): what every audit does once its data is summed."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gerrymend._validation import check_gamma, check_number, check_whole
+from gerrymend.inference.generalisation import generalisation
+from gerrymend.inference.held_out import measure_held_out
+from gerrymend.inference.intervals import simultaneous_intervals
+from gerrymend.inference.permutation import permutation_test
+from gerrymend.measured import ROUNDING
+from gerrymend.notions import FairnessNotion, NotionLike, as_notions
+from gerrymend.report import AuditReport
+from gerrymend.subgroups import SubgroupClass, as_subgroup_class
+from gerrymend.subgroups.base import Bracket
+from gerrymend.tally import Examined, Tally
+from gerrymend.top import describable, top_subgroups
+
+
+def check_settings(
+    *,
+    notion: NotionLike,
+    subgroups: Any,
+    gamma: Any,
+    budget: Any,
+    min_group_size: Any,
+    n_permutations: Any,
+    top: Any,
+    random_state: Any,
+) -> dict[str, Any]:
+    """What examine() takes beside tallies, checked before any data is read."""
+    return {
+        "notions": as_notions(notion),
+        "subgroups": as_subgroup_class(subgroups),
+        "gamma": check_gamma(gamma),
+        "budget": check_budget(budget),
+        "min_group_size": check_whole(min_group_size, "min_group_size", low=1),
+        "n_permutations": check_whole(n_permutations, "n_permutations", low=0),
+        "top": check_whole(top, "top", low=1, remedy="It is a number of subgroups."),
+        "random_state": check_whole(random_state, "random_state", low=0),
+    }
+
+
+def check_budget(budget: Any) -> float:
+    """Seconds, more than 0."""
+    remedy = "It is in seconds: 30, for example."
+    return check_number(budget, "budget", low=0.0, above=True, remedy=remedy)
+
+
+def examine(
+    tally: Tally,
+    *,
+    notions: Sequence[FairnessNotion],
+    subgroups: SubgroupClass,
+    gamma: float,
+    budget: float,
+    min_group_size: int,
+    n_permutations: int = 0,
+    held_out: Tally | None = None,
+    top: int = 1,
+    random_state: int = 0,
+    on_draw: Callable[[int, int], None] | None = None,
+) -> AuditReport:
+    """Audit a tally: what audit() does once the data is summed.
+
+    `on_draw(done, of)` hears of the permutations.
+    """
+    examined = prove_each(tally, notions, subgroups, budget)
+    n, brackets = tally.total_weight, [part.bracket for part in examined]
+    described = [
+        describable(part, part.bracket.found, part.seen.residual, min_group_size)
+        for part in examined
+    ]
+    worst = max(
+        (one for one in described if one is not None and abs(one.unfairness) > ROUNDING),
+        key=lambda one: abs(one.unfairness),
+        default=None,
+    )
+    several = top_subgroups(examined, worst, number=top, smallest=min_group_size) if worst else ()
+    found = max(abs(float(bracket.found.values[0])) / n for bracket in brackets)
+    if several:  # the same value as the description has it, or a worse one that turned up
+        worst = several[0]
+        found = max(found, abs(worst.unfairness))
+    unfairness = found if found > ROUNDING else 0.0
+    return AuditReport(
+        worst=worst,
+        unfairness=unfairness,
+        upper_bound=max(unfairness, *(bracket.upper_bound / n for bracket in brackets)),
+        gamma=gamma,
+        n_rows=int(tally.n_rows.sum()),
+        subgroups=subgroups,
+        covers=examined[0].bound.covers,
+        partial=_partial(brackets, n),
+        min_group_size=min_group_size,
+        labels=tally.labels,
+        notions=tuple(notions),
+        top=several,
+        permutation_test=None
+        if n_permutations == 0
+        else permutation_test(
+            tally,
+            examined,
+            n_permutations=n_permutations,
+            seconds=budget,
+            random_state=random_state,
+            on_draw=on_draw,
+        ),
+        held_out=None
+        if held_out is None
+        else measure_held_out(worst, held_out, smallest=min_group_size),
+        intervals=simultaneous_intervals(examined, smallest=min_group_size),
+        generalisation=generalisation(tally, examined),
+    )
+
+
+def prove_each(
+    tally: Tally,
+    notions: Sequence[FairnessNotion],
+    subgroups: SubgroupClass,
+    budget: float,
+    at_most: float | None = None,
+) -> list[Examined]:
+    """Close in on the worst of each notion; what one leaves of the time is the others'.
+
+    With `at_most`, only as far as it takes to say whether a subgroup exceeds it.
+    """
+    deadline = time.monotonic() + budget
+    examined = []
+    for i, notion in enumerate(notions):
+        seen = tally.of_notion(notion)
+        bound = seen.bind(subgroups)
+        seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
+        limit = None if at_most is None else (at_most + ROUNDING) * tally.total_weight
+        bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
+        examined.append(Examined(seen, bound, bracket))
+    return examined
+
+
+def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:
+    """Parts of the class that were proven for every notion."""
+    bounds = [dict(bracket.partial) for bracket in brackets]
+    shared = [words for words, _ in brackets[0].partial if all(words in one for one in bounds)]
+    return tuple((words, max(one[words] for one in bounds) / n) for words in shared)

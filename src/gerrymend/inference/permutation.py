@@ -1,0 +1,217 @@
+"""The permutation test of the maximum: a p-value that has paid for the search.
+
+The worst of many subgroups looks bad even where none differs: a test of the one that was found, as
+if it had been chosen before, cries wolf far too often (docs/inference.md has by how much). So the
+whole search is repeated on outcomes that were dealt to the rows anew (`shuffles`). With T the same
+function of the data each time, and B draws, the observed T and the B others are exchangeable where
+outcomes have nothing to do with the protected attributes, so
+
+    p = (1 + #{draws with T ≥ observed T}) / (1 + B)
+
+is at most α with probability at most α, for every B and every T. T is what the search finds. Where
+the class's exact maximum is known it is compared too: a draw whose search ends below it is put to
+`prove`. The p-value is then the larger of the two, and thereby valid whether or not there was time
+to decide them all.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._sums import Array
+from gerrymend.inference.shuffles import obstacle, shuffle_of
+from gerrymend.measured import ROUNDING
+from gerrymend.tally import Examined, Tally
+
+# The level of `detectable`.
+LEVEL = 0.05
+# A block of draws is searched at once; it grows while it is quick, to so many numbers.
+_QUICK_SECONDS = 0.1
+_MOST_NUMBERS = 2_000_000
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """How the unfairness that was found compares with what chance alone would make.
+
+    Attributes
+    ----------
+    p_value : float or None
+        Of "outcomes have nothing to do with the protected attributes": no subgroup differs.
+    n_draws : int
+        Permutations that were made; fewer than asked for where time was up.
+    detectable : float or None
+        Unfairness must be above this for a p-value of at most 5 %; None below 19 draws, which
+        can't give one.
+    of_maximum : bool
+        Whether it is a test of the class's exact maximum, or of what the search finds. Both are
+        valid.
+    reason : str
+        Why there is no p-value.
+
+    Examples
+    --------
+    All blue rows are decided 1 and all green ones 0: of the 199 ways to deal them none is as bad.
+
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 40, [1] * 20 + [0] * 20, subgroups="marginals", n_permutations=199,
+    ...                sensitive_features={"race": ["blue"] * 20 + ["green"] * 20})
+    >>> report.permutation_test.p_value, report.unfairness, report.detectable
+    (0.005, 0.25, 0.075)
+    """
+
+    p_value: float | None
+    n_draws: int
+    detectable: float | None
+    of_maximum: bool = False
+    reason: str = ""
+
+
+def permutation_test(
+    tally: Tally,
+    examined: Sequence[Examined],
+    *,
+    n_permutations: int,
+    seconds: float = math.inf,
+    random_state: int = 0,
+    on_draw: Callable[[int, int], None] | None = None,
+) -> PermutationTest:
+    """Repeat the search on permuted outcomes.
+
+    Ends after some seconds with the draws it made by then, one at least. `on_draw(done, of)` is
+    called as they are made.
+    """
+    if reason := obstacle(tally):
+        return PermutationTest(None, 0, None, reason=reason)
+    deadline = time.monotonic() + seconds
+    families = _families(tally, examined, random_state)
+    done, block = 0, 1
+    while done < n_permutations:
+        start = time.monotonic()
+        draws = range(done, min(done + block, n_permutations))
+        patience = max(0.0, deadline - start) / (n_permutations - done) / len(families)
+        for family in families:
+            family.add(len(draws), patience)
+        done = draws.stop
+        if on_draw is not None:
+            on_draw(done, n_permutations)
+        if time.monotonic() >= deadline:
+            break
+        if time.monotonic() - start < _QUICK_SECONDS:
+            block = max(1, min(2 * block, _MOST_NUMBERS // families[0].width))
+    return _summary(families, done)
+
+
+def _families(tally: Tally, examined: Sequence[Examined], seed: int) -> list["_Family"]:
+    """Notions that can be tested by one maximum.
+
+    Over rows of one label outcomes are dealt within the label, and two labels independently of each
+    other. A notion over all rows asks for labels to be dealt too, which contradicts that: it is
+    of another family. Two families are two tests (Bonferroni).
+    """
+    within: list[Examined] = []
+    across: list[Examined] = []
+    for part in examined:
+        (across if all(part.seen.notion.event) else within).append(part)
+    return [_Family(tally, parts, seed) for parts in (within, across) if parts]
+
+
+def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
+    smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
+    # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
+    rank = math.floor(LEVEL / len(families) * (1 + n_draws) * (1 + 1e-12))
+    detectable = None
+    if rank >= 1:
+        detectable = max(float(np.sort(family.values)[-rank]) for family in families)
+    return PermutationTest(
+        p_value=min(1.0, len(families) * smallest),
+        n_draws=n_draws,
+        detectable=detectable,
+        of_maximum=all(family.decides for family in families),
+    )
+
+
+class _Family:
+    """Notions under one permutation: the observed maximum over them, and that of each draw."""
+
+    def __init__(self, tally: Tally, parts: Sequence[Examined], seed: int) -> None:
+        self._parts, self._n = parts, tally.total_weight
+        self._rng = np.random.default_rng([seed, 1])
+        events = [tuple(part.seen.notion.event) for part in parts]
+        self._events = [
+            [i for i, other in enumerate(events) if other == event]
+            for event in dict.fromkeys(events)
+        ]
+        self._shuffles = [
+            shuffle_of(
+                tally, [parts[i].seen.notion for i in which], parts[which[0]].seen.cells.active
+            )
+            for which in self._events
+        ]
+        self.width = sum(len(part.seen.residual) for part in parts)
+        self.values: list[float] = []
+        self._observed = float(self._largest([part.seen.residual[None] for part in parts])[0])
+        self._exact = all(part.bound.exact for part in parts)
+        # The maximum that is known to be one, and the draws that reach it.
+        self._maximum = max(part.bracket.upper_bound for part in parts) / self._n
+        self._reached = 0
+        known = max(abs(float(part.bracket.found.values[0])) for part in parts) / self._n
+        self.decides = self._exact or self._maximum <= known + ROUNDING
+
+    def add(self, number: int, patience: float) -> None:
+        """Search some more draws; a proof to decide one of them may take `patience` seconds."""
+        residuals = self._residuals(number)
+        values = self._largest(residuals)
+        self.values += values.tolist()
+        for i, value in enumerate(values):
+            if self._exact or not self.decides:
+                return
+            if value >= self._maximum - ROUNDING:
+                self._reached += 1
+                continue
+            reaches = self._reaches([residual[i] for residual in residuals], patience)
+            if reaches is None:
+                self.decides = False
+            self._reached += bool(reaches)
+
+    @property
+    def at_least(self) -> int:
+        """Draws that are as bad as what was observed, by the search and by the exact maximum."""
+        searched = int(np.sum(np.array(self.values) >= self._observed - ROUNDING))
+        return max(searched, self._reached) if self.decides else searched
+
+    def _residuals(self, number: int) -> list[Array]:
+        """W of each notion, one draw a row, drawn in turn: their blocks make no difference."""
+        stacks: list[list[Array]] = [[] for _ in self._parts]
+        for _ in range(number):
+            for shuffle, which in zip(self._shuffles, self._events, strict=True):
+                for i, outcomes in zip(which, shuffle.draw(self._rng), strict=True):
+                    stacks[i].append(outcomes)
+        return [
+            part.seen.centred(np.array(stack))
+            for part, stack in zip(self._parts, stacks, strict=True)
+        ]
+
+    def _largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
+        """What the search finds, the largest over notions, as unfairness."""
+        found = [
+            np.abs(part.bound.worst(residual).values)
+            for part, residual in zip(self._parts, residuals, strict=True)
+        ]
+        largest: Array = np.max(found, axis=0) / self._n
+        return largest
+
+    def _reaches(self, residuals: Sequence[Array], patience: float) -> bool | None:
+        """Whether a subgroup of a draw is as bad as the exact maximum; None if undecided."""
+        limit = (self._maximum - ROUNDING) * self._n
+        for part, residual in zip(self._parts, residuals, strict=True):
+            bracket = part.bound.prove(residual, at_most=limit, seconds=patience)
+            if abs(float(bracket.found.values[0])) > limit:
+                return True
+            if bracket.upper_bound > limit:
+                return None
+        return False
