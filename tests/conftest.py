@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
-from gerrymend import auditing
+from gerrymend import auditing, counting, examination
 from gerrymend.checker import classes
 from tests.checking import assert_tally_checked
 
@@ -52,7 +52,7 @@ def every_report_is_checked(monkeypatch):
 
     Classes are listed in full up to a smaller size than by default, so as to take little time.
     """
-    examine = auditing.examine
+    examine = examination.examine
 
     def examine_and_check(tally, *arguments, **options):
         report = examine(tally, *arguments, **options)
@@ -62,7 +62,8 @@ def every_report_is_checked(monkeypatch):
             assert_tally_checked(report, tally)
         return report
 
-    monkeypatch.setattr(auditing, "examine", examine_and_check)
+    for module in (auditing, counting):
+        monkeypatch.setattr(module, "examine", examine_and_check)
 
 
 @pytest.fixture

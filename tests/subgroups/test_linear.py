@@ -12,7 +12,7 @@ from gerrymend.auditor import Auditor
 from gerrymend.datasets import make_gerrymandered
 from gerrymend.notions import FALSE_POSITIVE_RATE, as_notions
 from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.subgroups.search import _best_angle
+from gerrymend.subgroups.circles import best_on_circle
 
 NOTIONS = ("false_positive_rate", "false_negative_rate", "statistical_parity", "error_rate")
 
@@ -152,12 +152,14 @@ def test_grid_needs_two_attributes(toy):
 def test_a_category_that_was_not_there_is_in_no_group():
     """Not taken for the category that the encoding leaves out."""
     worst = audit(
-        [0] * 10, [1] * 5 + [0] * 5, sensitive_features={"race": ["blue"] * 6 + ["green"] * 4}
-    ).worst
+        [0] * 100, [1] * 50 + [0] * 50,
+        sensitive_features={"race": ["blue"] * 60 + ["green"] * 40},
+    ).worst  # fmt: skip
     assert str(worst) == "race = blue"
     members = worst.contains({"race": ["blue", "purple", None, "green"]})
     assert members.tolist() == [True, False, False, False]
-    flags = audit([0] * 4, [1, 1, 0, 0], sensitive_features={"ok": [True, True, False, False]})
+    flags = audit([0] * 40, [1] * 20 + [0] * 20,
+                  sensitive_features={"ok": [True] * 20 + [False] * 20})  # fmt: skip
     with pytest.raises(ValueError, match=r"'ok' .* type str, and the subgroup was found on bool"):
         flags.worst.contains({"ok": ["True", "False"]})
 
@@ -193,9 +195,10 @@ def test_search_is_never_below_the_regression_nor_above_the_bound(seed):
     frame = {"g": rng.choice(list("abc"), n), "v": rng.integers(0, 5, n), "w": rng.random(n)}
     y, p = np.r_[0, 1, rng.integers(0, 2, n - 2)], rng.random(n)
     regression, search = (
-        audit(y, p, sensitive_features=frame, decision_probabilities=True, subgroups=subgroups)
-        for subgroups in (LinearThresholds(), LinearThresholds("search", restarts=1))
-    )
+        audit(y, p, sensitive_features=frame, decision_probabilities=True, subgroups=subgroups,
+              budget=1e-9, min_group_size=1)
+        for subgroups in (LinearThresholds("regression"), LinearThresholds("search", restarts=1))
+    )  # fmt: skip
     assert regression.unfairness <= search.unfairness + 1e-9
     assert search.unfairness <= search.upper_bound
     members = search.worst.contains(frame)
@@ -225,7 +228,7 @@ def test_the_sweep_is_exact_on_its_circle(seed, whole):
         (lambda: rng.integers(-2, 3, 7).astype(float)) if whole else (lambda: rng.random(7) - 0.5)
     )
     first, second, residual = draw(), draw(), rng.standard_normal(7)
-    angle = _best_angle(first, second, residual)
+    angle = best_on_circle(first, second, residual, np.zeros(7, dtype=np.intp), 0)
 
     def value(at):
         return abs(residual[np.cos(at) * first + np.sin(at) * second > 1e-9].sum())

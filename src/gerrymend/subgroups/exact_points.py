@@ -89,11 +89,20 @@ class Points:
 
 
 def whole_numbers(column: Array) -> NDArray[Any]:
-    """The column times a power of ten that makes every value a whole number.
+    """The column in whole numbers, as small as they can be: shifted and scaled, exactly.
 
-    >>> whole_numbers(np.array([0.19, 1.0, 0.2])).tolist()
-    [19, 100, 20]
+    >>> whole_numbers(np.array([0.19, 1.0, 0.22])).tolist()
+    [0, 27, 1]
     """
+    whole = _scaled(column)
+    whole = whole - whole.min()
+    factor = math.gcd(*np.unique(whole).tolist()) or 1
+    whole = whole // factor
+    return whole.astype(np.int64) if int(whole.max()) < _EXACT else whole
+
+
+def _scaled(column: Array) -> NDArray[Any]:
+    """The column times a power of ten that makes every value a whole number."""
     for digits in range(10):
         scaled = np.rint(column * 10.0**digits)
         if np.abs(scaled).max(initial=0.0) >= _EXACT:

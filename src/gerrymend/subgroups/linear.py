@@ -19,14 +19,18 @@ class LinearThresholds(SubgroupClass):
     Parameters
     ----------
     search : {"search", "regression", "grid"}, default="search"
-        How the worst one is looked for, before a proof or where there is none.
+        How the worst one is looked for.
 
         - "search": from the regression's direction, a logistic regression's, the best so far and
           random ones, ascent along great circles of directions. What it finds is a lower bound,
-          never below the regression's.
+          never below the regression's. An audit goes on from there to a proof, by branch and
+          bound: exact for up to about five attributes (a categorical one comes free), a bracket
+          for some more, and beyond 8 dimensions exact over the thresholds of at most 2, 3 and 4
+          of the attributes, as far as the budget goes.
         - "regression", the paper's heuristic: least squares of the residual on the attributes, on
           the rows of the event; the group is where the prediction is positive. What it finds is a
           lower bound, and where the residual is orthogonal to every attribute it finds nothing.
+          No proof follows.
         - "grid", the paper's brute force for exactly two attributes: θ in {−1, −.9, …, .9}², no
           intercept, centred attributes, group θ·x < 0. Exact over these 400 groups.
 

@@ -1,8 +1,4 @@
-"""The paper's auditor of linear thresholds, and what all searches of that class share."""
-
-import math
-from functools import cached_property
-from typing import TYPE_CHECKING
+"""The paper's auditor of linear thresholds."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +6,12 @@ from numpy.typing import NDArray
 from gerrymend._projection import TIE, Projection
 from gerrymend._sums import Array
 from gerrymend.protected import Column
-from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource
+from gerrymend.subgroups.base import BoundClass, Found, RuleSource
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
-
-if TYPE_CHECKING:
-    from gerrymend.subgroups.threshold_proofs import ThresholdProofs
 
 
 class LinearSearch(BoundClass):
-    """A heuristic over linear thresholds: what it finds is where a proof starts from."""
+    """A heuristic over linear thresholds."""
 
     exact = False
 
@@ -30,18 +23,6 @@ class LinearSearch(BoundClass):
     def covers(self) -> str:
         """The class in words."""
         return f"every linear threshold of {', '.join(self._encoding.levels)}"
-
-    def prove(
-        self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
-    ) -> Bracket:
-        """Close in on the worst threshold by branch and bound, or on those of few attributes."""
-        return self._proofs.prove(residual, self.worst(residual[None]), at_most, seconds)
-
-    @cached_property
-    def _proofs(self) -> "ThresholdProofs":
-        from gerrymend.subgroups.threshold_proofs import ThresholdProofs
-
-        return ThresholdProofs(self._columns, self._encoding)
 
 
 class RegressionSearch(LinearSearch):

@@ -4,7 +4,9 @@ Starts are the regression's direction, a logistic regression's, and random ones;
 the ascent.
 """
 
+import math
 import warnings
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from gerrymend._projection import TIE, moments, row_blocks
 from gerrymend._sums import Array
 from gerrymend.protected import Column
-from gerrymend.subgroups.base import Found, RuleSource
+from gerrymend.subgroups.base import Bracket, Found, RuleSource
 from gerrymend.subgroups.circles import ascend
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 from gerrymend.subgroups.regression import LinearSearch, RegressionSearch
+from gerrymend.subgroups.threshold_proofs import ThresholdProofs
 
 _LEAST_GAIN = 1e-12
 # Random circles, a dimension, that an ascent tries before it ends.
@@ -27,7 +30,7 @@ _STEP = 0.3
 
 
 class GreatCircleSearch(LinearSearch):
-    """Starts, then ascent; what it finds is a lower bound, never below the regression's."""
+    """Starts, then ascent: a lower bound, never below the regression's, and where proofs start."""
 
     def __init__(
         self,
@@ -54,6 +57,17 @@ class GreatCircleSearch(LinearSearch):
     def source(self) -> RuleSource:
         """What turns keys into rules."""
         return self._source
+
+    def prove(
+        self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
+    ) -> Bracket:
+        """Close in on the worst threshold by branch and bound, or on those of few attributes."""
+        found = self.worst(residual[None])
+        return self._proofs.prove(residual, found, at_most, seconds)
+
+    @cached_property
+    def _proofs(self) -> ThresholdProofs:
+        return ThresholdProofs(self._columns, self._encoding)
 
     def worst(self, residuals: Array) -> Found:
         """The best of all starts, for each residual."""

@@ -46,7 +46,7 @@ class ThresholdProofs:
         """
         value = abs(float(found.values[0]))
         trivial = float(np.maximum(residual, 0.0).sum())
-        if at_most is not None and value > at_most:
+        if trivial == 0.0 or (at_most is not None and value > at_most):
             return Bracket(found, trivial)
         deadline = time.monotonic() + seconds
         if self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
