@@ -74,7 +74,10 @@ def test_a_weight_is_a_number_of_equal_rows(toy, decisions):
                                subgroups=subgroups)  # fmt: skip
             assert weighted.unfairness == pytest.approx(duplicated.unfairness, abs=1e-12)
             assert weighted.upper_bound == pytest.approx(duplicated.upper_bound, abs=1e-12)
-            assert str(weighted.worst) == str(duplicated.worst)
+            there = protected[weight > 0]
+            np.testing.assert_array_equal(
+                weighted.worst.contains(there), duplicated.worst.contains(there)
+            )
 
 
 def test_several_notions_report_the_worst(toy, decisions):
@@ -90,13 +93,14 @@ def test_several_notions_report_the_worst(toy, decisions):
 
 def test_verdicts_are_proven_shown_or_undecided(toy, decisions):
     _, y, protected = toy
-    report = audit(y, decisions, sensitive_features=protected, gamma=0.0)
+    how = {"sensitive_features": protected, "subgroups": LinearThresholds("regression")}
+    report = audit(y, decisions, **how, gamma=0.0)
     assert report.verdict == "exceeds gamma"
     between = (report.unfairness + report.upper_bound) / 2
-    undecided = audit(y, decisions, sensitive_features=protected, gamma=between)
+    undecided = audit(y, decisions, **how, gamma=between)
     assert undecided.verdict == "undecided"
     assert "a lower bound; no subgroup of the class exceeds" in str(undecided)
-    above = audit(y, decisions, sensitive_features=protected, gamma=report.upper_bound)
+    above = audit(y, decisions, **how, gamma=report.upper_bound)
     assert above.verdict == "within gamma"
     assert json.loads(json.dumps(report.to_dict()))["worst"]["notion"] == "false_positive_rate"
 
@@ -127,7 +131,8 @@ def test_a_perfect_model_has_no_worst_group(toy):
 
 
 def test_one_true_label_is_enough_where_the_rate_is_defined():
-    report = audit([0, 0, 0, 0], [1, 1, 0, 0], sensitive_features={"sex": ["M", "M", "F", "F"]})
+    report = audit([0, 0, 0, 0], [1, 1, 0, 0], sensitive_features={"sex": ["M", "M", "F", "F"]},
+                   min_group_size=1)  # fmt: skip
     assert str(report.worst) == "sex = M"
     with pytest.raises(ValueError, match="No row counts for the false negative rate"):
         audit([0, 0], [1, 0], sensitive_features={"sex": ["M", "F"]}, notion="false_negative_rate")

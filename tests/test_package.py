@@ -29,7 +29,7 @@ def test_using_it_needs_no_extra():
         "class Absent:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name.split('.')[0] in ('pandas', 'polars', 'pyarrow', 'matplotlib', 'typer',\n"
-        "                                  'rich', 'numba'):\n"
+        "                                  'rich'):\n"
         "            raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, Absent())\n"
         "from gerrymend import audit, SubgroupParityClassifier\n"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gerrymend.parity import ParityClassifier
-from gerrymend.subgroups import SubgroupClass, as_subgroup_class
+from gerrymend.subgroups import LinearThresholds, SubgroupClass, as_subgroup_class
 
 
 class SubgroupParityClassifier(ParityClassifier):
@@ -95,6 +95,8 @@ class SubgroupParityClassifier(ParityClassifier):
         self.verbose = verbose
 
     def _subgroup_class(self) -> SubgroupClass:
+        if self.subgroups == "linear":  # asked every round, so from the regression's start alone
+            return LinearThresholds(restarts=0)
         return as_subgroup_class(self.subgroups)
 
 

@@ -104,22 +104,25 @@ def second_sample(
 
     Labels and attributes are those of the first.
     """
-    kinds = {column.name: column.kind for column in like.columns}
-    if data is not None:
-        if is_lazy(holdout):
-            tally = tally_of_lazy(holdout, **given, **decided)
-            check_kinds({column.name: column for column in tally.columns}, kinds, "holdout")
-        else:
-            tally = tally_of_rows(**_chosen(holdout, **given), **decided, kinds=kinds)
-    else:
+    if data is None:
         if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):
             raise ValueError(
                 "holdout must be a tuple (y_true, y_pred, sensitive_features), and weights as a "
                 f"fourth if rows weigh differently; got {type(holdout).__name__}"
                 + (f" of {len(holdout)}." if isinstance(holdout, tuple) else ".")
             )
-        named = dict(zip(given, holdout, strict=False))
-        tally = tally_of_rows(**named, **decided, kinds=kinds)
+        given = dict(zip(given, holdout, strict=False))
+    kinds = {column.name: column.kind for column in like.columns}
+    try:
+        if data is None:
+            tally = tally_of_rows(**given, **decided, kinds=kinds)
+        elif is_lazy(holdout):
+            tally = tally_of_lazy(holdout, **given, **decided)
+            check_kinds({column.name: column for column in tally.columns}, kinds, "data")
+        else:
+            tally = tally_of_rows(**_chosen(holdout, **given), **decided, kinds=kinds)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"In holdout: {error}") from None
     if tally.labels != like.labels:
         raise ValueError(
             f"The labels of holdout are {tally.labels!r}, and those of y_true {like.labels!r}; a "

@@ -132,7 +132,7 @@ def test_a_large_class_is_not_claimed():
         "y_true": rng.integers(0, 2, 400),
         "y_pred": rng.integers(0, 2, 400),
     }
-    report = audit(**data).to_dict()
+    report = audit(**data, subgroups=LinearThresholds("regression")).to_dict()
     assert "no set of rows at all" in check_report(report, **data).checked[-1]
     report["upper_bound"] = (report["upper_bound"] + report["unfairness"]) / 2
     result = check_report(report, **data)

@@ -144,11 +144,17 @@ BAD = [
     ({"random_state": None}, "random_state must be a number of at least 0; got None"),
     ({"holdout": ([0], [1])}, r"holdout must be a tuple .* got tuple of 2\."),
     ({"holdout": [[0], [1], {"a": [1]}]}, r"holdout must be a tuple .* got list\."),
-    ({"holdout": ([0, 2], [1, 0], {"a": [1, 2]})}, r"holdout\[0\] has labels .* not: 2; "),
-    ({"holdout": ([0, 1], [1, 0], {"b": [1, 2]})}, r"holdout\[2\] has no column 'a'"),
-    ({"holdout": ([0, 1], [1, 0], {"a": ["x", "y"]})}, r"Column 'a' of holdout\[2\] .* type str"),
-    ({"holdout": ([0, 1], [1], {"a": [1, 2]})}, r"holdout\[0\] has 2, holdout\[1\] has 1"),
-    ({"holdout": ([0, None], [1, 0], {"a": [1, 2]})}, r"holdout\[0\] has 1 missing"),
+    (
+        {"holdout": ([0, 2], [1, 0], {"a": [1, 2]})},
+        "In holdout: y_pred has values that are no label: 1",
+    ),
+    (
+        {"holdout": ([0, 1], [1, 0], {"b": [1, 2]})},
+        "In holdout: sensitive_features has no column 'a'",
+    ),
+    ({"holdout": ([0, 1], [1, 0], {"a": ["x", "y"]})}, "In holdout: Column 'a' .* type str"),
+    ({"holdout": ([0, 1], [1], {"a": [1, 2]})}, "In holdout: .* y_true has 2, y_pred has 1"),
+    ({"holdout": ([0, None], [1, 0], {"a": [1, 2]})}, "In holdout: y_true has 1 missing"),
     ({"holdout": ([0], [1], {"a": [1]}), "test_size": 0.5}, "test_size and holdout exclude"),
 ]
 

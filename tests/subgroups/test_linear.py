@@ -43,7 +43,8 @@ def test_regression_is_least_squares_over_rows(toy, notion, weighted):
     weight = rng.random(len(y)) + 0.1 if weighted else np.ones(len(y))
     members, value = regression_by_rows(notion, y, p, protected, weight)
     report = audit(y, p, sensitive_features=protected, notion=notion, sample_weight=weight,
-                   decision_probabilities=True)  # fmt: skip
+                   decision_probabilities=True, subgroups=LinearThresholds("regression"),
+                   )  # fmt: skip
     assert report.worst.unfairness == pytest.approx(value, abs=1e-12)
     np.testing.assert_array_equal(report.worst.contains(protected), members)
 
@@ -51,12 +52,13 @@ def test_regression_is_least_squares_over_rows(toy, notion, weighted):
 def test_rank_deficient_constant_and_collinear_columns_are_fine(toy):
     _, y, protected = toy
     p = np.random.default_rng(3).random(len(y))
-    plain = audit(y, p, sensitive_features=protected, decision_probabilities=True)
+    regression = {"decision_probabilities": True, "subgroups": LinearThresholds("regression")}
+    plain = audit(y, p, sensitive_features=protected, **regression)
     age = protected["age"]
     more = protected.assign(
         constant=1e9, months=12 * age, shifted=age + 1e6, tiny=1e-9 * age, one_value="x"
     )
-    report = audit(y, p, sensitive_features=more, decision_probabilities=True)
+    report = audit(y, p, sensitive_features=more, **regression)
     assert report.unfairness == pytest.approx(plain.unfairness, abs=1e-12)
     np.testing.assert_array_equal(report.worst.contains(more), plain.worst.contains(protected))
 
@@ -93,7 +95,8 @@ def test_no_group_exceeds_the_upper_bound(seed):
     frame = {"a": rng.integers(0, 3, n), "b": rng.integers(0, 2, n)}
     y = np.r_[0, 1, rng.integers(0, 2, n - 2)]
     decisions = rng.integers(0, 2, n)
-    report = audit(y, decisions, sensitive_features=frame)
+    report = audit(y, decisions, sensitive_features=frame,
+                   subgroups=LinearThresholds("regression"))  # fmt: skip
     cell = frame["a"] * 2 + frame["b"]
     values = [
         abs(FALSE_POSITIVE_RATE.unfairness(y, decisions, (mask >> cell) & 1))

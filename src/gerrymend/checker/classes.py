@@ -221,7 +221,7 @@ def _mean(values: Sequence[Fraction], table: Table) -> Fraction:
 _Listing = Callable[[Mapping[str, Any], Table, Sequence[int]], set[int]]
 # By class: the parameters that the listing takes into account, or that only say how to search.
 _LISTS: dict[str, tuple[set[str], _Listing]] = {
-    "LinearThresholds": ({"search", "restarts", "random_state"}, _linear),
+    "LinearThresholds": ({"search", "intercept", "restarts", "random_state"}, _linear),
     "Conjunctions": ({"max_depth", "numeric", "bins"}, _conjunctions),
     "ValueSets": ({"max_depth", "bins"}, _value_sets),
     "Trees": ({"max_depth", "bins"}, _trees),

@@ -199,7 +199,7 @@ class _Family:
     def _largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
         """What the search finds, the largest over notions, as unfairness."""
         found = [
-            np.abs(part.bound.worst(residual).values)
+            np.abs(part.bound.quick.worst(residual).values)
             for part, residual in zip(self._parts, residuals, strict=True)
         ]
         largest: Array = np.max(found, axis=0) / self._n
@@ -209,7 +209,7 @@ class _Family:
         """Whether a subgroup of a draw is as bad as the exact maximum; None if undecided."""
         limit = (self._maximum - ROUNDING) * self._n
         for part, residual in zip(self._parts, residuals, strict=True):
-            bracket = part.bound.prove(residual, at_most=limit, seconds=patience)
+            bracket = part.bound.quick.prove(residual, at_most=limit, seconds=patience)
             if abs(float(bracket.found.values[0])) > limit:
                 return True
             if bracket.upper_bound > limit:

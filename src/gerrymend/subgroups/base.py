@@ -77,6 +77,11 @@ class BoundClass(ABC):
     def worst(self, residuals: Array) -> Found:
         """For each residual the subgroup of the largest |value| that the class can find."""
 
+    @property
+    def quick(self) -> "BoundClass":
+        """The same class with a search that costs little, to be asked many times."""
+        return self
+
     def upper_bound(self, residuals: Array) -> Array:
         """A |value| that no subgroup of the class exceeds, for each residual.
 

@@ -32,7 +32,7 @@ class ExplicitGroups(SubgroupClass):
     ...     "over 60": {"age": (60, None)},
     ... })
     >>> report = audit(
-    ...     [0, 0, 0, 0, 1], [1, 0, 0, 0, 1], subgroups=groups,
+    ...     [0, 0, 0, 0, 1], [1, 0, 0, 0, 1], subgroups=groups, min_group_size=1,
     ...     sensitive_features={"race": ["blue", "blue", "green", "green", "blue"],
     ...                         "sex": ["M", "F", "M", "F", "M"], "age": [61, 35, 70, 20, 44]})
     >>> print(report.worst)

@@ -21,7 +21,8 @@ class Marginals(SubgroupClass):
     --------
     >>> from gerrymend import audit
     >>> report = audit([0, 0, 0, 0, 1, 1], [1, 1, 0, 0, 1, 0],
-    ...                sensitive_features={"age": [20, 30, 40, 50, 60, 70]}, subgroups=Marginals())
+    ...                sensitive_features={"age": [20, 30, 40, 50, 60, 70]}, subgroups=Marginals(),
+    ...                min_group_size=1)
     >>> print(report.worst)
     age < 45
     """

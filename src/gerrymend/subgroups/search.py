@@ -4,6 +4,7 @@ Starts are the regression's direction, a logistic regression's, and random ones;
 the ascent.
 """
 
+import copy
 import math
 import warnings
 from functools import cached_property
@@ -57,6 +58,13 @@ class GreatCircleSearch(LinearSearch):
     def source(self) -> RuleSource:
         """What turns keys into rules."""
         return self._source
+
+    @property
+    def quick(self) -> "GreatCircleSearch":
+        """The ascent from the regression's start alone."""
+        quick = copy.copy(self)
+        quick._restarts = 0
+        return quick
 
     def prove(
         self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
@@ -114,6 +122,8 @@ class GreatCircleSearch(LinearSearch):
         if not residual.any():
             return []
         starts = [self._regression_direction(residual)]
+        if self._restarts == 0:
+            return starts
         counted = residual != 0  # of both signs, as W sums to 0
         if self._z.shape[1] > 1:
             model = LogisticRegression(C=1e3, max_iter=200)
