@@ -271,6 +271,8 @@ def _column(name: str, values: Any, argument: str) -> Column:
                 raise _missing_number(where)
             return _numbers(name, values.cast(nw.Float64).to_numpy(), where)
         check_attribute_type(name, values.dtype, argument)
+        if isinstance(values.dtype, nw.String | nw.Boolean):
+            return _encoded(name, values)
         if isinstance(values.dtype, nw.Categorical | nw.Enum):
             return _categories(name, values.to_list(), where)
         return _objects(name, values.to_list(), where)
@@ -286,15 +288,36 @@ def _column(name: str, values: Any, argument: str) -> Column:
     return _objects(name, array.tolist(), where)
 
 
+def _encoded(name: str, series: "nw.Series[Any]") -> Column:
+    """Strings or booleans, encoded by the library that has them."""
+    missing = series.is_null().to_numpy()
+    present = series.drop_nulls() if missing.any() else series
+    categories: list[Any] = sorted(present.unique().to_list())
+    codes = np.full(len(series), float(len(categories)))
+    if categories:
+        numbers = list(range(len(categories)))
+        coded = present.replace_strict(categories, numbers, return_dtype=nw.Float64)
+        codes[~missing] = coded.to_numpy()
+    return Column(name, codes, (*categories, None) if missing.any() else tuple(categories))
+
+
 def _objects(name: str, values: list[Any], where: str) -> Column:
     """Python objects: all numbers are a number, all strings or all booleans a category."""
-    kinds = {type(value) for value in values if not is_missing(value)}
+    kinds = _kinds(values)
     are_numbers = all(issubclass(kind, int | float | np.number) for kind in kinds)
     if not kinds or bool in kinds or not are_numbers:
         return _categories(name, values, where)
-    if any(map(is_missing, values)):
+    if any(map(is_missing, dict.fromkeys(values))):
         raise _missing_number(where)
     return _numbers(name, np.asarray(values, dtype=np.float64), where)
+
+
+def _kinds(values: list[Any]) -> set[type]:
+    """The types of the values that are there; a float among others may be a missing one."""
+    kinds = set(map(type, values))
+    if len(kinds) > 1 or float in kinds:
+        kinds = {type(value) for value in values if not is_missing(value)}
+    return kinds
 
 
 def _numbers(name: str, values: Array, where: str) -> Column:
@@ -306,9 +329,9 @@ def _numbers(name: str, values: Array, where: str) -> Column:
 
 
 def _categories(name: str, values: list[Any], where: str) -> Column:
-    values = [None if is_missing(value) else value for value in values]
-    present = set(values) - {None}
-    kinds = sorted({type(value).__name__ for value in present})
+    distinct = list(dict.fromkeys(values))
+    present = {value for value in distinct if not is_missing(value)}
+    kinds = sorted(kind.__name__ for kind in _kinds(values))
     try:
         categories: list[Any] = sorted(present)
     except TypeError:
@@ -318,10 +341,11 @@ def _categories(name: str, values: list[Any], where: str) -> Column:
             f"{where} mixes values of types {', '.join(kinds)}; convert it to one type, for "
             "example with .astype(str)."
         )
-    if len(present) < len(set(values)):
-        categories.append(None)
     code = {category: i for i, category in enumerate(categories)}
-    codes = np.fromiter((code[value] for value in values), dtype=np.float64, count=len(values))
+    if len(present) < len(distinct):
+        code |= {value: len(categories) for value in distinct if is_missing(value)}
+        categories.append(None)
+    codes = np.fromiter(map(code.__getitem__, values), dtype=np.float64, count=len(values))
     return Column(name, codes, tuple(categories))
 
 

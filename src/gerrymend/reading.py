@@ -38,7 +38,7 @@ def read_tally(data: Any, given: Mapping[str, Any], decided: Mapping[str, Any]) 
         tally = tally_of_lazy(data, **given, **decided)
     else:
         tally = tally_of_rows(**_chosen(data, **given), **decided)
-    warn_of_identifiers(tally.columns, int(tally.n_rows.sum()))
+    warn_of_identifiers(tally.columns, int(tally.n_rows.sum()), stacklevel=4)
     return tally
 
 

@@ -48,7 +48,7 @@ class Spy(LinearLearner):
 def play_ten_rows(order, rounds):
     weight = np.ones(10)
     cells = distinct_rows(read_columns({"a": A}))
-    auditor = Auditor([FALSE_POSITIVE_RATE], LinearThresholds(), cells, Y, weight)
+    auditor = Auditor([FALSE_POSITIVE_RATE], LinearThresholds("regression"), cells, Y, weight)
     learner = Spy(X, weight, auditor.base_cost, auditor.pressed)
     learner.seen = []
     duals = []

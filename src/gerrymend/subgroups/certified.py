@@ -17,13 +17,20 @@ from typing import NamedTuple
 import numpy as np
 
 from gerrymend._sums import Array
-from gerrymend.subgroups.cone_bounds import best_thresholds, cone_bound, values_in
+from gerrymend.subgroups.cone_bounds import (
+    best_thresholds,
+    cone_bound,
+    longest_edge,
+    values_in,
+)
 from gerrymend.subgroups.exact_points import Points
 from gerrymend.subgroups.rules import Members
 from gerrymend.subgroups.tied_leaf import tied_leaf
 
 # In units of the standardised directions: values closer than this are not told apart.
 _EPS = 1e-10
+# Directions with a larger cosine have no middle between them.
+_NEAREST = 1.0 - 1e-14
 # What sums of weights can be off by, of the sum of all that are positive.
 _ROUNDING = 1e-11
 
@@ -73,13 +80,6 @@ class _Found(NamedTuple):
     members: Members | None
 
 
-class _Vertex(NamedTuple):
-    """A direction over z, and its best threshold in each stratum."""
-
-    direction: Array
-    thresholds: Array
-
-
 class _Search:
     """One branch and bound. Its rows are those of positive weight, then the others, by stratum."""
 
@@ -97,7 +97,10 @@ class _Search:
         self._shift: Array = (4.0 * reach + 1.0) * points.rank.astype(np.float64)
         self._eps = _EPS * max(1.0, float(self._shift.max()))
         self._rounding = _ROUNDING * float(points.weight[:n_positive].sum())
-        self._vertices: list[_Vertex] = []
+        # Vertices: directions over z, and the best threshold of each in each stratum.
+        self._n_vertices = 0
+        self._directions = np.empty((64, len(self._z)))
+        self._thresholds = np.empty((64, points.n_strata))
         self._middles: dict[tuple[int, int], int] = {}
         self._u = np.empty((max(1, len(self._z)), len(points.weight)))
         self._heap: list[tuple[float, int, tuple[int, ...]]] = []
@@ -118,8 +121,11 @@ class _Search:
             heapq.heappop(self._heap)
             small = depth >= 2 * len(cone) and depth % len(cone) == 0
             if not (small and self._settle(cone, -bound, deadline)):
-                for half in self._halves(cone):
+                halves = self._halves(cone)
+                for half in halves:
                     self._push(half, depth + 1, -bound)
+                if not halves:  # as far as float64 goes: what is left counts as open
+                    self._closed = max(self._closed, -bound)
         # Cones that were left alone are not above the target either.
         left = -self._heap[0][0] if self._heap else -math.inf
         return max(left, self._closed)
@@ -141,14 +147,18 @@ class _Search:
         size = float(np.linalg.norm(direction))
         direction = direction / size if size > 0 else direction
         u = direction @ self._z + self._shift
-        thresholds = np.empty(self._points.n_strata)
+        vertex, self._n_vertices = self._n_vertices, self._n_vertices + 1
+        if vertex == len(self._directions):
+            self._directions = np.concatenate([self._directions, self._directions])
+            self._thresholds = np.concatenate([self._thresholds, self._thresholds])
+        self._directions[vertex] = direction
         value = best_thresholds(
-            u, self._points.weight, self._positives, self._negatives, self._eps, thresholds
-        )
+            u, self._points.weight, self._positives, self._negatives, self._eps,
+            self._thresholds[vertex],
+        )  # fmt: skip
         if value > self.found.value:
             self._try(u)
-        self._vertices.append(_Vertex(direction, thresholds))
-        return len(self._vertices) - 1
+        return vertex
 
     def _try(self, u: Array) -> None:
         """The best thresholds in a direction, none of which lies between two rows that are tied."""
@@ -170,11 +180,11 @@ class _Search:
             unsorted[self._order] = members
             self.found = _Found(value, unsorted)
 
-    def _evaluate(self, cone: tuple[int, ...]) -> Array:
-        generators = np.array([self._vertices[i].direction for i in cone])
-        offsets = np.array([self._vertices[i].thresholds for i in cone])
-        values_in(self._z, generators, offsets, self._shift, self._points.stratum, self._u)
-        return generators
+    def _evaluate(self, cone: tuple[int, ...]) -> None:
+        values_in(
+            np.array(cone), self._directions, self._thresholds, self._z, self._shift,
+            self._points.stratum, self._u,
+        )  # fmt: skip
 
     def _push(self, cone: tuple[int, ...], depth: int, parent: float) -> None:
         self._evaluate(cone)
@@ -195,21 +205,21 @@ class _Search:
             self._closed = max(self._closed, bound - self._rounding)
 
     def _halves(self, cone: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Halve the longest edge: the generators that are furthest apart."""
-        generators = np.array([self._vertices[i].direction for i in cone])
-        cosines = generators @ generators.T
-        first, second = divmod(int(cosines.argmin()), len(cone))
+        """Halve the longest edge: the generators that are furthest apart; none if too near."""
+        first, second, cosine = longest_edge(np.array(cone), self._directions)
+        if cosine > _NEAREST:
+            return []
         edge = min(cone[first], cone[second]), max(cone[first], cone[second])
         if edge not in self._middles:
-            middle = generators[first] + generators[second]
+            middle = self._directions[edge[0]] + self._directions[edge[1]]
             self._middles[edge] = self._add_vertex(middle)
         vertex = self._middles[edge]
         return [tuple(vertex if i == end else i for i in cone) for end in edge]
 
     def _settle(self, cone: tuple[int, ...], bound: float, deadline: float) -> bool:
         """Whether the cone could be settled by a problem of fewer dimensions, and has been."""
-        generators = self._evaluate(cone)
-        direction = self._to_x @ generators.sum(axis=0)
+        self._evaluate(cone)
+        direction = self._to_x @ self._directions[list(cone)].sum(axis=0)
         leaf = tied_leaf(self._points, self._u, self.found.value, self._eps, direction)
         if leaf is None:
             return False

@@ -70,19 +70,42 @@ def best_thresholds(
 
 @njit(cache=True)
 def values_in(
-    z: Array, generators: Array, offsets: Array, shift: Array, stratum: NDArray[np.intp], u: Array
+    cone: NDArray[np.intp],
+    directions: Array,
+    offsets: Array,
+    z: Array,
+    shift: Array,
+    stratum: NDArray[np.intp],
+    u: Array,
 ) -> None:
-    """Write u_ai, the value of each row in each generator, less the generator's offset."""
+    """Write u_ai, the value of each row in each generator of a cone, less its offset there.
+
+    A cone is the numbers of its generators among all directions.
+    """
     n_terms, m = z.shape
-    for a in range(len(generators)):
-        row = u[a]
+    for a in range(len(cone)):
+        row, vertex = u[a], cone[a]
         for i in range(m):
-            row[i] = shift[i] - offsets[a, stratum[i]]
+            row[i] = shift[i] - offsets[vertex, stratum[i]]
         for k in range(n_terms):
-            g = generators[a, k]
+            g = directions[vertex, k]
             column = z[k]
             for i in range(m):
                 row[i] += g * column[i]
+
+
+@njit(cache=True)
+def longest_edge(cone: NDArray[np.intp], directions: Array) -> tuple[int, int, float]:
+    """The two places in a cone whose generators are furthest apart, and their cosine."""
+    first, second, least = 0, 0, 1.0
+    for a in range(len(cone)):
+        for b in range(a):
+            cosine = 0.0
+            for k in range(directions.shape[1]):
+                cosine += directions[cone[a], k] * directions[cone[b], k]
+            if cosine < least:
+                first, second, least = a, b, cosine
+    return first, second, least
 
 
 @njit(cache=True)

@@ -74,6 +74,8 @@ class Points:
         z has a column for each dimension that the blocks span.
         """
         x = self.x.astype(np.float64)
+        if x.shape[1] == 1:  # on a line only the order matters
+            x = np.unique(self.x[:, 0], return_inverse=True)[1][:, None].astype(np.float64)
         block = np.unique(
             self.stratum * (int(self.rank.max()) + 1) + self.rank, return_inverse=True
         )[1]

@@ -49,9 +49,15 @@ class ThresholdProofs:
         if trivial == 0.0 or (at_most is not None and value > at_most):
             return Bracket(found, trivial)
         deadline = time.monotonic() + seconds
-        if self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
+        parts: tuple[tuple[str, float], ...]
+        points = _points(self._blocks, residual)
+        if points.x.shape[1] == 2 and points.n_strata == 1 and planar.fits(points.x):
+            members = planar.worst_half_plane(points.x, residual)
+            exact = abs(float(residual[members].sum()))
+            solved, parts = Solved(exact, members if exact > value else None, exact), ()
+        elif self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
             solved = self._solve(self._blocks, residual, value, at_most, deadline)
-            parts: tuple[tuple[str, float], ...] = ()
+            parts = ()
         else:
             solved, parts = self._solve_parts(residual, value, at_most, deadline)
         if solved.members is not None:
@@ -66,11 +72,6 @@ class ThresholdProofs:
         at_most: float | None,
         deadline: float,
     ) -> Solved:
-        points = _points(blocks, residual)
-        if points.x.shape[1] == 2 and points.n_strata == 1 and planar.fits(points.x):
-            members = planar.worst_half_plane(points.x, residual)
-            value = abs(float(residual[members].sum()))
-            return Solved(value, members, value) if value > known else Solved(known, None, known)
         # The rarer sign is collected: bounds cost less, and complements have the other sign.
         rarer = 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
         points = _points(blocks, rarer * residual)
