@@ -140,7 +140,7 @@ def test_the_text_for_people(folder):
     assert max(map(len, out.splitlines())) <= 80
     one_line = " ".join(out.split())
     for words in ("gamma allows 0.01", "Worst subgroup", "false positive rate", " points, ",
-                  "this is exact", "Also", "p-value ", "by 19 permutations", "about these rows",
+                  "this is exact", "Also", "p-value ", "(19 permutations, the search", "about these rows",
                   "on 90 rows that were not searched", "with 95% confidence", "Audited 210 rows",
                   "word, positive is yes; decided so: score ≥ 0.5"):  # fmt: skip
         assert words in one_line
@@ -151,7 +151,7 @@ def test_the_text_for_people(folder):
 
 def test_few_permutations_and_small_groups_are_told(folder):
     _, out, _ = call(folder / "people.csv", *TEXT, "--permutations", 5, "--min-group-size", 100)
-    assert "fewer than 19 can't give 5 %" in " ".join(out.split())
+    assert "below 19 permutations no p-value" in " ".join(out.split())
     assert "has fewer than 100 rows that count" in " ".join(out.split())
 
 
@@ -167,6 +167,11 @@ def test_permutations_are_counted_on_a_terminal(folder, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     _, _, err = call(folder / "people.csv", *TEXT, "--permutations", 19)
     assert "Permutation 19 of 19" in err
+
+
+def test_permutations_that_time_was_up_for_are_told(folder):
+    _, out, _ = call(folder / "people.csv", *TEXT, "--permutations", 10**9, "--budget", "0.01")
+    assert "of 1,000,000,000 permutations, all that --budget had" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("width", [30, 48, 80])

@@ -32,7 +32,7 @@ def show(console: Console, report: AuditReport, request: AuditRequest) -> None:
             for facts in (
                 _worst(report),
                 _others(report.top[1:]),
-                _certainty(report),
+                _certainty(report, request),
                 _compared(report, request),
             )
             if facts
@@ -134,28 +134,28 @@ def _others(others: tuple[Subgroup, ...]) -> list[Fact]:
     return facts
 
 
-def _certainty(report: AuditReport) -> list[Fact]:
+def _certainty(report: AuditReport, request: AuditRequest) -> list[Fact]:
     facts = []
     if report.permutation_test is not None:
-        facts += _by_chance(report.permutation_test)
+        facts += _by_chance(report.permutation_test, request.permutations)
     if report.held_out is not None:
         facts += _elsewhere(report.held_out)
     return facts
 
 
-def _by_chance(test: PermutationTest) -> list[Fact]:
+def _by_chance(test: PermutationTest, asked: int) -> list[Fact]:
     if test.p_value is None:
         return [("Chance", f"no p-value: {test.reason}")]
+    made = f"{test.n_draws:,} permutations, the search repeated on each"
+    if test.n_draws < asked:
+        made = f"{test.n_draws:,} of {asked:,} permutations, all that --budget had time for"
     words = (
-        f"p-value {test.p_value:.3g}, by {test.n_draws:,} permutations with the search repeated "
-        "on each; "
+        "below 19 permutations no p-value can be 5 %"
+        if test.detectable is None
+        else f"unfairness of up to {test.detectable:.4f} can't be told from chance at 5 %"
     )
-    if test.detectable is None:
-        words += "fewer than 19 can't give 5 %, and more take a longer --budget"
-    else:
-        words += f"up to {test.detectable:.4f} can't be told from chance at 5 %"
     return [
-        ("Chance", words),
+        ("Chance", f"p-value {test.p_value:.3g} ({made}); {words}"),
         (
             "",
             "The verdict is about these rows; the p-value tests 'no subgroup differs at all', not "
