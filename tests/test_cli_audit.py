@@ -140,7 +140,8 @@ def test_the_text_for_people(folder):
     assert max(map(len, out.splitlines())) <= 80
     one_line = " ".join(out.split())
     for words in ("gamma allows 0.01", "Worst subgroup", "false positive rate", " points, ",
-                  "this is exact", "Also", "p-value ", "(19 permutations, the search", "about these rows",
+                  "this is exact", "Also", "p-value ", "(19 permutations, the",
+                  "about these rows",
                   "on 90 rows that were not searched", "with 95% confidence", "Audited 210 rows",
                   "word, positive is yes; decided so: score ≥ 0.5"):  # fmt: skip
         assert words in one_line
