@@ -63,8 +63,8 @@ def add_to(app: typer.Typer) -> None:
         subgroups: Annotated[str, _option(
             f"Class of subgroups: {', '.join(CLASS_NAMES)}.", _AUDIT, metavar="CLASS")] = "linear",
         depth: Annotated[int | None, _option(
-            "Attributes in one subgroup at most, for a class that has a depth.", _AUDIT,
-            show_default=False)] = None,
+            "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
+            _AUDIT, show_default="2")] = None,
         gamma: Annotated[float, _option("Unfairness to allow.", _AUDIT)] = 0.01,
         budget: Annotated[float, _option(
             "Seconds that the proof may take, and again the permutations.", _AUDIT)] = 30.0,
