@@ -11,11 +11,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from gerrymend import audit, cli_audit, demo
+from gerrymend import LinearThresholds, audit, cli_audit, demo
 from gerrymend.cli_audit_request import AuditRequest
+from gerrymend.cli_audit_text import wrapped
+from gerrymend.subgroups import Conjunctions, Trees, ValueSets
 
 DECIDED = ["--label", "y", "--prediction", "decided"]
-ARGUMENTS = [*DECIDED, "--protected", "race,sex,age"]
+UNTESTED = ["--permutations", "0"]
+ARGUMENTS = [*DECIDED, "--protected", "race,sex,age", *UNTESTED]
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +74,8 @@ def installed(*arguments):
 
 
 def as_json(people, **how):
-    report = audit("y", how.pop("y_pred", "decided"), data=people,
-                   **{"sensitive_features": ["race", "sex", "age"]} | how)  # fmt: skip
+    usual = {"sensitive_features": ["race", "sex", "age"], "top": 3, "n_permutations": 0}
+    report = audit("y", how.pop("y_pred", "decided"), data=people, **usual | how)
     return json.loads(json.dumps(report.to_dict()))
 
 
@@ -99,31 +102,87 @@ WAYS = [
     (["--prediction", "decided", "--weight", "weight"], {"sample_weight": "weight"}),
     (["--prediction", "decided", "--positive", "0"], {"pos_label": 0}),
     (["--prediction", "decided", "--min-group-size", "40"], {"min_group_size": 40}),
+    (["--prediction", "decided", "--top", "1", "--seed", "5"],
+     {"top": 1, "random_state": 5, "subgroups": LinearThresholds(random_state=5)}),
+    (["--prediction", "decided", "--test-size", "0.4"], {"test_size": 0.4}),
+    (["--prediction", "decided", "--permutations", "19", "--subgroups", "marginals"],
+     {"n_permutations": 19, "subgroups": "marginals"}),
+    (["--prediction", "decided", "--subgroups", "conjunctions", "--depth", "3"],
+     {"subgroups": Conjunctions(max_depth=3)}),
+    (["--prediction", "decided", "--subgroups", "value_sets", "--depth", "1"],
+     {"subgroups": ValueSets(max_depth=1)}),
+    (["--prediction", "decided", "--subgroups", "trees", "--depth", "1"],
+     {"subgroups": Trees(max_depth=1)}),
     (
         ["--prediction", "decided", "--notion", "error_rate", "--notion", "false_negative_rate"],
         {"notion": ("error_rate", "false_negative_rate")},
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("options", "how"), WAYS)
 def test_options_are_arguments(people, folder, options, how):
     protected = ["--protected", "race", "--protected", "sex,age"]
-    _, out, _ = call(folder / "people.csv", "--label", "y", *protected, *options, "--json", "-",
-                     "--gamma", "0.02")  # fmt: skip
+    _, out, _ = call(folder / "people.csv", "--label", "y", *protected, *UNTESTED, *options,
+                     "--json", "-", "--gamma", "0.02")  # fmt: skip
     assert json.loads(out) == as_json(people, gamma=0.02, **how)
 
 
+TEXT = ["--label", "word", "--score", "score", "--protected", "race,age", "--subgroups",
+        "marginals"]  # fmt: skip
+
+
 def test_the_text_for_people(folder):
-    options = ["--label", "word", "--score", "score", "--protected", "race,age"]
-    code, out, err = call(folder / "people.csv", *options, "--subgroups", "marginals")
+    code, out, err = call(folder / "people.csv", *TEXT, "--permutations", 19, "--test-size", 0.3)
     assert code == 1
     assert not err
-    for words in ("Exceeds gamma", "word, positive is yes", "score ≥ 0.5", "race, age (number)",
-                  "false positive rate", "gamma allows 0.01", "300"):  # fmt: skip
-        assert words in out
-    _, out, _ = call(folder / "people.csv", *options, "--subgroups", "marginals", "--gamma", 0.5)
-    assert "Within gamma" in out
+    assert out.lstrip().startswith("Exceeds gamma: a subgroup has an unfairness of 0.")
+    assert max(map(len, out.splitlines())) <= 80
+    one_line = " ".join(out.split())
+    for words in ("gamma allows 0.01", "Worst subgroup", "false positive rate", " points, ",
+                  "this is exact", "Also", "p-value ", "(19 permutations, the",
+                  "about these rows",
+                  "on 90 rows that were not searched", "with 95% confidence", "Audited 210 rows",
+                  "word, positive is yes; decided so: score ≥ 0.5"):  # fmt: skip
+        assert words in one_line
+    _, out, _ = call(folder / "people.csv", *TEXT, *UNTESTED, "--gamma", 0.5)
+    assert "Within gamma: proven, no subgroup has an unfairness above 0." in out
+    assert "p-value" not in out
+
+
+def test_few_permutations_and_small_groups_are_told(folder):
+    _, out, _ = call(folder / "people.csv", *TEXT, "--permutations", 5, "--min-group-size", 100)
+    assert "below 19 permutations no p-value" in " ".join(out.split())
+    assert "has fewer than 100 rows that count" in " ".join(out.split())
+
+
+def test_a_second_file_is_measured_on(people, folder):
+    _, out, _ = call(folder / "people.csv", *ARGUMENTS, "--holdout", folder / "people.parquet",
+                     "--subgroups", "marginals", "--json", "-")  # fmt: skip
+    report = json.loads(out)
+    assert report == as_json(people, subgroups="marginals", holdout=people)
+    assert report["held_out"]["subgroup"]["rate"] == report["worst"]["rate"]
+
+
+def test_permutations_are_counted_on_a_terminal(folder, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    _, _, err = call(folder / "people.csv", *TEXT, "--permutations", 19)
+    assert "Permutation 19 of 19" in err
+
+
+def test_permutations_that_time_was_up_for_are_told(folder):
+    _, out, _ = call(folder / "people.csv", *TEXT, "--permutations", 10**9, "--budget", "0.01")
+    assert "of 1,000,000,000 permutations, all that --budget had" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("width", [30, 48, 80])
+def test_long_rules_break_before_a_sign(width):
+    terms = [f"0.{i}5·attribute_{i}" for i in range(10)]
+    text = " − ".join(terms) + " ≥ 3"
+    lines = wrapped(text, width)
+    assert " ".join(lines) == text
+    assert max(map(len, lines)) <= width
+    assert all(line[0] in "−≥" for line in lines[1:])
 
 
 def test_brackets_in_the_data_are_no_markup(tmp_path):
@@ -151,7 +210,7 @@ def test_columns_and_separators(tmp_path):
     """A comma in a column's name, a text for missing values, a separator that is given."""
     path = tmp_path / "odd.csv"
     path.write_text('race~y~"d, 1"\n' + "NA~0~1\ngreen~0~0\ngreen~1~0\n" * 10)
-    options = ["--label", "y", "--prediction", "d, 1", "--separator", "~", "--json", "-"]
+    options = ["--label", "y", "--prediction", "d, 1", "--separator", "~", "--json", "-", *UNTESTED]
     _, out, _ = call(path, *options, "--protected", "race", "--missing", "NA")
     assert json.loads(out)["worst"]["subgroup"] == "race = (missing)"
     _, out, _ = call(path, *options, "--protected", "race", "--protected", "d, 1")
@@ -218,6 +277,13 @@ BAD = [
     ("good.csv", ["--notion", "fpr"], "--notion='fpr' is unknown. Choose from false_positive_rate"),
     ("good.csv", ["--subgroups", "lineer"], "--subgroups='lineer' is unknown .did you mean"),
     ("good.csv", ["--subgroups", "marginals", "--depth", "2"], "--depth 2 is not for --sub"),
+    ("good.csv", ["--subgroups", "trees", "--depth", "0"], "--depth must be .* got 0"),
+    ("good.csv", ["--top", "0"], "--top must be a number of at least 1; got 0"),
+    ("good.csv", ["--permutations", "-1"], "--permutations must be a number of at least 0; got -1"),
+    ("good.csv", ["--test-size", "1.5"], "--test-size must be .* got 1.5"),
+    ("good.csv", ["--holdout", "x.csv", "--test-size", "0.5"], "--holdout and --test-size exclude"),
+    ("good.csv", ["--holdout", "x.csv", "--counts", "n"], "--holdout and --counts exclude"),
+    ("good.csv", ["--holdout", "nowhere.csv"], "FILE nowhere.csv isn't there"),
     ("good.csv", ["--positive", "7"], "--positive=7 is no label of --label y; its labels are 0, 1"),
     ("good.csv", ["--separator", ",,"], "--separator must be one character, or tab; got ',,'"),
     ("good.csv", ["--json", "."], "--json . can't be written"),
@@ -285,7 +351,8 @@ def test_exit_codes_of_the_installed_command(people, folder, tmp_path):
     hasty = audit("y", "decided", sensitive_features=names, data=data, budget=1e-6)
     between = (hasty.unfairness + hasty.upper_bound) / 2
     one = ["audit", folder / "people.csv", *ARGUMENTS, "--subgroups", "marginals"]
-    many = ["audit", tmp_path / "numbers.parquet", *DECIDED, "--protected", ",".join(names)]
+    many = ["audit", tmp_path / "numbers.parquet", *DECIDED, "--protected", ",".join(names),
+            *UNTESTED]  # fmt: skip
     for code, arguments in [
         (0, [*one, "--gamma", "0.9"]),
         (1, [*one, "--gamma", "0"]),

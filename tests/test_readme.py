@@ -12,5 +12,5 @@ def test_the_readmes_code_runs(capsys):
     for block in PYTHON:
         exec(compile(block, "README.md", "exec"), names)
     printed = capsys.readouterr().out.strip()
-    assert len(PYTHON) == 4
+    assert len(PYTHON) == 6
     assert f"```\n{printed}\n```" in README

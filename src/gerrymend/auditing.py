@@ -1,5 +1,6 @@
 """audit(): the worst-treated subgroup of a model's decisions, and how sure that is."""
 
+from collections.abc import Callable
 from typing import Any
 
 from gerrymend._validation import check_fraction
@@ -30,6 +31,7 @@ def audit(
     holdout: Any = None,
     top: int = 1,
     random_state: int = 0,
+    on_draw: Callable[[int, int], None] | None = None,
 ) -> AuditReport:
     """Find the subgroup that a model's decisions treat worst.
 
@@ -80,6 +82,8 @@ def audit(
         Subgroups to describe that differ from each other: the worst, the worst without it, ….
     random_state : int, default=0
         Seed of the permutations and of the rows that are held out.
+    on_draw : callable, optional
+        Called as on_draw(done, of) while permutations are made.
 
     Returns
     -------
@@ -146,4 +150,4 @@ def audit(
         held_out = second_sample(holdout, tally, data, given, decided)
     elif test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
-    return examine(tally, held_out=held_out, **settings)
+    return examine(tally, held_out=held_out, on_draw=on_draw, **settings)

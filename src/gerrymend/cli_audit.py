@@ -6,7 +6,7 @@ Imported by `cli.main` once it knows that typer and rich are there.
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -63,13 +63,26 @@ def add_to(app: typer.Typer) -> None:
         subgroups: Annotated[str, _option(
             f"Class of subgroups: {', '.join(CLASS_NAMES)}.", _AUDIT, metavar="CLASS")] = "linear",
         depth: Annotated[int | None, _option(
-            "Attributes in one subgroup at most, for a class that has a depth.", _AUDIT,
-            show_default=False)] = None,
+            "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
+            _AUDIT, show_default="2")] = None,
         gamma: Annotated[float, _option("Unfairness to allow.", _AUDIT)] = 0.01,
-        budget: Annotated[float, _option("Seconds that the proof may take.", _AUDIT)] = 30.0,
+        budget: Annotated[float, _option(
+            "Seconds that the proof may take, and again the permutations.", _AUDIT)] = 30.0,
         min_group_size: Annotated[int, _option(
             "Groups with fewer rows that count are not described.", _AUDIT)] = 10,
-        seed: Annotated[int, _option("Seed of the search.", _AUDIT, min=0)] = 0,
+        top: Annotated[int, _option(
+            "Subgroups to describe that differ from each other.", _AUDIT)] = 3,
+        permutations: Annotated[int, _option(
+            "Permutations for the p-value; 0 for none.", _AUDIT)] = 199,
+        test_size: Annotated[float | None, _option(
+            "Part of the rows to keep out of the search, and to measure the worst subgroup on.",
+            _AUDIT, metavar="FRACTION", show_default=False)] = None,
+        holdout: Annotated[Path | None, _option(
+            "Or: a second file with the same columns to measure it on.", _AUDIT, metavar="FILE",
+            show_default=False)] = None,
+        seed: Annotated[int, _option(
+            "Seed of the search, of the permutations and of what is held out.", _AUDIT,
+            min=0)] = 0,
         json_file: Annotated[str | None, _option(
             "Write the report as JSON to this file; - is standard output.", _FILE, "--json",
             metavar="FILE", show_default=False)] = None,
@@ -109,6 +122,10 @@ def add_to(app: typer.Typer) -> None:
             "gamma": gamma,
             "budget": budget,
             "min_group_size": min_group_size,
+            "top": top,
+            "permutations": permutations,
+            "test_size": test_size,
+            "holdout": holdout,
             "seed": seed,
             "separator": separator,
             "missing": tuple(missing or ()),
@@ -122,13 +139,12 @@ def run(options: dict[str, Any], json_file: str | None) -> int:
     try:
         request = AuditRequest(**options)
         _check_target(json_file)
-        with _notes(console, request), _progress(console, request):
-            frame, attributes = request.open()
-            report = request.audit(frame, attributes)
+        with _notes(console, request), _progress(console, request) as on_draw:
+            report = request.audit(on_draw)
         if json_file is not None:
             _write(report, json_file)
         if json_file != "-":
-            show(Console(), report, request, frame, attributes)
+            show(Console(highlight=False), report, request)
     except KeyboardInterrupt:
         console.print("Interrupted.")
         return 130
@@ -149,19 +165,19 @@ def _notes(console: Console, request: AuditRequest) -> Iterator[None]:
 
 
 @contextmanager
-def _progress(console: Console, request: AuditRequest) -> Iterator[None]:
-    """Show on a terminal that something is going on, and for how long."""
-    words = f"Auditing {request.file} over {request.subgroups} subgroups; the proof may take"
-    columns = (
-        SpinnerColumn(),
-        TextColumn(f"{words} {request.budget:g} s", markup=False),
-        TimeElapsedColumn(),
-    )
+def _progress(console: Console, request: AuditRequest) -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal what is going on, and for how long; yields what hears of permutations."""
+    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        bar.add_task("")
-        yield
+        within = f"within {request.budget:g} s"
+        task = bar.add_task(f"Searching {request.subgroups} subgroups, and proving {within}")
+
+        def on_draw(done: int, of: int) -> None:
+            bar.update(task, description=f"Permutation {done} of {of}, {within}")
+
+        yield on_draw
 
 
 def _check_target(json_file: str | None) -> None:

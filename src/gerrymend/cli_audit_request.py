@@ -4,6 +4,7 @@ audit() speaks of its arguments; a user of the command knows options. `in_option
 """
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,10 @@ class AuditRequest:
     gamma: float = 0.01
     budget: float = 30.0
     min_group_size: int = 10
+    top: int = 3
+    permutations: int = 199
+    test_size: float | None = None
+    holdout: Path | None = None
     separator: str | None = None
     missing: tuple[str, ...] = ()
 
@@ -61,6 +66,12 @@ class AuditRequest:
             raise ValueError(
                 "--weight and --counts exclude each other: a line of FILE is either a row with a "
                 "weight, or stands for a number of rows."
+            )
+        if self.holdout is not None and (self.test_size, self.counts) != (None, None):
+            other = "--counts" if self.test_size is None else "--test-size"
+            raise ValueError(
+                f"--holdout and {other} exclude each other: a second file is measured on, row by "
+                "row; --test-size holds out some of FILE itself."
             )
 
     @property
@@ -86,30 +97,30 @@ class AuditRequest:
         chosen = as_subgroup_class(self.subgroups)
         parameters = chosen.get_params()
         if self.depth is not None:
-            if "depth" not in parameters:
+            if "max_depth" not in parameters:
                 raise ValueError(
                     f"--depth {self.depth} is not for --subgroups {self.subgroups}, which has no "
                     "depth; leave it out."
                 )
-            chosen.set_params(depth=self.depth)
+            chosen.set_params(max_depth=self.depth)
         if "random_state" in parameters:
             chosen.set_params(random_state=self.seed)
         return chosen
 
-    def open(self) -> "tuple[pl.LazyFrame, list[str]]":
-        """The file, and its protected columns; all columns that are named are there."""
+    def open(self, file: Path) -> "tuple[pl.LazyFrame, list[str]]":
+        """A file, and its protected columns; all columns that are named are there."""
         single = {"--label": self.label, **self.decided, "--weight": self.weight,
                   "--counts": self.counts}  # fmt: skip
         named = {option: column for option, column in single.items() if column is not None}
         frame = open_table(
-            self.file, list(named.values()), separator=self.separator, missing=self.missing
+            file, list(named.values()), separator=self.separator, missing=self.missing
         )
         there = frame.collect_schema().names()
         for option, column in named.items():
-            check_column(column, option, there, str(self.file))
+            check_column(column, option, there, str(file))
         attributes = split(self.protected, there)
         for column in attributes:
-            check_column(column, "--protected", there, str(self.file))
+            check_column(column, "--protected", there, str(file))
         return frame, attributes
 
     def settings(self) -> dict[str, Any]:
@@ -124,30 +135,48 @@ class AuditRequest:
             "min_group_size": self.min_group_size,
             "threshold": self.cut,
             "decision_probabilities": self.probability is not None,
+            "n_permutations": self.permutations,
+            "test_size": self.test_size,
+            "top": self.top,
+            "random_state": self.seed,
         }
 
-    def audit(self, frame: "pl.LazyFrame", attributes: list[str]) -> AuditReport:
-        """Audit the rows of the file, or those that it counts."""
+    def audit(self, on_draw: Callable[[int, int], None] | None = None) -> AuditReport:
+        """Audit the rows of the file, or those that it counts; `on_draw` is as in audit()."""
+        frame, attributes = self.open(self.file)
+        second = None if self.holdout is None else self.open(self.holdout)[0]
         import polars as pl
 
         try:
-            return self._call(frame, attributes)
+            return self._call(frame, attributes, second, on_draw)
         except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError) as error:
             raise unreadable(self.file, error) from None
         except (TypeError, ValueError) as error:
             raise ValueError(self.in_options(str(error))) from None
 
-    def _call(self, frame: "pl.LazyFrame", attributes: list[str]) -> AuditReport:
+    def _call(
+        self,
+        frame: "pl.LazyFrame",
+        attributes: list[str],
+        second: "pl.LazyFrame | None",
+        on_draw: Callable[[int, int], None] | None,
+    ) -> AuditReport:
         from gerrymend import audit, audit_counts
 
         (decided,) = self.decided.values()
         how = self.settings()
-        how |= {"sensitive_features": attributes, "pos_label": self._positive(frame)}
+        how |= {
+            "sensitive_features": attributes,
+            "pos_label": self._positive(frame),
+            "on_draw": on_draw,
+        }
         if self.counts is not None:
             return audit_counts(
                 frame, label=self.label, prediction=decided, count=self.counts, **how
             )
-        return audit(self.label, decided, sample_weight=self.weight, data=frame, **how)
+        return audit(
+            self.label, decided, sample_weight=self.weight, data=frame, holdout=second, **how
+        )
 
     def _positive(self, frame: "pl.LazyFrame") -> Any:
         """The positive label, of the type that the labels have."""
@@ -174,6 +203,10 @@ class AuditRequest:
             "sensitive_features": "--protected",
             "sample_weight": weight,
             "min_group_size": "--min-group-size",
+            "n_permutations": "--permutations",
+            "test_size": "--test-size",
+            "random_state": "--seed",
+            "max_depth": "--depth",
             "pos_label": "--positive",
         }
         # These are words too: only where a sentence is about them.
@@ -182,7 +215,8 @@ class AuditRequest:
             "prediction": f"{option} {column}",
             "count": f"--counts {self.counts}",
             "subgroups": "--subgroups",
-            "depth": "--depth",
+            "holdout": f"--holdout {self.holdout}",
+            "top": "--top",
             "gamma": "--gamma",
             "budget": "--budget",
             "threshold": "--threshold",

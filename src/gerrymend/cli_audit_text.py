@@ -1,107 +1,197 @@
 """A report as `gerrymend audit` prints it."""
 
-from typing import TYPE_CHECKING
+import re
+import textwrap
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from gerrymend.cli_audit_request import AuditRequest
+from gerrymend.inference.held_out import HeldOut
+from gerrymend.inference.permutation import PermutationTest
 from gerrymend.measured import Subgroup
 from gerrymend.report import AuditReport
 
-if TYPE_CHECKING:
-    import polars as pl
-
 _STYLES = {"within gamma": "green", "exceeds gamma": "red", "undecided": "yellow"}
+# Lines of text beyond this are hard to read, however wide the terminal.
+_WIDEST = 100
+_NAME_WIDTH = 16
+_TOGETHER = re.compile(r"(?<= [−+≥≤<=]) | (?=(?:rows|points|times|%)\b)")
+
+Fact = tuple[str, str]
 
 
-def show(
-    console: Console,
-    report: AuditReport,
-    request: AuditRequest,
-    frame: "pl.LazyFrame",
-    attributes: list[str],
-) -> None:
-    """Print the verdict, what was compared, and what was found."""
-    colour = _STYLES[report.verdict]
-    console.print(
-        f"\n[bold {colour}]{report.verdict.capitalize()}[/]  {escape(str(request.file))}\n",
-        highlight=False,
-    )
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(no_wrap=True, style="dim")
-    facts.add_column(overflow="fold")
-    for name, value in [*_compared(report, request, frame, attributes), *_found(report)]:
-        facts.add_row(name, escape(value))
-    console.print(facts)
-    for note in _notes(report):
-        console.print(f"\n{escape(note)}", highlight=False)
+def show(console: Console, report: AuditReport, request: AuditRequest) -> None:
+    """Print the verdict, what was found, how sure that is, and what was compared."""
+    width = min(console.width, _WIDEST)
+    verdict = f"{report.verdict.capitalize()}: {_reason(report)}"
+    parts = [
+        Text("\n".join(wrapped(verdict, width)), f"bold {_STYLES[report.verdict]}"),
+        *(
+            _as_text(facts, width)
+            for facts in (
+                _worst(report),
+                _others(report.top[1:]),
+                _certainty(report, request),
+                _compared(report, request),
+            )
+            if facts
+        ),
+    ]
+    for part in parts:
+        console.print()
+        console.print(part, soft_wrap=True)
     console.print()
 
 
-def _compared(
-    report: AuditReport, request: AuditRequest, frame: "pl.LazyFrame", attributes: list[str]
-) -> list[tuple[str, str]]:
-    schema = frame.collect_schema()
-    kinds = [f"{name} (number)" if schema[name].is_numeric() else name for name in attributes]
-    positive = positive_label(request, frame)
+def _as_text(facts: list[Fact], width: int) -> Text:
+    """Names in a column of their own, and what is said beside them."""
+    text = Text()
+    for name, words in facts:
+        for line in wrapped(words, width - _NAME_WIDTH):
+            text.append(f"{name:<{_NAME_WIDTH}}", "dim").append(f"{line}\n")
+            name = ""
+    text.rstrip()
+    return text
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most so many characters; a sign stays with what it is of, a number with its unit.
+
+    >>> wrapped("0.8·age − 2.1·[sex=F] + 0.5·income ≥ 30", 24)
+    ['0.8·age − 2.1·[sex=F]', '+ 0.5·income ≥ 30']
+    """
+    held = _TOGETHER.sub("\N{NO-BREAK SPACE}", text)
+    lines = textwrap.wrap(held, max(width, 20), break_on_hyphens=False, break_long_words=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+
+
+def _reason(report: AuditReport) -> str:
+    allowed = f"gamma allows {report.gamma:g}"
+    if report.verdict == "exceeds gamma":
+        return f"a subgroup has an unfairness of {report.unfairness:.4f}; {allowed}."
+    if report.verdict == "within gamma":
+        return f"proven, no subgroup has an unfairness above {report.upper_bound:.4f}; {allowed}."
+    return (
+        f"the worst subgroup found has an unfairness of {report.unfairness:.4f}, and one of "
+        f"{report.upper_bound:.4f} is not ruled out; {allowed}. A longer --budget or a smaller "
+        "class can decide it."
+    )
+
+
+def _worst(report: AuditReport) -> list[Fact]:
+    facts = [] if report.worst is None else _treatment(report.worst)
+    if report.withheld:
+        facts.append(
+            (
+                "Withheld",
+                f"A worse subgroup, of unfairness {report.unfairness:.4f}, has fewer than "
+                f"{report.min_group_size} rows that count, or all but so few, and is not "
+                "described: few rows identify people.",
+            )
+        )
+    elif report.worst is None:
+        facts.append(("Worst subgroup", "none: no subgroup was found that differs at all"))
+    return facts + _bounds(report)
+
+
+def _treatment(worst: Subgroup) -> list[Fact]:
+    return [
+        ("Worst subgroup", worst.describe()),
+        ("  size", f"{worst.size:,} rows; those that count are {worst.share:.1%} of all rows"),
+        ("  rate", _rate(worst)),
+        ("  unfairness", f"{abs(worst.unfairness):.4f}, which is its share of rows times its gap"),
+    ]
+
+
+def _rate(one: Subgroup) -> str:
+    times = f", {one.ratio:.2f} times" if one.overall_rate else ""
+    return (
+        f"{one.notion.words} {one.rate:.1%}, overall {one.overall_rate:.1%}: "
+        f"{100 * one.gap:+.1f} points{times}"
+    )
+
+
+def _bounds(report: AuditReport) -> list[Fact]:
+    if report.exact:
+        words = f"no subgroup exceeds {report.upper_bound:.4f}: this is exact, over {report.covers}"
+    else:
+        words = (
+            f"no subgroup exceeds {report.upper_bound:.4f}; what was found is a lower bound. This "
+            f"is over {report.covers}"
+        )
+    parts = [f"none exceeds {bound:.4f} over {words}" for words, bound in report.partial]
+    return [("Proven", words), *(("", part) for part in parts)]
+
+
+def _others(others: tuple[Subgroup, ...]) -> list[Fact]:
+    facts = []
+    for one in others:
+        facts += [
+            ("Also", one.describe()),
+            ("", f"{one.size:,} rows; {_rate(one)}; unfairness {abs(one.unfairness):.4f}"),
+        ]
+    return facts
+
+
+def _certainty(report: AuditReport, request: AuditRequest) -> list[Fact]:
+    facts = []
+    if report.permutation_test is not None:
+        facts += _by_chance(report.permutation_test, request.permutations)
+    if report.held_out is not None:
+        facts += _elsewhere(report.held_out)
+    return facts
+
+
+def _by_chance(test: PermutationTest, asked: int) -> list[Fact]:
+    if test.p_value is None:
+        return [("Chance", f"no p-value: {test.reason}")]
+    made = f"{test.n_draws:,} permutations, the search repeated on each"
+    if test.n_draws < asked:
+        made = f"{test.n_draws:,} of {asked:,} permutations, all that --budget had time for"
+    words = (
+        "below 19 permutations no p-value can be 5 %"
+        if test.detectable is None
+        else f"unfairness of up to {test.detectable:.4f} can't be told from chance at 5 %"
+    )
+    return [
+        ("Chance", f"p-value {test.p_value:.3g} ({made}); {words}"),
+        (
+            "",
+            "The verdict is about these rows; the p-value tests 'no subgroup differs at all', not "
+            "'none exceeds gamma'.",
+        ),
+    ]
+
+
+def _elsewhere(held_out: HeldOut) -> list[Fact]:
+    where = f"on {held_out.n_rows:,} rows that were not searched"
+    there = held_out.subgroup
+    if there is None:
+        return [("Held out", f"{where}: no subgroup to measure, or too few of its rows count")]
+    return [
+        ("Held out", f"{where}, the same subgroup: {_rate(there)}"),
+        ("  unfairness", f"{there.unfairness:+.4f}{_interval(held_out)}"),
+    ]
+
+
+def _interval(held_out: HeldOut) -> str:
+    if held_out.unfairness_interval is None:
+        return ""
+    low, high = held_out.unfairness_interval
+    return f", from {low:+.4f} to {high:+.4f} with {held_out.level:.0%} confidence"
+
+
+def _compared(report: AuditReport, request: AuditRequest) -> list[Fact]:
+    positive = report.labels[1]
     ((option, column),) = request.decided.items()
-    decided = f"{column} = {positive}"
+    decided = f"{column} is {positive}"
     if option == "--score":
         decided = f"{column} ≥ {request.cut:g}"
     elif option == "--probability":
         decided = f"with the probability in {column}"
     return [
-        ("Rows", f"{report.n_rows:,}"),
-        ("Label", f"{request.label}, positive is {positive}"),
-        ("Decided", decided),
-        ("Compared", ", ".join(name.replace("_", " ") for name in request.notion)),
-        ("Protected", ", ".join(kinds)),
-        ("Subgroups", report.covers),
-        ("", ""),
+        ("Audited", f"{report.n_rows:,} rows of {request.file}"),
+        ("  label", f"{request.label}, positive is {positive}; decided so: {decided}"),
+        ("  compared", ", ".join(notion.words for notion in report.notions)),
     ]
-
-
-def _found(report: AuditReport) -> list[tuple[str, str]]:
-    facts = [] if report.worst is None else _treatment(report.worst)
-    bound = "exact" if report.exact else f"at most {report.upper_bound:.4f}"
-    facts.append(("Unfairness", f"{report.unfairness:.4f}, {bound}; gamma allows {report.gamma:g}"))
-    facts += [("", f"at most {bound:.4f} over {words}") for words, bound in report.partial]
-    return facts
-
-
-def _treatment(worst: Subgroup) -> list[tuple[str, str]]:
-    times = f", {worst.ratio:.2f} times" if worst.overall_rate else ""
-    return [
-        ("Worst found", worst.describe()),
-        ("Its size", f"{worst.size:,} rows; those that count are {worst.share:.1%} of all rows"),
-        ("Its rate", f"{worst.notion.words} {worst.rate:.1%}, overall {worst.overall_rate:.1%}"),
-        ("Its gap", f"{100 * worst.gap:+.1f} points{times}"),
-    ]
-
-
-def _notes(report: AuditReport) -> list[str]:
-    notes = []
-    if report.withheld:
-        notes.append(
-            f"A worse subgroup has fewer than {report.min_group_size} rows that count, or all but "
-            "so few, and is not described: few rows identify people."
-        )
-    if report.verdict == "undecided":
-        notes.append(
-            "No subgroup over gamma was found, and none is ruled out: one may be as bad as "
-            f"{report.upper_bound:.4f}. A longer --budget or a smaller class can decide it."
-        )
-    elif report.unfairness == 0:
-        notes.append("No subgroup was found that differs at all.")
-    return notes
-
-
-def positive_label(request: AuditRequest, frame: "pl.LazyFrame") -> str:
-    """The label that is taken as positive: the last in order, unless chosen."""
-    if request.positive is not None:
-        return request.positive
-    names = {request.label, request.prediction or request.label}
-    labels = [frame.select(name).unique().collect()[name].drop_nulls() for name in sorted(names)]
-    return str(max(value for column in labels for value in column.to_list()))

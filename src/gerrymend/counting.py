@@ -1,5 +1,6 @@
 """audit_counts(): an audit of a table of counts, such as SQL's GROUP BY makes."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -54,6 +55,7 @@ def audit_counts(
     test_size: float | None = None,
     top: int = 1,
     random_state: int = 0,
+    on_draw: Callable[[int, int], None] | None = None,
 ) -> AuditReport:
     """Audit a table of counts: the same report as audit() gives for the rows it counts.
 
@@ -71,7 +73,7 @@ def audit_counts(
         The columns of the true label, of the decision (or of a score, with `threshold`, or of a
         probability, with `decision_probabilities=True`), and of the number of rows.
     notion, subgroups, gamma, threshold, decision_probabilities, pos_label, budget, \
-min_group_size, n_permutations, test_size, top, random_state
+min_group_size, n_permutations, test_size, top, random_state, on_draw
         As in audit().
 
     Returns
@@ -126,7 +128,7 @@ min_group_size, n_permutations, test_size, top, random_state
     held_out = None
     if test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
-    return examine(tally, held_out=held_out, **settings)
+    return examine(tally, held_out=held_out, on_draw=on_draw, **settings)
 
 
 def _tally(

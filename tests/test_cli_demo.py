@@ -1,0 +1,36 @@
+"""`gerrymend demo`: its story is what the audits found, and it fits a terminal."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gerrymend import demo
+
+
+@pytest.fixture(scope="module")
+def found():
+    return demo.run(400, seed=1)
+
+
+def test_marginals_and_the_regression_are_blind_and_the_proof_is_not(found):
+    assert [row.auditor for row in found] == ["marginals", "regression", "linear", "linear"]
+    marginals, regression, linear, repaired = (row.report for row in found)
+    assert (marginals.unfairness, marginals.verdict) == (0.0, "within gamma")
+    assert (regression.worst, regression.verdict) == (None, "undecided")
+    assert linear.unfairness == 0.0625
+    assert linear.exact
+    assert repaired.exact
+    assert repaired.verdict == "within gamma"
+    assert found[3].error < 0.28
+
+
+def test_it_fits_80_columns():
+    code = "from gerrymend.cli import show_demo; show_demo(400, 1)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                         env={**os.environ, "COLUMNS": "80"})  # fmt: skip
+    assert max(map(len, run.stdout.splitlines())) <= 80
+    assert "race = blue and gender = man" in run.stdout
+    assert "exceeds gamma" in run.stdout
+    assert "repaired model: within" in " ".join(run.stdout.split())
