@@ -1,4 +1,4 @@
-"""Proofs over linear thresholds, beside the figures of the first prototype; and ten million rows."""
+"""Proofs over linear thresholds beside the first prototype's figures; and ten million rows."""
 
 import time
 
@@ -38,7 +38,7 @@ def audited(name, n_columns=None):
 
 
 def table():
-    """For each row of the prototype's table: its name, our value, bound and seconds, and its own."""
+    """For each row of the prototype's table: value, bound and seconds, beside its own."""
     if not PAPER_DATA.is_dir():
         return []
     rows = []

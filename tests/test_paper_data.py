@@ -21,7 +21,9 @@ UNCONSTRAINED = {
 @pytest.mark.parametrize("name", UNCONSTRAINED)
 def test_unconstrained_error_and_unfairness(name):
     X, y, protected = load_paper(name)
-    clf = SubgroupParityClassifier(LinearRegression(), max_iter=1, tol=None)
+    clf = SubgroupParityClassifier(
+        LinearRegression(), subgroups=LinearThresholds("regression"), max_iter=1, tol=None
+    )
     clf.fit(X, y, sensitive_features=protected)
     found = (clf.history_["error"][0], clf.history_["unfairness"][0])
     assert tuple(round(float(value), 4) for value in found) == UNCONSTRAINED[name]
@@ -29,7 +31,13 @@ def test_unconstrained_error_and_unfairness(name):
 
 def test_communities_reaches_what_the_paper_reports():
     X, y, protected = load_paper("communities")
-    clf = SubgroupParityClassifier(LinearRegression(), gamma=0.005, max_iter=5000, tol=None)
+    clf = SubgroupParityClassifier(
+        LinearRegression(),
+        subgroups=LinearThresholds("regression"),
+        gamma=0.005,
+        max_iter=5000,
+        tol=None,
+    )
     clf.fit(X, y, sensitive_features=protected)
     fair = clf.history_["unfairness"] < 0.005
     assert clf.history_["error"][fair].min() <= 0.165
@@ -37,7 +45,9 @@ def test_communities_reaches_what_the_paper_reports():
 
 def test_the_discrimination_surface_of_the_unconstrained_model():
     X, y, protected = load_paper("communities")
-    clf = SubgroupParityClassifier(LinearRegression(), max_iter=1, tol=None)
+    clf = SubgroupParityClassifier(
+        LinearRegression(), subgroups=LinearThresholds("regression"), max_iter=1, tol=None
+    )
     p = clf.fit(X, y, sensitive_features=protected).predict_proba(X)[:, 1]
     two = protected[["racePctWhite", "racepctblack"]]
     auditor = Auditor(

@@ -154,6 +154,7 @@ def _tally(
         exactly_summable(weight * p),
         is_count=bool(((p == 0) | (p == 1)).all()),
         labels=as_pair(classes),
+        squared_weight=weight,  # each of the rows weighs 1
     )
 
 

@@ -76,6 +76,7 @@ def tally_of_lazy(
         p * (_numbers(summary["positive"]) if rows.has_sums else n),
         overview.is_count,
         as_pair(overview.classes),
+        _numbers(summary["square"]) if rows.weighted else n,
     )
 
 
@@ -122,6 +123,8 @@ class LazyRows:
             check_column(sample_weight, "sample_weight", schema, "data")
             chosen |= _weighed(sample_weight, schema[sample_weight])
         rows = frame.select(**chosen)
+        if weighted:
+            rows = rows.with_columns(square=nw.col("weight") * nw.col("weight"))
         if probabilities:
             p = nw.col("p").clip(0.0, 1.0)
             rows = rows.with_columns(
@@ -158,7 +161,9 @@ class LazyRows:
 
     def sums(self, overview: "Overview") -> "nw.DataFrame[Any]":
         """The second query: sums by protected values, label and decision."""
-        shifts = {"weight": overview.weight_shift} if self.weighted else {}
+        shifts = {}
+        if self.weighted:
+            shifts = {"weight": overview.weight_shift(1), "square": overview.weight_shift(2)}
         shifts |= {"positive": overview.positive_shift} if self.has_sums else {}
         keys = [*self.attributes.values(), *self.keys]
         on_grid = [((nw.col(name) + shift) - shift).alias(name) for name, shift in shifts.items()]
@@ -210,10 +215,9 @@ class Overview:
         """All rows."""
         return int(_numbers(self.lines["n"]).sum())
 
-    @property
-    def weight_shift(self) -> float:
-        """What puts weights on their grid."""
-        return grid_shift(self.n_rows, float(_numbers(self.lines["weight_max"]).max()))
+    def weight_shift(self, power: int) -> float:
+        """What puts weights, or their squares, on their grid."""
+        return grid_shift(self.n_rows, float(_numbers(self.lines["weight_max"]).max()) ** power)
 
     @property
     def positive_shift(self) -> float:

@@ -45,6 +45,8 @@ class Tally:
         Whether each row weighs 1 and is decided 0 or 1: the table then says all that rows could.
     labels : pair
         The user's labels behind 0 and 1.
+    squared_weight : array (2, m) or None
+        Σ w², for intervals; None where it was not summed.
     rows : Rows or None
         The rows themselves, where they are at hand.
     """
@@ -55,6 +57,7 @@ class Tally:
     positive: Array
     is_count: bool
     labels: tuple[Any, Any] = (0, 1)
+    squared_weight: Array | None = None
     rows: Rows | None = None
 
     @classmethod
@@ -80,6 +83,7 @@ class Tally:
             positive=by_label(weight * p),
             is_count=bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
             labels=labels,
+            squared_weight=by_label(weight**2),
             rows=Rows(cells.index, y, p, weight),
         )
 
@@ -93,6 +97,7 @@ class Tally:
         positive: Array,
         is_count: bool,
         labels: tuple[Any, Any] = (0, 1),
+        squared_weight: Array | None = None,
     ) -> "Tally":
         """Add up lines that each stand for many rows of one cell and label.
 
@@ -106,23 +111,15 @@ class Tally:
             return np.bincount(key, values, 2 * m).astype(np.float64).reshape(2, m)
 
         rows = by_label(n_rows).astype(np.intp)
-        return cls(cells.columns, rows, by_label(weight), by_label(positive), is_count, labels)
+        squares = None if squared_weight is None else by_label(squared_weight)
+        return cls(
+            cells.columns, rows, by_label(weight), by_label(positive), is_count, labels, squares
+        )
 
     @cached_property
     def total_weight(self) -> float:
         """The weight of all rows, n of the formulas."""
         return total(self.weight.ravel())
-
-    @cached_property
-    def squared_weight(self) -> Array | None:
-        """Σ w² by label and cell; None where rows weigh differently and are not at hand."""
-        if np.array_equal(self.weight, self.n_rows):  # each row weighs 1
-            return self.weight
-        if self.rows is None:
-            return None
-        m = self.weight.shape[1]
-        key = self.rows.cell + m * self.rows.y
-        return total_by_cell(key, self.rows.weight**2, 2 * m).reshape(2, m)
 
     def of_notion(self, notion: FairnessNotion) -> "NotionTally":
         """What one notion makes of it."""

@@ -86,7 +86,9 @@ def test_games_of_many_gammas_are_the_games_of_each(toy):
     order = np.argsort(y, kind="stable")
     X, y, protected = X[order], y[order], protected.iloc[order]
     cells = distinct_rows(read_columns(protected))
-    auditor = Auditor(as_notions("equalized_odds"), LinearThresholds("regression"), cells, y, np.ones(len(y)))
+    auditor = Auditor(
+        as_notions("equalized_odds"), LinearThresholds("regression"), cells, y, np.ones(len(y))
+    )
     learner = LinearLearner(X, np.ones(len(y)), auditor.base_cost, auditor.pressed)
     gammas = [0.0, 0.003, 0.01, 1.0]
     together = play(FictitiousPlay(), learner, auditor, gammas=gammas, C=10, max_iter=80, tol=0.01)
@@ -119,7 +121,9 @@ def test_no_fairness_pressure_gives_the_plain_estimator(toy):
 def test_exponentiated_gradient_needs_a_list(toy):
     _, y, protected = toy
     cells = distinct_rows(read_columns(protected))
-    auditor = Auditor(as_notions("error_rate"), LinearThresholds("regression"), cells, y, np.ones(len(y)))
+    auditor = Auditor(
+        as_notions("error_rate"), LinearThresholds("regression"), cells, y, np.ones(len(y))
+    )
     with pytest.raises(ValueError, match="needs a class that lists its subgroups"):
         ExponentiatedGradient().start(auditor, np.array([0.0]), 10.0)
 

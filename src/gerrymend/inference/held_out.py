@@ -134,6 +134,7 @@ def _of_counts(tally: Tally, by_decision: NDArray[np.int64]) -> Tally:
         positive=by_decision[1][:, there].astype(np.float64),
         is_count=True,
         labels=tally.labels,
+        squared_weight=n_rows.astype(np.float64),
     )
 
 
