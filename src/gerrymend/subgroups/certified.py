@@ -51,19 +51,29 @@ def solve(
     """
     counted = np.flatnonzero(points.weight != 0)
     merged, index = points.take(counted).merged()
-    positive = merged.weight > 0
-    if positive.all() or not positive.any():  # take all, or none
-        found = _Found(float(merged.weight[positive].sum()), positive)
+    solved = _solve_merged(merged, known, enough, target, deadline)
+    if solved.members is None:
+        return solved
+    members = np.zeros(len(points.weight), dtype=bool)
+    members[counted] = solved.members[index]
+    return solved._replace(members=members)
+
+
+def _solve_merged(
+    points: Points, known: float, enough: float, target: float, deadline: float
+) -> Solved:
+    """The same for points that are all different; weights may have cancelled to 0."""
+    positive = points.weight > 0
+    if (points.weight >= 0).all() or not positive.any():  # take all, or none
+        found = _Found(float(points.weight[positive].sum()), np.full(len(positive), positive.any()))
         bound = found.value
     else:
-        search = _Search(merged)
+        search = _Search(points.in_few_columns())
         bound = search.run(_Found(known, None), enough, target, deadline)
         found = search.found
     if found.value <= known or found.members is None:
         return Solved(known, None, max(known, bound))
-    members = np.zeros(len(points.weight), dtype=bool)
-    members[counted] = found.members[index]
-    return Solved(found.value, members, max(found.value, bound))
+    return Solved(found.value, found.members, max(found.value, bound))
 
 
 class _Found(NamedTuple):
@@ -84,7 +94,7 @@ class _Search:
     """One branch and bound. Its rows are those of positive weight, then the others, by stratum."""
 
     def __init__(self, points: Points) -> None:
-        self._order = np.lexsort((points.stratum, points.weight < 0))
+        self._order = np.lexsort((points.stratum, points.weight <= 0))
         self._points = points = points.take(self._order)
         z, self._to_x = points.whitening()
         self._z = np.ascontiguousarray(z.T)
@@ -120,9 +130,8 @@ class _Search:
             if not (small and self._settle(cone, -bound, deadline)):
                 for half in self._halves(cone):
                     self._push(half, depth + 1, -bound)
-        # Cones that were left alone are not above the target either.
         left = -self._heap[0][0] if self._heap else -math.inf
-        return max(left, self._closed)
+        return max(left if self._is_open(left) else left - self._rounding, self._closed)
 
     def _cover(self) -> list[tuple[int, ...]]:
         """Cones that cover every direction: over the facets of a simplex around the origin."""
@@ -214,7 +223,8 @@ class _Search:
         if leaf is None:
             return False
         base = float(self._points.weight[leaf.inside].sum())
-        solved = solve(leaf.points, known=self.found.value - base, deadline=deadline)
+        known = self.found.value - base
+        solved = _solve_merged(leaf.points, known, math.inf, -math.inf, deadline)
         if solved.members is not None:
             members = leaf.inside.copy()
             members[leaf.rows] = solved.members

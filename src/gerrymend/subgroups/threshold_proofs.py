@@ -55,7 +55,9 @@ class ThresholdProofs:
         else:
             solved, parts = self._solve_parts(residual, value, at_most, deadline)
         if solved.members is not None:
-            found = self._as_found(residual, solved.members) or found
+            better = self._as_found(residual, solved.members)
+            if better is not None and abs(float(better.values[0])) > value:
+                found = better
         return Bracket(found, min(trivial, solved.upper_bound), parts)
 
     def _solve(
@@ -68,9 +70,7 @@ class ThresholdProofs:
     ) -> Solved:
         points = _points(blocks, residual)
         if points.x.shape[1] == 2 and points.n_strata == 1 and planar.fits(points.x):
-            members = planar.worst_half_plane(points.x, residual)
-            value = abs(float(residual[members].sum()))
-            return Solved(value, members, value) if value > known else Solved(known, None, known)
+            return _in_the_plane(points, known, deadline)
         # The rarer sign is collected: bounds cost less, and complements have the other sign.
         rarer = 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
         points = _points(blocks, rarer * residual)
@@ -93,7 +93,8 @@ class ThresholdProofs:
                 if solved.members is not None:
                     best, members, used = solved.value, solved.members, set(blocks)
                 bound = max(bound, solved.upper_bound)
-                if time.monotonic() >= deadline:
+                refuted = at_most is not None and best > at_most
+                if refuted or time.monotonic() >= deadline:
                     return self._better(best, members, value), tuple(parts)
             if size > 1:
                 words = f"every linear threshold of at most {size} of the attributes"
@@ -151,6 +152,15 @@ def _points(blocks: Sequence[_Block], weight: Array) -> Points:
         stratum=np.zeros(len(weight), dtype=np.intp) if strata is None else strata.codes,
         rank=np.zeros(len(weight), dtype=np.intp),
     )
+
+
+def _in_the_plane(points: Points, known: float, deadline: float) -> Solved:
+    """Of either sign; weights sum to 0."""
+    merged, index = points.merged()  # rows may differ in attributes that are not in these points
+    members, complete = planar.worst_half_plane(merged.x, merged.weight, deadline)
+    value = abs(float(merged.weight[members].sum()))
+    bound = max(value, known) if complete else math.inf
+    return Solved(value, members[index], bound) if value > known else Solved(known, None, bound)
 
 
 def separating_rule(
