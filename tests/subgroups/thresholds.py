@@ -40,9 +40,7 @@ def random_points(rng, *, most_rows=10, most_dimensions=4, ranked=False):
         x[:, -1] = 1
     elif shape == 3:
         x = x[rng.integers(0, m, m)]
-    weight = (
-        rng.choice([-1.0, 1.0, 2.0, 0.0], m) if rng.random() < 0.6 else rng.standard_normal(m)
-    )
+    weight = rng.choice([-1.0, 1.0, 2.0, 0.0], m) if rng.random() < 0.6 else rng.standard_normal(m)
     if rng.random() < 0.5:
         weight -= weight.mean()
     stratum = rng.integers(0, rng.integers(1, 5 if d < 4 else 3), m)

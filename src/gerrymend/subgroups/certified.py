@@ -24,6 +24,8 @@ from gerrymend.subgroups.tied_leaf import tied_leaf
 
 # In units of the standardised directions: values closer than this are not told apart.
 _EPS = 1e-10
+# Rows in question where a cone is settled at once; twice as many whenever it was halved all round.
+_MOST_ROWS = 100
 # What sums of weights can be off by, of the sum of all that are positive.
 _ROUNDING = 1e-11
 
@@ -126,8 +128,10 @@ class _Search:
             if not self._is_open(-bound):
                 break
             heapq.heappop(self._heap)
-            small = depth >= 2 * len(cone) and depth % len(cone) == 0
-            if not (small and self._settle(cone, -bound, deadline)):
+            size, between = divmod(depth, len(cone))
+            # Of the rows that are tied in a small cone, halving would leave all in question.
+            most_rows = _MOST_ROWS << (size - 2) if size >= 2 and between == 0 else 0
+            if not (most_rows and self._settle(cone, -bound, most_rows, deadline)):
                 for half in self._halves(cone):
                     self._push(half, depth + 1, -bound)
         left = -self._heap[0][0] if self._heap else -math.inf
@@ -215,11 +219,11 @@ class _Search:
         vertex = self._middles[edge]
         return [tuple(vertex if i == end else i for i in cone) for end in edge]
 
-    def _settle(self, cone: tuple[int, ...], bound: float, deadline: float) -> bool:
+    def _settle(self, cone: tuple[int, ...], bound: float, most_rows: int, deadline: float) -> bool:
         """Whether the cone could be settled by a problem of fewer dimensions, and has been."""
         generators = self._evaluate(cone)
         direction = self._to_x @ generators.sum(axis=0)
-        leaf = tied_leaf(self._points, self._u, self.found.value, self._eps, direction)
+        leaf = tied_leaf(self._points, self._u, self.found.value, self._eps, direction, most_rows)
         if leaf is None:
             return False
         base = float(self._points.weight[leaf.inside].sum())

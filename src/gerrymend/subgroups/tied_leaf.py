@@ -26,8 +26,8 @@ from gerrymend.subgroups.exact_points import (
 )
 from gerrymend.subgroups.rules import Members
 
-# More rows than this in question, and halving the cone is the cheaper way on.
-_MOST_ROWS = 100
+# More pairs of rows than this take too much memory to compare.
+_MOST_PAIRS = 3 * 10**7
 
 
 class TiedLeaf(NamedTuple):
@@ -39,15 +39,16 @@ class TiedLeaf(NamedTuple):
 
 
 def tied_leaf(
-    points: Points, u: Array, value: float, eps: float, direction: Array
+    points: Points, u: Array, value: float, eps: float, direction: Array, most_rows: int
 ) -> TiedLeaf | None:
     """The problem that settles a cone, or None if there is none of fewer dimensions.
 
     `u` has the rows' values in the cone's generators; only groups above `value` are of interest;
-    `direction` is any one of the cone, over x / size.
+    `direction` is any one of the cone, over x / size. More than `most_rows` in question, and
+    halving the cone is the cheaper way on.
     """
     last, may_be_empty = _in_question(points, u, value, eps)
-    if len(last) > _MOST_ROWS:
+    if len(last) > min(most_rows, _MOST_PAIRS // len(points.weight)):
         return None
     side = sides(u, last, points.stratum, eps)
     _, orthogonal = span_of_differences(points.x, lambda y: ambiguous_pair(side, last, y))
