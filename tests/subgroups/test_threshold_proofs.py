@@ -198,15 +198,16 @@ def many_columns(rng, *, n, count, most_values):
 def test_pairs_of_many_attributes(seed):
     """Rows that differ elsewhere coincide in a pair, and their weights may cancel."""
     rng = np.random.default_rng(seed)
-    columns = many_columns(rng, n=16, count=9 + seed % 2, most_values=3)
+    columns = many_columns(rng, n=16, count=10 + seed % 2, most_values=3)
     residual = draw_residual(rng, len(columns[0].values))
-    bracket = bind(SEARCH, columns).prove(residual)
+    bracket = bind(SEARCH, columns).prove(residual, seconds=3.0)
     bounds = [bound for _, bound in bracket.partial]
     pairs = max(worst(residual, pair) for pair in itertools.combinations(columns, 2))
     assert bounds[0] == pytest.approx(pairs, abs=1e-9)
     assert sorted(bounds) == bounds
     assert [words for words, _ in bracket.partial] == [
-        f"every linear threshold of at most {k} of the attributes" for k in (2, 3, 4)
+        f"every linear threshold of at most {k} of the attributes"
+        for k in range(2, 2 + len(bounds))
     ]
     assert max(abs(bracket.found.values[0]), bounds[-1]) <= bracket.upper_bound + 1e-9
     assert abs(bracket.found.values[0]) >= bounds[-1] - 1e-9, "what was found in a part is kept"
@@ -217,7 +218,7 @@ def test_triples_of_many_binary_attributes(seed):
     rng = np.random.default_rng(seed)
     columns = many_columns(rng, n=20, count=10, most_values=2)
     residual = draw_residual(rng, len(columns[0].values))
-    bounds = [bound for _, bound in bind(SEARCH, columns).prove(residual).partial]
+    bounds = [bound for _, bound in bind(SEARCH, columns).prove(residual, seconds=4.0).partial]
     triples = max(worst(residual, three) for three in itertools.combinations(columns, 3))
     assert bounds[1] == pytest.approx(triples, abs=1e-9)
 
@@ -225,10 +226,10 @@ def test_triples_of_many_binary_attributes(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_at_most_over_parts(seed):
     rng = np.random.default_rng(seed)
-    columns = many_columns(rng, n=16, count=9, most_values=3)
+    columns = many_columns(rng, n=16, count=10, most_values=3)
     residual = draw_residual(rng, len(columns[0].values))
     pairs = max(worst(residual, pair) for pair in itertools.combinations(columns, 2))
-    bracket = bind(SEARCH, columns).prove(residual, at_most=0.9 * pairs)
+    bracket = bind(SEARCH, columns).prove(residual, at_most=0.9 * pairs, seconds=5.0)
     assert abs(bracket.found.values[0]) > 0.9 * pairs
     assert bracket.upper_bound >= pairs - 1e-9
 
