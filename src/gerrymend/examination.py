@@ -1,8 +1,12 @@
 """examine(): what every audit does once its data is summed."""
 
+import functools
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from gerrymend._validation import check_gamma, check_number, check_whole
 from gerrymend.inference.generalisation import generalisation
@@ -11,8 +15,16 @@ from gerrymend.inference.intervals import simultaneous_intervals
 from gerrymend.inference.permutation import permutation_test
 from gerrymend.measured import ROUNDING
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
+from gerrymend.protected import Column
 from gerrymend.report import AuditReport
-from gerrymend.subgroups import SubgroupClass, as_subgroup_class
+from gerrymend.subgroups import (
+    Conjunctions,
+    LinearThresholds,
+    SubgroupClass,
+    Trees,
+    ValueSets,
+    as_subgroup_class,
+)
 from gerrymend.subgroups.base import Bracket
 from gerrymend.tally import Examined, Tally
 from gerrymend.top import describable, top_subgroups
@@ -125,6 +137,7 @@ def prove_each(
 
     With `at_most`, only as far as it takes to say whether a subgroup exceeds it.
     """
+    _compile(type(subgroups))
     deadline = time.monotonic() + budget
     examined = []
     for i, notion in enumerate(notions):
@@ -135,6 +148,21 @@ def prove_each(
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
         examined.append(Examined(seen, bound, bracket))
     return examined
+
+
+@functools.cache
+def _compile(kind: type[SubgroupClass]) -> None:
+    """Prove something small, so that numba compiles (or loads) before the clock starts."""
+    if kind not in (LinearThresholds, Conjunctions, ValueSets, Trees):
+        return
+    grid = np.array(list(itertools.product((0.0, 1.0, 2.0), repeat=3)))
+    columns = (
+        Column("a", grid[:, 0]),
+        Column("b", grid[:, 1]),
+        Column("c", grid[:, 2], ("x", "y", "z")),
+    )
+    residual = np.where(grid.sum(axis=1) % 2 == 0, 13.0, -14.0)  # a checkerboard: many ties
+    kind().bind(columns, np.ones(27), np.ones(27)).prove(residual)
 
 
 def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:

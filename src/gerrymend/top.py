@@ -18,6 +18,8 @@ from gerrymend.tally import Examined
 
 # Two groups are the same where they share more than this part of what either covers.
 MOST_SHARED = 0.5
+# What has less than this part of the worst's unfairness is not worth a reader's time.
+_LEAST = 0.1
 # Searches for each subgroup that is wanted, before the rest is taken to be shades.
 _PATIENCE = 4
 
@@ -48,7 +50,7 @@ def top_subgroups(
             (one, part)
             for part in examined
             if (one := _worst_of_the_rest(part, taken_out, smallest)) is not None
-            and abs(one.unfairness) > ROUNDING
+            and abs(one.unfairness) > _LEAST * abs(worst.unfairness)
         ]
         if not candidates:
             break

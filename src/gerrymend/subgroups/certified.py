@@ -31,6 +31,8 @@ from gerrymend.subgroups.tied_leaf import tied_leaf
 _EPS = 1e-10
 # Directions with a larger cosine have no middle between them.
 _NEAREST = 1.0 - 1e-14
+# Rows in question where a cone is settled at once; twice as many whenever it was halved all round.
+_MOST_ROWS = 100
 # What sums of weights can be off by, of the sum of all that are positive.
 _ROUNDING = 1e-11
 
@@ -58,19 +60,29 @@ def solve(
     """
     counted = np.flatnonzero(points.weight != 0)
     merged, index = points.take(counted).merged()
-    positive = merged.weight > 0
-    if positive.all() or not positive.any():  # take all, or none
-        found = _Found(float(merged.weight[positive].sum()), positive)
+    solved = _solve_merged(merged, known, enough, target, deadline)
+    if solved.members is None:
+        return solved
+    members = np.zeros(len(points.weight), dtype=bool)
+    members[counted] = solved.members[index]
+    return solved._replace(members=members)
+
+
+def _solve_merged(
+    points: Points, known: float, enough: float, target: float, deadline: float
+) -> Solved:
+    """The same for points that are all different; weights may have cancelled to 0."""
+    positive = points.weight > 0
+    if (points.weight >= 0).all() or not positive.any():  # take all, or none
+        found = _Found(float(points.weight[positive].sum()), np.full(len(positive), positive.any()))
         bound = found.value
     else:
-        search = _Search(merged)
+        search = _Search(points.in_few_columns())
         bound = search.run(_Found(known, None), enough, target, deadline)
         found = search.found
     if found.value <= known or found.members is None:
         return Solved(known, None, max(known, bound))
-    members = np.zeros(len(points.weight), dtype=bool)
-    members[counted] = found.members[index]
-    return Solved(found.value, members, max(found.value, bound))
+    return Solved(found.value, found.members, max(found.value, bound))
 
 
 class _Found(NamedTuple):
@@ -84,7 +96,7 @@ class _Search:
     """One branch and bound. Its rows are those of positive weight, then the others, by stratum."""
 
     def __init__(self, points: Points) -> None:
-        self._order = np.lexsort((points.stratum, points.weight < 0))
+        self._order = np.lexsort((points.stratum, points.weight <= 0))
         self._points = points = points.take(self._order)
         z, self._to_x = points.whitening()
         self._z = np.ascontiguousarray(z.T)
@@ -119,16 +131,17 @@ class _Search:
             if not self._is_open(-bound):
                 break
             heapq.heappop(self._heap)
-            small = depth >= 2 * len(cone) and depth % len(cone) == 0
-            if not (small and self._settle(cone, -bound, deadline)):
+            size, between = divmod(depth, len(cone))
+            # Of the rows that are tied in a small cone, halving would leave all in question.
+            most_rows = _MOST_ROWS << (size - 2) if size >= 2 and between == 0 else 0
+            if not (most_rows and self._settle(cone, -bound, most_rows, deadline)):
                 halves = self._halves(cone)
                 for half in halves:
                     self._push(half, depth + 1, -bound)
                 if not halves:  # as far as float64 goes: what is left counts as open
                     self._closed = max(self._closed, -bound)
-        # Cones that were left alone are not above the target either.
         left = -self._heap[0][0] if self._heap else -math.inf
-        return max(left, self._closed)
+        return max(left if self._is_open(left) else left - self._rounding, self._closed)
 
     def _cover(self) -> list[tuple[int, ...]]:
         """Cones that cover every direction: over the facets of a simplex around the origin."""
@@ -216,15 +229,16 @@ class _Search:
         vertex = self._middles[edge]
         return [tuple(vertex if i == end else i for i in cone) for end in edge]
 
-    def _settle(self, cone: tuple[int, ...], bound: float, deadline: float) -> bool:
+    def _settle(self, cone: tuple[int, ...], bound: float, most_rows: int, deadline: float) -> bool:
         """Whether the cone could be settled by a problem of fewer dimensions, and has been."""
         self._evaluate(cone)
         direction = self._to_x @ self._directions[list(cone)].sum(axis=0)
-        leaf = tied_leaf(self._points, self._u, self.found.value, self._eps, direction)
+        leaf = tied_leaf(self._points, self._u, self.found.value, self._eps, direction, most_rows)
         if leaf is None:
             return False
         base = float(self._points.weight[leaf.inside].sum())
-        solved = solve(leaf.points, known=self.found.value - base, deadline=deadline)
+        known = self.found.value - base
+        solved = _solve_merged(leaf.points, known, math.inf, -math.inf, deadline)
         if solved.members is not None:
             members = leaf.inside.copy()
             members[leaf.rows] = solved.members

@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,11 @@ from gerrymend._sums import Array
 
 # Whole numbers up to here have a float64 of their own.
 _EXACT = 2**53
+# A decimal of so many digits is the one that its float64 prints as.
+_SURE_DIGITS = 15
+# The least variance of a combination of columns, in units of theirs: it loses 3 digits of 16.
+_LEAST_VARIANCE = 1e-6
+_RESOLUTION = 2**30
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +58,9 @@ class Points:
         codes += [np.unique(column, return_inverse=True)[1] for column in self.x.T]
         key = np.zeros(len(self.weight), dtype=np.int64)
         for code in codes:
-            key = np.unique(key * (int(code.max()) + 1) + code, return_inverse=True)[1]
+            key = np.unique(key * (int(code.max(initial=0)) + 1) + code, return_inverse=True)[1]
         first = np.unique(key, return_index=True)[1]
-        weight: Array = np.bincount(key, self.weight).astype(np.float64)
+        weight: Array = np.bincount(key, self.weight, len(first)).astype(np.float64)
         merged = Points(self.x[first], weight, self.stratum[first], self.rank[first])
         return merged, key
 
@@ -67,27 +74,72 @@ class Points:
             rank=self.rank[rows],
         )
 
-    def whitening(self) -> tuple[Array, Array]:
-        """Coordinates z of unit covariance, and the map M from directions over z to those over x.
+    @cached_property
+    def reference(self) -> NDArray[np.intp]:
+        """For each row, one of its stratum and rank: directions compare rows within these."""
+        key = self.stratum * (int(self.rank.max()) + 1) + self.rank
+        _, first, block = np.unique(key, return_index=True, return_inverse=True)
+        reference: NDArray[np.intp] = first[block]
+        return reference
 
-        Thresholds compare rows of one stratum and rank, so each such block is centred by itself.
-        z has a column for each dimension that the blocks span.
+    @cached_property
+    def size(self) -> list[int]:
+        """The largest entry of each column."""
+        return [int(largest) for largest in np.abs(self.x).max(axis=0, initial=1)]
+
+    def in_few_columns(self) -> "Points":
+        """The same orders of rows from as many columns as it takes, none nearly made of others.
+
+        Rows are taken relative to one of their own stratum and rank, all of this exactly: neither
+        an offset nor a column that almost depends on others may cost digits later on. In a single
+        column only the order matters, and not how far apart the rows are.
         """
-        x = self.x.astype(np.float64)
-        if x.shape[1] == 1:  # on a line only the order matters
-            x = np.unique(self.x[:, 0], return_inverse=True)[1][:, None].astype(np.float64)
-        block = np.unique(
-            self.stratum * (int(self.rank.max()) + 1) + self.rank, return_inverse=True
-        )[1]
-        size = np.bincount(block)
-        means = [np.bincount(block, column) / size for column in x.T]
-        x = x - np.column_stack(means)[block] if means else x
-        scale = np.sqrt((x**2).mean(axis=0))
-        scale[scale == 0] = 1.0
-        variance, axes = np.linalg.eigh((x / scale).T @ (x / scale) / len(x))
-        kept = variance > 1e-12 * max(1.0, float(variance.max(initial=0.0)))
-        to_raw = (axes / scale[:, None])[:, kept] / np.sqrt(variance[kept])
-        return x @ to_raw, to_raw
+        x, one = self.x - self.x[self.reference], self.reference
+
+        def pair_apart(y: NDArray[Any]) -> tuple[int, int] | None:
+            apart = np.flatnonzero((y != y[one]).any(axis=1))
+            return (int(apart[0]), int(one[apart[0]])) if len(apart) else None
+
+        x = x[:, independent_columns(span_of_differences(x, pair_apart)[0])]
+        if x.shape[1] == 1:
+            x = np.unique(x[:, 0], return_inverse=True)[1][:, None]
+        return replace(self, x=x)._well_conditioned()
+
+    def _well_conditioned(self) -> "Points":
+        """No combination of the columns is nearly constant, in units of their spread.
+
+        While there is one, rounded to whole coefficients, it takes the place of the column that has
+        the largest part in it: what the columns span stays the same.
+        """
+        points = self
+        while True:
+            x, spread = points._centred()
+            z = x / spread
+            variance, axes = np.linalg.eigh(z.T @ z / len(z))
+            if variance.min(initial=1.0) > _LEAST_VARIANCE:
+                return points
+            units = np.eye(len(axes), dtype=int).tolist()
+            combination = nearest(units, axes[:, 0] / spread, points.size)
+            assert combination is not None
+            exact = points.x.astype(object)
+            exact[:, np.abs(axes[:, 0]).argmax()] = exact @ np.array(combination, dtype=object)
+            points = replace(points, x=exact)
+
+    def _centred(self) -> tuple[Array, Array]:
+        """x / size less its mean by stratum and rank, and the deviation of each column."""
+        x = (self.x / np.array(self.size, dtype=self.x.dtype)).astype(np.float64)
+        block = np.unique(self.reference, return_inverse=True)[1]
+        count = np.bincount(block)
+        for column in x.T:
+            column -= (np.bincount(block, column) / count)[block]
+        return x, np.sqrt((x**2).mean(axis=0))
+
+    def whitening(self) -> tuple[Array, Array]:
+        """Coordinates z of unit covariance, and the map from directions over z to over x / size."""
+        x, spread = self._centred()
+        variance, axes = np.linalg.eigh((x / spread).T @ (x / spread) / len(x))
+        to_x = axes / spread[:, None] / np.sqrt(variance)
+        return x @ to_x, to_x
 
 
 def whole_numbers(column: Array) -> NDArray[Any]:
@@ -107,7 +159,7 @@ def _scaled(column: Array) -> NDArray[Any]:
     """The column times a power of ten that makes every value a whole number."""
     for digits in range(10):
         scaled = np.rint(column * 10.0**digits)
-        if np.abs(scaled).max(initial=0.0) >= _EXACT:
+        if np.abs(scaled).max(initial=0.0) >= (10.0**_SURE_DIGITS if digits else _EXACT):
             break
         if (scaled / 10.0**digits == column).all():
             return scaled.astype(np.int64)
@@ -178,6 +230,28 @@ def independent_columns(rows: list[NDArray[Any]]) -> list[int]:
 
     span_of_differences(table, apart)
     return chosen
+
+
+def nearest(basis: list[list[int]], direction: Array, size: list[int]) -> list[int] | None:
+    """A whole combination of the basis near to a direction, which is over x / size.
+
+    None where the direction is orthogonal to the whole basis.
+
+    >>> nearest([[1, 0, 0], [0, 1, 1]], np.array([1.0, 2.0, 2.0]), [1, 1, 1])
+    [1, 2, 2]
+    """
+    effects = [[a * b for a, b in zip(v, size, strict=True)] for v in basis]
+    largest = [max(map(abs, effect)) for effect in effects]
+    # Quotients of whole numbers of any length are floats all the same.
+    units = [[a / unit for a in effect] for effect, unit in zip(effects, largest, strict=True)]
+    along = np.linalg.lstsq(np.array(units).T, direction, rcond=None)[0]
+    if not along.any():
+        return None
+    parts = [
+        round(part * _RESOLUTION) * (max(largest) * _RESOLUTION // unit)
+        for part, unit in zip((along / np.abs(along).max()).tolist(), largest, strict=True)
+    ]
+    return _shortened([sum(map(mul, parts, entries)) for entries in zip(*basis, strict=True)])
 
 
 def _shortened(vector: list[int]) -> list[int]:

@@ -1,5 +1,8 @@
 """Linear thresholds over two numbers, exactly: sweeps of the half circle of directions."""
 
+import math
+import time
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -10,6 +13,8 @@ from gerrymend.subgroups.rules import Members
 # Two whole vectors within r of each other's length are parallel or at least 1/(2r²) apart in angle.
 _SAME_ANGLE = 1e-12
 _LARGEST = 2.0e5
+# Rows that a line passes between two looks at the clock.
+_STEPS = 10**6
 
 
 def fits(x: NDArray[np.int64]) -> bool:
@@ -17,8 +22,12 @@ def fits(x: NDArray[np.int64]) -> bool:
     return x.dtype != object and float(np.ptp(x, axis=0).max(initial=0)) < _LARGEST
 
 
-def worst_half_plane(x: NDArray[np.int64], residual: Array) -> Members:
+def worst_half_plane(
+    x: NDArray[np.int64], residual: Array, deadline: float = math.inf
+) -> tuple[Members, bool]:
     """The rows on one side of a line, of the largest |sum of the residual|, which sums to 0.
+
+    All rows differ. The second result is whether it is the worst, or was by the deadline.
 
     Let j be the last row of the group, the one that its line can be moved up to. It has the
     residual's sign in which the group has gained, or the group would be better without it; the
@@ -26,34 +35,43 @@ def worst_half_plane(x: NDArray[np.int64], residual: Array) -> Members:
     each of these: O(m log m) for one.
 
     >>> x = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
-    >>> worst_half_plane(x, np.array([-0.5, 0.5, -0.5, 0.5])).tolist()
-    [False, True, False, True]
+    >>> members, complete = worst_half_plane(x, np.array([-0.5, 0.5, -0.5, 0.5]))
+    >>> members.tolist(), complete
+    ([False, True, False, True], True)
     """
-    counted = np.flatnonzero(residual != 0)
     rarer = 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
-    pivots = counted[rarer * residual[counted] > 0]
-    points = x.astype(np.float64)
-    pivot, angle, with_pivot = _turn_about(
-        np.ascontiguousarray(points[counted]), residual[counted], np.searchsorted(counted, pivots)
-    )
-    if pivot < 0:
-        return np.zeros(len(x), dtype=bool)
-    away = points - points[counted[pivot]]
-    members: Members = away @ np.array([np.cos(angle), np.sin(angle)]) > 0.0
-    members[counted[pivot]] = with_pivot
-    return members
+    pivots = np.flatnonzero(rarer * residual > 0)
+    points = np.ascontiguousarray(x, dtype=np.float64)
+    members: Members = np.zeros(len(x), dtype=bool)
+    best = 0.0
+    at_once = 1 + _STEPS // len(x)
+    for start in range(0, len(pivots), at_once):
+        if time.monotonic() >= deadline:
+            return members, False
+        pivot, angle, with_pivot, value = _turn_about(
+            points, residual, pivots[start : start + at_once], best
+        )
+        if value > best:
+            best = value
+            members = (points - points[pivot]) @ np.array([np.cos(angle), np.sin(angle)]) > 0.0
+            members[pivot] = with_pivot
+    return members, True
 
 
 @njit(cache=True)
-def _turn_about(x: Array, residual: Array, pivots: NDArray[np.intp]) -> tuple[int, float, bool]:
-    """The pivot, the angle of the normal, and whether the pivot is in, of the largest |value|.
+def _turn_about(
+    x: Array, residual: Array, pivots: NDArray[np.intp], best: float
+) -> tuple[int, float, bool, float]:
+    """The pivot, the angle of the normal, whether the pivot is in, and the largest |value|.
+
+    Only values above `best` are looked for.
 
     With V the sum over rows strictly on the normal's side, the groups are worth V and V + W_j;
     those on the other side are complements. In half a turn of the normal, each row changes sides
     once.
     """
     m = len(x)
-    best, best_pivot, best_angle, best_in = 0.0, -1, 0.0, False
+    best_pivot, best_angle, best_in = -1, 0.0, False
     slope, change = np.empty(m), np.empty(m)
     for j in pivots:
         value = 0.0
@@ -77,4 +95,4 @@ def _turn_about(x: Array, residual: Array, pivots: NDArray[np.intp]) -> tuple[in
             if place < m:
                 value += change[order[place]]
                 before = here
-    return best_pivot, best_angle, best_in
+    return best_pivot, best_angle, best_in, best

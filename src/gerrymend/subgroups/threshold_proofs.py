@@ -52,16 +52,16 @@ class ThresholdProofs:
         parts: tuple[tuple[str, float], ...]
         points = _points(self._blocks, residual)
         if points.x.shape[1] == 2 and points.n_strata == 1 and planar.fits(points.x):
-            members = planar.worst_half_plane(points.x, residual)
-            exact = abs(float(residual[members].sum()))
-            solved, parts = Solved(exact, members if exact > value else None, exact), ()
+            solved, parts = _in_the_plane(points, value, deadline), ()
         elif self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
             solved = self._solve(self._blocks, residual, value, at_most, deadline)
             parts = ()
         else:
             solved, parts = self._solve_parts(residual, value, at_most, deadline)
         if solved.members is not None:
-            found = self._as_found(residual, solved.members) or found
+            better = self._as_found(residual, solved.members)
+            if better is not None and abs(float(better.values[0])) > value:
+                found = better
         return Bracket(found, min(trivial, solved.upper_bound), parts)
 
     def _solve(
@@ -94,19 +94,21 @@ class ThresholdProofs:
                 if solved.members is not None:
                     best, members, used = solved.value, solved.members, set(blocks)
                 bound = max(bound, solved.upper_bound)
-                if time.monotonic() >= deadline:
+                refuted = at_most is not None and best > at_most
+                if refuted or time.monotonic() >= deadline:
                     return self._better(best, members, value), tuple(parts)
             if size > 1:
                 words = f"every linear threshold of at most {size} of the attributes"
                 parts.append((words, bound))
-        return self._better(best, members, value), tuple(parts)
+        whole = bound if len(self._blocks) <= _LARGEST_PART else math.inf
+        return self._better(best, members, value, whole), tuple(parts)
 
     @staticmethod
-    def _better(best: float, members: Members | None, value: float) -> Solved:
-        """The group of few attributes if it is worse than what is known; no bound on the others."""
-        if best > value:
-            return Solved(best, members, math.inf)
-        return Solved(value, None, math.inf)
+    def _better(
+        best: float, members: Members | None, value: float, bound: float = math.inf
+    ) -> Solved:
+        """The group of few attributes if it is worse than what is known."""
+        return Solved(best, members, bound) if best > value else Solved(value, None, bound)
 
     def _dimensions(self, blocks: "Sequence[_Block]") -> int:
         widths = [block.width for block in blocks]
@@ -152,6 +154,15 @@ def _points(blocks: Sequence[_Block], weight: Array) -> Points:
         stratum=np.zeros(len(weight), dtype=np.intp) if strata is None else strata.codes,
         rank=np.zeros(len(weight), dtype=np.intp),
     )
+
+
+def _in_the_plane(points: Points, known: float, deadline: float) -> Solved:
+    """Of either sign; weights sum to 0."""
+    merged, index = points.merged()  # rows may differ in attributes that are not in these points
+    members, complete = planar.worst_half_plane(merged.x, merged.weight, deadline)
+    value = abs(float(merged.weight[members].sum()))
+    bound = max(value, known) if complete else math.inf
+    return Solved(value, members[index], bound) if value > known else Solved(known, None, bound)
 
 
 def separating_rule(

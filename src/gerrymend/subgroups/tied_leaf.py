@@ -10,7 +10,8 @@ over directions w of rows ranked by v*, whose ties span fewer dimensions; and wh
 exists.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,14 @@ from gerrymend._sums import Array
 from gerrymend.subgroups.cone_bounds import ABOVE, AMBIGUOUS, ambiguous_pair, sides
 from gerrymend.subgroups.exact_points import (
     Points,
-    independent_columns,
+    nearest,
     span_of_differences,
     values_along,
 )
 from gerrymend.subgroups.rules import Members
 
-# More rows than this in question, and halving the cone is the cheaper way on.
-_MOST_ROWS = 100
-_RESOLUTION = 2**20
+# More pairs of rows than this take too much memory to compare.
+_MOST_PAIRS = 3 * 10**7
 
 
 class TiedLeaf(NamedTuple):
@@ -39,21 +39,24 @@ class TiedLeaf(NamedTuple):
 
 
 def tied_leaf(
-    points: Points, u: Array, value: float, eps: float, direction: Array
+    points: Points, u: Array, value: float, eps: float, direction: Array, most_rows: int
 ) -> TiedLeaf | None:
     """The problem that settles a cone, or None if there is none of fewer dimensions.
 
     `u` has the rows' values in the cone's generators; only groups above `value` are of interest;
-    `direction` is any one of the cone, over the coordinates x.
+    `direction` is any one of the cone, over x / size. More than `most_rows` in question, and
+    halving the cone is the cheaper way on.
     """
     last, may_be_empty = _in_question(points, u, value, eps)
-    if len(last) > _MOST_ROWS:
+    if len(last) > min(most_rows, _MOST_PAIRS // len(points.weight)):
         return None
     side = sides(u, last, points.stratum, eps)
     _, orthogonal = span_of_differences(points.x, lambda y: ambiguous_pair(side, last, y))
     if not orthogonal:
         return None
-    star = _nearest(orthogonal, direction)
+    star = nearest(orthogonal, direction, points.size)
+    if star is None:
+        return None
     rank = _ranks(points, star)
     higher, lower = rank > rank[last, None], rank < rank[last, None]
     if ((higher & (side <= AMBIGUOUS)) | (lower & (side >= AMBIGUOUS) & (side <= ABOVE))).any():
@@ -68,27 +71,7 @@ def tied_leaf(
             inside |= mine & (rank > own.max())
             between |= mine & (rank >= own.min()) & (rank <= own.max())
     rows = np.flatnonzero(between)
-    rank, stratum = rank[rows], points.stratum[rows]
-    _, one, block = np.unique(
-        stratum * (rank.max() + 1) + rank, return_index=True, return_inverse=True
-    )
-    x = points.x[rows]
-
-    def tied_pair(y: NDArray[Any]) -> tuple[int, int] | None:
-        differs = np.flatnonzero((y != y[one][block]).any(axis=1))
-        return (int(differs[0]), int(one[block[differs[0]]])) if len(differs) else None
-
-    columns = independent_columns(span_of_differences(x, tied_pair)[0])
-    return TiedLeaf(inside, rows, Points(x[:, columns], points.weight[rows], stratum, rank))
-
-
-def _nearest(basis: list[list[int]], direction: Array) -> list[int]:
-    """A whole combination of the basis, near to a direction."""
-    vectors = np.array(basis, dtype=np.float64)
-    scale = np.sqrt((vectors**2).sum(axis=1))
-    along = np.linalg.lstsq((vectors / scale[:, None]).T, direction, rcond=None)[0] / scale
-    parts = [int(part) for part in np.rint(along / np.abs(along).max() * _RESOLUTION)]
-    return [sum(p * v[k] for p, v in zip(parts, basis, strict=True)) for k in range(len(direction))]
+    return TiedLeaf(inside, rows, replace(points.take(rows), rank=rank[rows]))
 
 
 def _ranks(points: Points, direction: list[int]) -> NDArray[np.intp]:
