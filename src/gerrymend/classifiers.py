@@ -24,8 +24,9 @@ class SubgroupParityClassifier(ParityClassifier):
     gamma : float, default=0.01
         The largest unfairness to allow: the share of all rows that are in the subgroup (and count
         for the notion), times how far its rate is from the overall one.
-    subgroups : {"linear", "marginals"} or SubgroupClass, default="linear"
-        The class of subgroups. What a heuristic search reports is a lower bound on the unfairness.
+    subgroups : str or SubgroupClass, default="linear"
+        The class of subgroups, as in audit(). "linear" is LinearThresholds(restarts=0): the
+        search is asked every round. What it reports is a lower bound on the unfairness.
     solver : {"fictitious_play", "exponentiated_gradient"} or GameSolver
         How the game is played.
     C : float, default=10.0
@@ -62,7 +63,7 @@ class SubgroupParityClassifier(ParityClassifier):
     >>> from gerrymend import SubgroupParityClassifier
     >>> from gerrymend.datasets import make_intersectional
     >>> data = make_intersectional(2000, random_state=0)
-    >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.005, random_state=0)
+    >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.02, random_state=0)
     >>> clf.fit(data.data, data.target, sensitive_features=data.sensitive_features).n_iter_ > 1
     True
     >>> bool(clf.history_["unfairness"][-1] < clf.history_["unfairness"][0])

@@ -233,6 +233,7 @@ class Prover:
     def __init__(self, listed, *, gives_up=False):
         self._listed, self._gives_up = listed, gives_up
         self.asked = 0
+        self.quick = self
 
     def worst(self, residuals):
         found = self._listed.worst(residuals)

@@ -71,7 +71,7 @@ def check_report(
     - The worst subgroup: its members, 20 of 40 rows, and all of its figures.
     - The verdict, and that the figures agree with each other.
     - The upper bound: none of the 4 subgroups of the class, all listed, has an unfairness above
-      1/8, over 2 distinct rows that count.
+    1/8, over 2 distinct rows that count.
     >>> report["worst"]["rate"] = 0.9
     >>> check_report(report, **data).problems
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
@@ -141,6 +141,7 @@ class _Check:
         self.described += [
             (f"Subgroup {i} of the top ones", one)
             for i, one in enumerate(stated.get("top") or [], start=1)
+            if one != stated["worst"]
         ]
 
     def run(self) -> CheckResult:

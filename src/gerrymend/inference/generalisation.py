@@ -51,7 +51,7 @@ class Generalisation:
     Examples
     --------
     >>> from gerrymend import audit
-    >>> report = audit([0, 1] * 50, [1, 1] * 50, sensitive_features={"age": list(range(100))})
+    >>> report = audit([0, 1] * 50, [1, 1] * 50, sensitive_features={"age": [*range(50)] * 2})
     >>> report.generalisation.basis, report.generalisation.vacuous
     ('VC dimension 2', True)
     """
