@@ -159,7 +159,7 @@ def test_few_columns_keep_what_can_be_ordered(seed):
 
     def differences(x):
         return [[int(a) - int(b) for a, b in zip(x[i], x[j], strict=True)]
-                for i, j in enumerate(points.reference)]  # fmt: skip
+                for i, j in enumerate(points._blocks[0][points._blocks[1]])]  # fmt: skip
 
     before, after = differences(points.x), differences(few.x)
     assert few.x.shape[1] == rank(before) == rank(after)

@@ -9,6 +9,7 @@ Where many rows are tied in one direction, no amount of halving tells the orders
 around it give to these rows; `tied_leaf` settles such a cone by a problem of fewer dimensions.
 """
 
+import functools
 import heapq
 import math
 import time
@@ -21,6 +22,7 @@ from gerrymend.subgroups.cone_bounds import (
     best_thresholds,
     cone_bound,
     longest_edge,
+    rows_in_question,
     values_in,
 )
 from gerrymend.subgroups.exact_points import Points
@@ -76,6 +78,8 @@ def _solve_merged(
     if (points.weight >= 0).all() or not positive.any():  # take all, or none
         found = _Found(float(points.weight[positive].sum()), np.full(len(positive), positive.any()))
         bound = found.value
+    elif (most := float(points.weight[positive].sum())) <= max(known, target):
+        return Solved(known, None, max(known, most))
     else:
         search = _Search(points.in_few_columns())
         bound = search.run(_Found(known, None), enough, target, deadline)
@@ -83,6 +87,13 @@ def _solve_merged(
     if found.value <= known or found.members is None:
         return Solved(known, None, max(known, bound))
     return Solved(found.value, found.members, max(found.value, bound))
+
+
+@functools.cache
+def _simplex(d: int) -> Array:
+    """The d + 1 corners of a regular simplex around the origin of d dimensions."""
+    corners: Array = np.linalg.svd(np.eye(d + 1) - 1.0 / (d + 1))[0][:, :d]
+    return corners
 
 
 class _Found(NamedTuple):
@@ -96,10 +107,10 @@ class _Search:
     """One branch and bound. Its rows are those of positive weight, then the others, by stratum."""
 
     def __init__(self, points: Points) -> None:
+        z, self._to_x = points.whitening()
         self._order = np.lexsort((points.stratum, points.weight <= 0))
         self._points = points = points.take(self._order)
-        z, self._to_x = points.whitening()
-        self._z = np.ascontiguousarray(z.T)
+        self._z = np.ascontiguousarray(z[self._order].T)
         n_positive = int((points.weight > 0).sum())
         strata = np.arange(points.n_strata + 1)
         self._positives = np.searchsorted(points.stratum[:n_positive], strata)
@@ -146,8 +157,7 @@ class _Search:
     def _cover(self) -> list[tuple[int, ...]]:
         """Cones that cover every direction: over the facets of a simplex around the origin."""
         d = len(self._z)
-        corners = np.linalg.svd(np.eye(d + 1) - 1.0 / (d + 1))[0][:, :d]
-        for corner in corners:
+        for corner in _simplex(d):
             self._add_vertex(corner)
         if d == 0:  # all ranks are told: there is nothing to choose but thresholds
             return [(0,)]
@@ -233,7 +243,13 @@ class _Search:
         """Whether the cone could be settled by a problem of fewer dimensions, and has been."""
         self._evaluate(cone)
         direction = self._to_x @ self._directions[list(cone)].sum(axis=0)
-        leaf = tied_leaf(self._points, self._u, self.found.value, self._eps, direction, most_rows)
+        last = rows_in_question(
+            self._u, self._points.weight, self._positives, self._negatives, self.found.value,
+            self._eps,
+        )  # fmt: skip
+        if len(last[0]) > most_rows:
+            return False
+        leaf = tied_leaf(self._points, self._u, *last, self._eps, direction)
         if leaf is None:
             return False
         base = float(self._points.weight[leaf.inside].sum())

@@ -75,12 +75,14 @@ class Points:
         )
 
     @cached_property
-    def reference(self) -> NDArray[np.intp]:
-        """For each row, one of its stratum and rank: directions compare rows within these."""
+    def _blocks(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """One row of each stratum and rank, and which of these each row belongs to.
+
+        Directions compare rows within these.
+        """
         key = self.stratum * (int(self.rank.max()) + 1) + self.rank
         _, first, block = np.unique(key, return_index=True, return_inverse=True)
-        reference: NDArray[np.intp] = first[block]
-        return reference
+        return first, block
 
     @cached_property
     def size(self) -> list[int]:
@@ -94,7 +96,9 @@ class Points:
         an offset nor a column that almost depends on others may cost digits later on. In a single
         column only the order matters, and not how far apart the rows are.
         """
-        x, one = self.x - self.x[self.reference], self.reference
+        first, block = self._blocks
+        one = first[block]
+        x = self.x - self.x[one]
 
         def pair_apart(y: NDArray[Any]) -> tuple[int, int] | None:
             apart = np.flatnonzero((y != y[one]).any(axis=1))
@@ -113,9 +117,7 @@ class Points:
         """
         points = self
         while True:
-            x, spread = points._centred()
-            z = x / spread
-            variance, axes = np.linalg.eigh(z.T @ z / len(z))
+            _, spread, variance, axes = points._principal
             if variance.min(initial=1.0) > _LEAST_VARIANCE:
                 return points
             units = np.eye(len(axes), dtype=int).tolist()
@@ -125,19 +127,23 @@ class Points:
             exact[:, np.abs(axes[:, 0]).argmax()] = exact @ np.array(combination, dtype=object)
             points = replace(points, x=exact)
 
-    def _centred(self) -> tuple[Array, Array]:
-        """x / size less its mean by stratum and rank, and the deviation of each column."""
+    @cached_property
+    def _principal(self) -> tuple[Array, Array, Array, Array]:
+        """x / size less its mean by stratum and rank, and each column's deviation; of x in these
+        units the variances along its principal axes, and the axes.
+        """
         x = (self.x / np.array(self.size, dtype=self.x.dtype)).astype(np.float64)
-        block = np.unique(self.reference, return_inverse=True)[1]
+        _, block = self._blocks
         count = np.bincount(block)
         for column in x.T:
             column -= (np.bincount(block, column) / count)[block]
-        return x, np.sqrt((x**2).mean(axis=0))
+        spread = np.sqrt((x**2).mean(axis=0))
+        z = x / spread
+        return x, spread, *np.linalg.eigh(z.T @ z / len(z))
 
     def whitening(self) -> tuple[Array, Array]:
         """Coordinates z of unit covariance, and the map from directions over z to over x / size."""
-        x, spread = self._centred()
-        variance, axes = np.linalg.eigh((x / spread).T @ (x / spread) / len(x))
+        x, spread, variance, axes = self._principal
         to_x = axes / spread[:, None] / np.sqrt(variance)
         return x @ to_x, to_x
 

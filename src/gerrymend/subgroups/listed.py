@@ -74,16 +74,16 @@ class ListedClass(BoundClass):
         fits = (inside >= smallest) & (rows.sum() - inside >= smallest)
         if not fits.any():
             return None
-        values = self.values(residual[None])
-        found = self._furthest(np.where(fits, values, 0.0))
-        return found if fits[int(found.keys[0])] else None
+        return self._furthest(self.values(residual[None])[:, fits], np.flatnonzero(fits))
 
-    def _furthest(self, values: Array) -> Found:
+    def _furthest(self, values: Array, among: NDArray[np.intp] | None = None) -> Found:
+        """Found for each row of values, whose columns are the subgroups `among` all."""
         highest, lowest = values.argmax(axis=1), values.argmin(axis=1)
         high, low = values.max(axis=1), values.min(axis=1)
-        keys = np.where(high >= -low * (1 - 1e-12), highest, lowest)
+        places = np.where(high >= -low * (1 - 1e-12), highest, lowest)
+        keys = places if among is None else among[places]
         return Found(
-            values=values[np.arange(len(keys)), keys],
+            values=values[np.arange(len(keys)), places],
             members=self.membership[keys].toarray(),
             keys=keys,
         )

@@ -1,13 +1,13 @@
 """Cones in which only a few rows change their order: settled exactly, in fewer dimensions.
 
 The threshold of a group, in a direction v, is the value of its last row j. In a small cone only
-some rows can be that one (`_in_question`), and most others keep their side of it in the whole cone.
-Let the rest, the ambiguous pairs, have differences Δ that span less than all dimensions, and let v*
-be orthogonal to all of them. If every row keeps, in the whole cone, the side of every such j that
-v* puts it on, then the group of v is that of rows ordered by v* first and, where v* ties them, by
-v. Conversely v* + ε·w, for any w and small ε, is a direction. So the cone is covered by the problem
-over directions w of rows ranked by v*, whose ties span fewer dimensions; and what is found there
-exists.
+some rows can be that one (`rows_in_question`), and most others keep their side of it in all of the
+cone. Let the rest, the ambiguous pairs, have differences Δ that span less than all dimensions, and
+let v* be orthogonal to all of them. If every row keeps, in the whole cone, the side of every such j
+that v* puts it on, then the group of v is that of rows ordered by v* first and, where v* ties them,
+by v. Conversely v* + ε·w, for any w and small ε, is a direction. So the cone is covered by the
+problem over directions w of rows ranked by v*, whose ties span fewer dimensions; and what is found
+there exists.
 """
 
 from dataclasses import replace
@@ -39,16 +39,19 @@ class TiedLeaf(NamedTuple):
 
 
 def tied_leaf(
-    points: Points, u: Array, value: float, eps: float, direction: Array, most_rows: int
+    points: Points,
+    u: Array,
+    last: NDArray[np.intp],
+    may_be_empty: Members,
+    eps: float,
+    direction: Array,
 ) -> TiedLeaf | None:
     """The problem that settles a cone, or None if there is none of fewer dimensions.
 
-    `u` has the rows' values in the cone's generators; only groups above `value` are of interest;
-    `direction` is any one of the cone, over x / size. More than `most_rows` in question, and
-    halving the cone is the cheaper way on.
+    `u` has the rows' values in the cone's generators; `last` and `may_be_empty` are the rows and
+    strata in question there; `direction` is any one of the cone, over x / size.
     """
-    last, may_be_empty = _in_question(points, u, value, eps)
-    if len(last) > min(most_rows, _MOST_PAIRS // len(points.weight)):
+    if len(last) > _MOST_PAIRS // len(points.weight):
         return None
     side = sides(u, last, points.stratum, eps)
     _, orthogonal = span_of_differences(points.x, lambda y: ambiguous_pair(side, last, y))
@@ -82,39 +85,3 @@ def _ranks(points: Points, direction: list[int]) -> NDArray[np.intp]:
         points.rank * (by_value.max() + 1) + by_value, return_inverse=True
     )[1]
     return order
-
-
-def _in_question(
-    points: Points, u: Array, value: float, eps: float
-) -> tuple[NDArray[np.intp], Members]:
-    """Rows that may be the last one in, of their stratum, and strata that may have no row in.
-
-    The last one has positive weight, or the group would be better without it. The profile of a
-    stratum bounds what it can do with its threshold between two cuts; if that and the best of all
-    other strata is not above the value, the threshold isn't there.
-    """
-    low, high = u.min(axis=0) - eps, u.max(axis=0)
-    profiles = [
-        _profile(points.weight, low, high, points.stratum == stratum)
-        for stratum in range(points.n_strata)
-    ]
-    best = np.array([profile.max(initial=0.0) for _, profile in profiles])
-    least = best - (best.sum() - value)
-    last = []
-    for (order, profile), needed in zip(profiles, least, strict=True):
-        # Row j at place q can be the last one if a threshold in [low_j, high_j] is possible.
-        possible = np.concatenate([[0], np.cumsum(profile > needed)])
-        reach = np.searchsorted(-high[order], -low[order], side="right")
-        last.append(order[possible[reach] > possible[:-1]])
-    return np.concatenate(last), least < 0.0
-
-
-def _profile(
-    weight: Array, low: Array, high: Array, mine: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], Array]:
-    """A stratum's rows of positive weight from the highest down, and the profile at each."""
-    positive, negative = np.flatnonzero(mine & (weight > 0)), mine & (weight < 0)
-    order = positive[np.argsort(-high[positive], kind="stable")]
-    enters = np.searchsorted(-high[order], -low[negative])
-    lost = np.bincount(enters, weight[negative], len(order) + 1)[: len(order)]
-    return order, np.cumsum(weight[order] + lost)
