@@ -137,6 +137,7 @@ class _Search:
             self.found = _Found(0.0, np.zeros(len(self._order), dtype=bool))
         for cone in self._cover():
             self._push(cone, 0, math.inf)
+        enough += self._rounding
         while self._heap and self.found.value <= enough and time.monotonic() < deadline:
             bound, depth, cone = self._heap[0]
             if not self._is_open(-bound):
