@@ -377,3 +377,18 @@ def test_bad_input(make, kind, message):
     report, data = make()
     with pytest.raises(kind, match=message):
         check_report(report, **data)
+
+
+def test_thresholds_through_the_mean_are_not_claimed():
+    rng = np.random.default_rng(3)
+    data = {
+        "sensitive_features": rng.integers(0, 4, (60, 2)),
+        "y_true": rng.integers(0, 2, 60),
+        "y_pred": rng.integers(0, 2, 60),
+    }
+    result = check_report(audit(**data, subgroups=LinearThresholds(intercept=False)), **data)
+    assert result.ok
+    assert result.not_checked == [
+        "The upper bound was not checked by enumeration: thresholds through the mean are not "
+        "listed."
+    ]

@@ -170,6 +170,8 @@ def _trees(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -
 def _linear(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
     if parameters.get("search") == "grid":
         return _paper_grid(table, active)
+    if not parameters.get("intercept", True):
+        raise NotListedError("thresholds through the mean are not listed")
     columns: list[list[Fraction]] = []
     for attribute in table.attributes.values():
         values = [attribute.values[cell] for cell in active]
