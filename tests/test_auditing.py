@@ -196,3 +196,21 @@ def test_bad_input_is_named_with_a_remedy(change, message):
     } | change
     with pytest.raises((ValueError, TypeError), match=message):
         audit(arguments.pop("y_true"), arguments.pop("y_pred"), **arguments)
+
+
+def test_rows_of_no_weight_hide_no_one():
+    """Nineteen rows of weight 0 do not make a group of one row that counts large enough."""
+    race, weight = ["a"] * 20 + ["b"] * 40, [1.0] + [0.0] * 19 + [1.0] * 40
+    decided = [1] * 20 + [0, 1] * 20
+    report = audit([0] * 60, decided, sensitive_features={"race": race}, sample_weight=weight)
+    assert report.worst is None
+    assert report.withheld
+    frame = pl.LazyFrame({"race": race, "w": weight, "y": [0] * 60, "d": decided})
+    lazy = audit("y", "d", sensitive_features="race", sample_weight="w", data=frame)
+    assert lazy.to_dict() == report.to_dict()
+
+
+def test_a_group_that_is_left_out_cannot_be_had_by_subtraction():
+    race = ["a"] * 60 + ["b"] * 37 + ["c"] * 3
+    report = audit([0] * 100, [1, 0] * 50, sensitive_features={"race": race}, subgroups="marginals")
+    assert [one.group for one in report.intervals] == ["race = a"]

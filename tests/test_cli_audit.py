@@ -1,8 +1,11 @@
 """`gerrymend audit`: the same report as audit()'s, exit codes, and what bad input gets."""
 
 import json
+import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -265,7 +268,7 @@ BAD = [
     ("good.csv", ["--protected", "race,race"], "--protected has more than one column named 'race'"),
     ("good.csv", ["--protected", "age"], "Column 'age' of --protected is numeric and has missing"),
     ("good.csv", ["--prediction", "p"], "--prediction p has values that are no label: .*--score"),
-    ("good.csv", ["--weight", "race"], "--weight race must be numbers; got String"),
+    ("good.csv", ["--weight", "race"], "--weight race must be numbers; got "),
     ("good.csv", ["--weight", "p"], "--weight p has negative values .the smallest is -1"),
     ("good.csv", ["--weight", "n", "--counts", "n"], "--weight and --counts exclude each other"),
     ("good.csv", ["--counts", "p"], "--counts p must be whole numbers of rows, 0 or more; got 0.5"),
@@ -376,3 +379,22 @@ def test_the_example_in_the_help_can_be_pasted(tmp_path):
     code, out, _ = call(*arguments)
     assert code in (1, 3)
     assert "400" in out
+
+
+def test_an_interrupt_and_a_reader_that_has_gone_change_no_code(tmp_path):
+    """Ctrl-C in compiled code is 130, not a verdict; a closed pipe leaves the verdict's code."""
+    rng = np.random.default_rng(0)
+    rows = {f"x{j}": rng.standard_normal(20_000) for j in range(8)}
+    rows |= {"y": rng.integers(0, 2, 20_000), "d": rng.integers(0, 2, 20_000)}
+    big = tmp_path / "big.csv"
+    pl.DataFrame(rows).write_csv(big)
+    command = [str(Path(sys.executable).with_name("gerrymend")), "audit", str(big), "--label", "y",
+               "--prediction", "d", "--protected", ",".join(f"x{j}" for j in range(8))]  # fmt: skip
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        time.sleep(12)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said.decode().strip()) == (130, "Interrupted.")
+    short = [*command[:2], str(big), *command[3:-1], "x0", "--gamma", "0.3", "--permutations", "0"]
+    piped = f"set -o pipefail; {shlex.join(short)} | head -c 1"
+    assert subprocess.run(["bash", "-c", piped], check=False).returncode == 0

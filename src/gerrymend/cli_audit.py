@@ -5,6 +5,7 @@ Imported by `cli.main` once it knows that typer and rich are there.
 
 import json
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -133,6 +134,15 @@ def add_to(app: typer.Typer) -> None:
         raise typer.Exit(run(options, json_file))
 
 
+class _Output(Console):
+    """Standard output; where its reader has gone, the exit code still says the verdict."""
+
+    def on_broken_pipe(self) -> None:
+        """Write no more, and go on."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def run(options: dict[str, Any], json_file: str | None) -> int:
     """Audit, print, and say with which code to exit."""
     console = Console(stderr=True, highlight=False)
@@ -144,7 +154,7 @@ def run(options: dict[str, Any], json_file: str | None) -> int:
         if json_file is not None:
             _write(report, json_file)
         if json_file != "-":
-            show(Console(highlight=False), report, request)
+            show(_Output(highlight=False), report, request)
     except KeyboardInterrupt:
         console.print("Interrupted.")
         return 130
@@ -156,12 +166,19 @@ def run(options: dict[str, Any], json_file: str | None) -> int:
 
 @contextmanager
 def _notes(console: Console, request: AuditRequest) -> Iterator[None]:
-    """Print warnings as notes, one a line, when the work is done."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Print warnings as notes, one a line and each once, as they come."""
+    seen: set[str] = set()
+
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        words = request.in_options(str(message))
+        if words not in seen:
+            seen.add(words)
+            console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show_warning
         yield
-    for words in dict.fromkeys(request.in_options(str(one.message)) for one in caught):
-        console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
 
 
 @contextmanager

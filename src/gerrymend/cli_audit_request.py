@@ -174,8 +174,15 @@ class AuditRequest:
             return audit_counts(
                 frame, label=self.label, prediction=decided, count=self.counts, **how
             )
+        # Chance and held-out rows take the rows themselves, where counts don't say all of them.
+        tables: list[Any] = [frame, second]
+        needs_rows = self.permutations > 0 or self.test_size is not None
+        if needs_rows and (self.weight is not None or self.probability is not None):
+            named = [self.label, decided, *attributes, *([self.weight] if self.weight else [])]
+            chosen = list(dict.fromkeys(named))
+            tables = [None if one is None else one.select(chosen).collect() for one in tables]
         return audit(
-            self.label, decided, sample_weight=self.weight, data=frame, holdout=second, **how
+            self.label, decided, sample_weight=self.weight, data=tables[0], holdout=tables[1], **how
         )
 
     def _positive(self, frame: "pl.LazyFrame") -> Any:

@@ -4,7 +4,7 @@ import functools
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from gerrymend.subgroups import (
 from gerrymend.subgroups.base import Bracket
 from gerrymend.tally import Examined, Tally
 from gerrymend.top import describable, top_subgroups
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def check_settings(
@@ -60,6 +63,22 @@ def check_budget(budget: Any) -> float:
     return check_number(budget, "budget", low=0.0, above=True, remedy=remedy)
 
 
+def interruptible(function: Callable[P, T]) -> Callable[P, T]:
+    """Let Ctrl-C be a KeyboardInterrupt in compiled code too: numba makes it a SystemError."""
+
+    @functools.wraps(function)
+    def wrapped(*args: P.args, **options: P.kwargs) -> T:
+        try:
+            return function(*args, **options)
+        except SystemError as error:
+            if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise
+
+    return wrapped
+
+
+@interruptible
 def examine(
     tally: Tally,
     *,

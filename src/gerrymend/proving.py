@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gerrymend._validation import check_number, check_whole
-from gerrymend.examination import check_budget, prove_each
+from gerrymend.examination import check_budget, interruptible, prove_each
 from gerrymend.measured import ROUNDING, Subgroup
 from gerrymend.notions import NotionLike, as_notions
 from gerrymend.reading import read_tally
@@ -69,6 +69,7 @@ class Proof:
         )
 
 
+@interruptible
 def prove(
     y_true: Any,
     y_pred: Any,

@@ -77,6 +77,7 @@ def tally_of_lazy(
         overview.is_count,
         as_pair(overview.classes),
         _numbers(summary["square"]) if rows.weighted else n,
+        _numbers(summary["counted"]).astype(np.int64) if rows.weighted else None,
     )
 
 
@@ -124,7 +125,10 @@ class LazyRows:
             chosen |= _weighed(sample_weight, schema[sample_weight])
         rows = frame.select(**chosen)
         if weighted:
-            rows = rows.with_columns(square=nw.col("weight") * nw.col("weight"))
+            rows = rows.with_columns(
+                square=nw.col("weight") * nw.col("weight"),
+                counted=(nw.col("weight") > 0).cast(nw.Int64),
+            )
         if probabilities:
             p = nw.col("p").clip(0.0, 1.0)
             rows = rows.with_columns(
@@ -167,8 +171,9 @@ class LazyRows:
         shifts |= {"positive": overview.positive_shift} if self.has_sums else {}
         keys = [*self.attributes.values(), *self.keys]
         on_grid = [((nw.col(name) + shift) - shift).alias(name) for name, shift in shifts.items()]
-        sums = [nw.col(name).sum() for name in shifts]
-        rows = self.frame.select(*keys, *on_grid)
+        whole = ["counted"] if self.weighted else []
+        sums = [nw.col(name).sum() for name in [*shifts, *whole]]
+        rows = self.frame.select(*keys, *on_grid, *whole)
         return rows.group_by(keys).agg(nw.len().alias("n"), *sums).collect()
 
 

@@ -128,6 +128,7 @@ class AuditReport:
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
             "detectable": self.detectable,
+            "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
             "held_out": None if self.held_out is None else self.held_out.to_dict(),
             "intervals": [one.to_dict() for one in self.intervals],
             "generalisation": None

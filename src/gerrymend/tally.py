@@ -47,6 +47,8 @@ class Tally:
         The user's labels behind 0 and 1.
     squared_weight : array (2, m) or None
         Σ w², for intervals; None where it was not summed.
+    n_counted : array (2, m) of int or None
+        Rows of positive weight; None where that is every row.
     rows : Rows or None
         The rows themselves, where they are at hand.
     """
@@ -58,6 +60,7 @@ class Tally:
     is_count: bool
     labels: tuple[Any, Any] = (0, 1)
     squared_weight: Array | None = None
+    n_counted: NDArray[np.intp] | None = None
     rows: Rows | None = None
 
     @classmethod
@@ -84,6 +87,7 @@ class Tally:
             is_count=bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
             labels=labels,
             squared_weight=by_label(weight**2),
+            n_counted=np.bincount(key[weight > 0], minlength=2 * m).reshape(2, m),
             rows=Rows(cells.index, y, p, weight),
         )
 
@@ -98,6 +102,7 @@ class Tally:
         is_count: bool,
         labels: tuple[Any, Any] = (0, 1),
         squared_weight: Array | None = None,
+        n_counted: NDArray[np.int64] | None = None,
     ) -> "Tally":
         """Add up lines that each stand for many rows of one cell and label.
 
@@ -112,8 +117,16 @@ class Tally:
 
         rows = by_label(n_rows).astype(np.intp)
         squares = None if squared_weight is None else by_label(squared_weight)
+        counted = None if n_counted is None else by_label(n_counted).astype(np.intp)
         return cls(
-            cells.columns, rows, by_label(weight), by_label(positive), is_count, labels, squares
+            cells.columns,
+            rows,
+            by_label(weight),
+            by_label(positive),
+            is_count,
+            labels,
+            squares,
+            counted,
         )
 
     @cached_property
@@ -156,8 +169,10 @@ class NotionTally:
             mass=mass[active],
             total_weight=tally.total_weight,
         )
-        # A row of weight 0 is in no rate; it counts for the size of a group all the same.
-        rows = np.asarray(notion.event) @ tally.n_rows
+        # A row of weight 0 is in no rate: it can't hide who is.
+        rows = np.asarray(notion.event) @ (
+            tally.n_rows if tally.n_counted is None else tally.n_counted
+        )
         return cls(cells, tally, (a @ tally.weight + b @ tally.positive)[active], rows[active])
 
     @property

@@ -77,7 +77,7 @@ def _worst_of_the_rest(
     residual = np.where(gone, 0.0, seen.outcomes - rate * mass)
     if np.abs(residual).sum() <= ROUNDING * seen.cells.total_weight:
         return None
-    return describable(part, part.bound.worst(residual[None]), residual, smallest)
+    return describable(part, part.bound.quick.worst(residual[None]), residual, smallest)
 
 
 def _smaller_side(part: Examined, members: Members) -> Members:

@@ -159,6 +159,9 @@ class _Check:
             self.check_bounds()
         if self.stated.get("partial"):
             self.result.not_checked.append("Bounds over parts of the class: they are in words.")
+        statistics = ("p_value", "held_out", "intervals", "generalisation")
+        if stated := [name for name in statistics if self.stated.get(name)]:
+            self.result.not_checked.append(f"What is said of chance: {', '.join(stated)}.")
         return self.result
 
     def problem(self, sentence: str) -> None:

@@ -24,10 +24,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from gerrymend._sums import Array
 from gerrymend.subgroups.listed import ListedClass
+from gerrymend.subgroups.rules import Conjunction
 from gerrymend.tally import Examined, NotionTally
 
 
@@ -105,6 +107,7 @@ def simultaneous_intervals(
             return ()
         inside = bound.membership @ seen.rows
         fits = np.minimum(inside, seen.rows.sum() - inside) >= smallest
+        _leave_no_remainder(bound, inside, fits, smallest)
         for i in np.flatnonzero(fits).tolist():
             group = seen.cells.as_treated(bound.rules[i], seen.outcomes)
             rows.append(
@@ -119,6 +122,26 @@ def simultaneous_intervals(
                 )
             )
     return tuple(rows)
+
+
+def _leave_no_remainder(
+    bound: ListedClass, inside: Array, fits: NDArray[np.bool_], smallest: int
+) -> None:
+    """Leave out more values of an attribute where those left out could be told by subtraction.
+
+    All values of an attribute add up to everyone: if those that are left out have too few rows
+    together, the smallest of the others goes too.
+    """
+    values: dict[str, list[int]] = {}
+    for i, rule in enumerate(bound.rules):
+        if isinstance(rule, Conjunction) and len(rule.conditions) == 1 and not rule.name:
+            values.setdefault(rule.conditions[0].attribute, []).append(i)
+    for groups in values.values():
+        while 0 < sum(inside[i] for i in groups if not fits[i]) < smallest:
+            shown = [i for i in groups if fits[i]]
+            if not shown:
+                break
+            fits[min(shown, key=lambda i: inside[i])] = False
 
 
 class Estimates(NamedTuple):

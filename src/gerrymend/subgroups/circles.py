@@ -87,11 +87,14 @@ def ascend(
     smallest: int,
     start: Array,
     axes: Array,
+    since_gain: int,
+    most: int,
     least_gain: float,
-) -> tuple[Array, float]:
+) -> tuple[Array, float, int]:
     """Climb from a direction along circles through the coordinate axes and then through `axes`.
 
-    `z` has a row for each coordinate. Ends when no circle in turn has led higher.
+    `z` has a row for each coordinate. Ends when no circle in turn has led higher, or for a pause
+    after so many circles: the last thing returned is how many have led nowhere, to go on from.
     """
     size = len(z)
     direction = start.copy()
@@ -99,8 +102,9 @@ def ascend(
     for k in range(size):
         u += direction[k] * z[k]
     value = measure(u, residual, rows, smallest)
-    since_gain = 0
-    while since_gain < size + len(axes):
+    for _ in range(most):
+        if since_gain >= size + len(axes):
+            break
         if since_gain < size:
             axis = np.zeros(size)
             axis[since_gain] = 1.0
@@ -125,4 +129,4 @@ def ascend(
         new_value = measure(moved, residual, rows, smallest)
         if new_value > value + least_gain:
             direction, u, value, since_gain = candidate, moved, new_value, 0
-    return direction, value
+    return direction, value, since_gain

@@ -6,6 +6,7 @@ the ascent.
 
 import copy
 import math
+import time
 import warnings
 from functools import cached_property
 
@@ -28,6 +29,8 @@ _LEAST_GAIN = 1e-12
 _PATIENCE = 3
 # How far a start is from the best direction so far, where it isn't anywhere at all.
 _STEP = 0.3
+# Rows of all circles between two looks at the clock: some tenths of a second.
+_STRETCH = 2_000_000
 
 
 class GreatCircleSearch(LinearSearch):
@@ -70,8 +73,12 @@ class GreatCircleSearch(LinearSearch):
         self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
     ) -> Bracket:
         """Close in on the worst threshold by branch and bound, or on those of few attributes."""
-        found = self.worst(residual[None])
-        return self._proofs.prove(residual, found, at_most, seconds)
+        start = time.monotonic()
+        no_rows = np.zeros(len(residual), dtype=np.intp)
+        direction, _ = self._search(residual, no_rows, 0, start + seconds / 2)
+        found = self._found(residual[None], direction[None])
+        left = max(0.0, start + seconds - time.monotonic())
+        return self._proofs.prove(residual, found, at_most, left)
 
     @cached_property
     def _proofs(self) -> ThresholdProofs:
@@ -93,8 +100,13 @@ class GreatCircleSearch(LinearSearch):
         return Found(np.vecdot(residuals, members), members, directions)
 
     def _search(
-        self, residual: Array, rows: NDArray[np.intp], smallest: int
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        deadline: float = math.inf,
     ) -> tuple[Array, float]:
+        """The best direction and its |value|, from as many starts as there is time for."""
         size = len(self._zt)
         best, best_value = np.zeros(size), 0.0 if smallest == 0 else -1.0
         starts = self._starts(residual)
@@ -107,11 +119,20 @@ class GreatCircleSearch(LinearSearch):
                 start = rng.standard_normal(size)
                 if i % 4:
                     start = best + _STEP * start / np.sqrt(size)
-            start = start / (np.linalg.norm(start) or 1.0)
-            axes = rng.standard_normal((_PATIENCE * size, size))
-            direction, value = ascend(self._zt, residual, rows, smallest, start, axes, _LEAST_GAIN)
+            direction = start / (np.linalg.norm(start) or 1.0)
+            axes, stretch = rng.standard_normal((_PATIENCE * size, size)), 1 + _STRETCH // len(rows)
+            since_gain = 0
+            while since_gain < size + len(axes):
+                direction, value, since_gain = ascend(
+                    self._zt, residual, rows, smallest, direction, axes, since_gain, stretch,
+                    _LEAST_GAIN,
+                )  # fmt: skip
+                if time.monotonic() >= deadline:
+                    break
             if value > best_value + _LEAST_GAIN:
                 best, best_value = direction, value
+            if time.monotonic() >= deadline:
+                break
         # Of the two sides name the one whose rate is too high; ties are in neither.
         u = best @ self._zt
         if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():

@@ -79,12 +79,17 @@ class ThresholdProofs:
         return solve(points, known=known, deadline=deadline, **ends)
 
     def _solve_parts(
-        self, residual: Array, value: float, at_most: float | None, deadline: float
+        self,
+        residual: Array,
+        value: float,
+        at_most: float | None,
+        deadline: float,
+        largest: int = _LARGEST_PART,
     ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
         """Thresholds of two attributes, of three, and so on, as far as the time goes."""
         parts: list[tuple[str, float]] = []
         best, members, used = 0.0, None, set[_Block]()
-        for size in range(1, min(_LARGEST_PART, len(self._blocks)) + 1):
+        for size in range(1, min(largest, len(self._blocks)) + 1):
             bound = 0.0
             # What adds to the best so far comes first: the higher the best, the sooner others end.
             for blocks in sorted(
@@ -100,7 +105,7 @@ class ThresholdProofs:
             if size > 1:
                 words = f"every linear threshold of at most {size} of the attributes"
                 parts.append((words, bound))
-        whole = bound if len(self._blocks) <= _LARGEST_PART else math.inf
+        whole = bound if len(self._blocks) <= largest else math.inf
         return self._better(best, members, value, whole), tuple(parts)
 
     @staticmethod
