@@ -27,6 +27,11 @@ from tests.checking import assert_checked
 CODE = Path(gerrymend.checker.__file__).parent
 
 
+def unchecked(result):
+    """What was not checked of the subgroups and bounds; chance is another matter."""
+    return [one for one in result.not_checked if not one.startswith("What is said of chance: ")]
+
+
 def test_it_shares_no_code_with_the_auditors():
     for path in CODE.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -91,7 +96,7 @@ def test_honest_reports_are_accepted(seed):
         report = audit(**data, subgroups=subgroups, notion=notions[seed % 4],
                        min_group_size=1 + seed % 7)  # fmt: skip
         result = assert_checked(report, **data, bound=True)
-        assert not result.not_checked
+        assert not unchecked(result)
 
 
 def test_every_container_and_the_report_as_an_object(toy):
@@ -137,7 +142,7 @@ def test_a_large_class_is_not_claimed():
     report["upper_bound"] = (report["upper_bound"] + report["unfairness"]) / 2
     result = check_report(report, **data)
     assert result.ok
-    assert result.not_checked == [
+    assert unchecked(result) == [
         "The upper bound was not checked by enumeration: too large for a limit of 200,000 "
         f"subgroups over {(data['y_true'] == 0).sum()} distinct rows that count."
     ]
@@ -226,7 +231,7 @@ LIES = [
 def test_the_report_that_is_lied_about_is_honest():
     result = check_report(json.dumps(told()), **PEOPLE)
     assert result.ok
-    assert not result.not_checked
+    assert not unchecked(result)
     assert str(result).startswith("The report holds.\nChecked:\n- The worst subgroup: its members")
     assert BLUE_MEN["worst"]["unfairness"] == BLUE_MEN["upper_bound"] == 3 / 16
     result.raise_for_problems()
@@ -388,7 +393,7 @@ def test_thresholds_through_the_mean_are_not_claimed():
     }
     result = check_report(audit(**data, subgroups=LinearThresholds(intercept=False)), **data)
     assert result.ok
-    assert result.not_checked == [
+    assert unchecked(result) == [
         "The upper bound was not checked by enumeration: thresholds through the mean are not "
         "listed."
     ]

@@ -72,6 +72,8 @@ def check_report(
     - The verdict, and that the figures agree with each other.
     - The upper bound: none of the 4 subgroups of the class, all listed, has an unfairness above
     1/8, over 2 distinct rows that count.
+    Not checked:
+    - What is said of chance: generalisation.
     >>> report["worst"]["rate"] = 0.9
     >>> check_report(report, **data).problems
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
