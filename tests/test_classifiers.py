@@ -25,6 +25,7 @@ from gerrymend import (
     SubgroupParityClassifier,
     audit,
 )
+from gerrymend.subgroups import search
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -305,6 +306,25 @@ def test_an_interrupted_fit_keeps_what_it_had(toy, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y, sensitive_features=protected)
     assert clf.n_iter_ == 3
+    assert clf.predict(X).shape == y.shape
+
+
+def test_an_interrupt_in_compiled_code_keeps_it_too(toy, monkeypatch):
+    """numba turns Ctrl-C into a SystemError."""
+    X, y, protected = toy
+    ascend, calls = search.ascend, []
+
+    def impatient(*arguments):
+        calls.append(1)
+        if len(calls) == 4:
+            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+        return ascend(*arguments)
+
+    monkeypatch.setattr(search, "ascend", impatient)
+    clf = SubgroupParityClassifier(LinearRegression(), gamma=0.0, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y, sensitive_features=protected)
+    assert clf.n_iter_ >= 1
     assert clf.predict(X).shape == y.shape
 
 

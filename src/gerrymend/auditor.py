@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._interrupts import interruptible
 from gerrymend._sums import Array, exactly_summable, total, total_by_cell
 from gerrymend.measured import EventCells, Subgroup
 from gerrymend.notions import FairnessNotion
@@ -161,6 +162,7 @@ class Auditor:
         rows = [np.arange(len(self.base_cost))[one.rows] for one in self.notions]
         return slice(int(min(r.min() for r in rows)), int(max(r.max() for r in rows)) + 1)
 
+    @interruptible
     def worst(self, votes: Array, n_votes: int | None) -> Answer:
         """The worst subgroup that was found for each model.
 

@@ -4,10 +4,11 @@ import functools
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
+from gerrymend._interrupts import interruptible
 from gerrymend._validation import check_gamma, check_number, check_whole
 from gerrymend.inference.generalisation import generalisation
 from gerrymend.inference.held_out import measure_held_out
@@ -28,9 +29,6 @@ from gerrymend.subgroups import (
 from gerrymend.subgroups.base import Bracket
 from gerrymend.tally import Examined, Tally
 from gerrymend.top import describable, top_subgroups
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 def check_settings(
@@ -61,21 +59,6 @@ def check_budget(budget: Any) -> float:
     """Seconds, more than 0."""
     remedy = "It is in seconds: 30, for example."
     return check_number(budget, "budget", low=0.0, above=True, remedy=remedy)
-
-
-def interruptible(function: Callable[P, T]) -> Callable[P, T]:
-    """Let Ctrl-C be a KeyboardInterrupt in compiled code too: numba makes it a SystemError."""
-
-    @functools.wraps(function)
-    def wrapped(*args: P.args, **options: P.kwargs) -> T:
-        try:
-            return function(*args, **options)
-        except SystemError as error:
-            if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
-                raise KeyboardInterrupt from None
-            raise
-
-    return wrapped
 
 
 @interruptible

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from gerrymend._interrupts import interruptible
 from gerrymend._validation import check_number, check_whole
-from gerrymend.examination import check_budget, interruptible, prove_each
+from gerrymend.examination import check_budget, prove_each
 from gerrymend.measured import ROUNDING, Subgroup
 from gerrymend.notions import NotionLike, as_notions
 from gerrymend.reading import read_tally
