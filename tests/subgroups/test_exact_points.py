@@ -1,4 +1,4 @@
-"""Whole numbers, spans and independent columns, against Gaussian elimination over fractions."""
+"""Whole numbers, spans and independent rows, against Gaussian elimination over fractions."""
 
 import math
 from decimal import Decimal
@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gerrymend.subgroups.exact_points import (
-    independent_columns,
+    independent_rows,
     nearest,
-    span_of_differences,
+    orthogonal_to_differences,
     values_along,
     whole_numbers,
 )
@@ -115,20 +115,24 @@ def test_a_span_and_what_is_orthogonal_to_it(seed):
         apart = np.flatnonzero((y != y[one]).any(axis=1))
         return (int(apart[0]), int(one[apart[0]])) if len(apart) else None
 
-    basis, orthogonal = span_of_differences(x, pair_apart)
+    orthogonal = orthogonal_to_differences(x, pair_apart)
     differences = [
         [int(a) - int(b) for a, b in zip(x[i], x[one[i]], strict=True)] for i in range(len(x))
     ]
     expected = rank(differences)
-    assert len(basis) == rank(basis) == expected
-    assert rank(differences + [list(row) for row in basis]) == expected
     assert len(orthogonal) == rank(orthogonal) == x.shape[1] - expected
     for v in orthogonal:
         assert all(sum(a * b for a, b in zip(v, row, strict=True)) == 0 for row in differences)
 
-    columns = independent_columns(basis)
-    assert len(set(columns)) == len(columns) == expected
-    assert rank([[row[c] for c in columns] for row in basis]) == expected
+
+@given(seeds)
+def test_independent_rows_span_all(seed):
+    x = draw_matrix(np.random.default_rng(seed))
+    chosen = independent_rows(x)
+    assert chosen == sorted(set(chosen))
+    assert len(chosen) == rank(x[chosen]) == rank(x)
+    for i in range(len(x)):
+        assert rank(x[: i + 1]) == sum(row <= i for row in chosen), "the first that will do"
 
 
 @given(seeds)

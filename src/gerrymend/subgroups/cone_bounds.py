@@ -27,6 +27,7 @@ from gerrymend._sums import Array
 
 Starts = NDArray[np.intp]
 _BUCKETS = 256
+_AT_ONCE = 128
 BELOW, AMBIGUOUS, ABOVE, ELSEWHERE = -1, 0, 1, 2
 
 
@@ -147,15 +148,15 @@ def _dominance(
     u: Array, weight: Array, positives: Starts, negatives: Starts, target: float, eps: float
 ) -> float:
     """The second bound, or any that is not above the target."""
-    most = 0.0
-    for j in range(positives[-1]):
-        most += weight[j]
+    height = u[0].copy()
+    for a in range(1, len(u)):
+        height += u[a]
+    most = weight[: positives[-1]].sum()
     flow, need = 0.0, most - target
     for s in range(len(positives) - 1):
-        if positives[s] < positives[s + 1] and negatives[s] < negatives[s + 1]:
-            flow += _dominance_flow(
-                u, weight, positives[s], positives[s + 1], negatives[s], negatives[s + 1], eps
-            )
+        rows = positives[s], positives[s + 1], negatives[s], negatives[s + 1]
+        if rows[0] < rows[1] and rows[2] < rows[3]:
+            flow += _dominance_flow(u, height, weight, rows, need - flow, eps)
             if flow >= need:
                 break
     return most - flow
@@ -163,81 +164,78 @@ def _dominance(
 
 @njit(cache=True)
 def _dominance_flow(
-    u: Array, weight: Array, first: int, last: int, start: int, stop: int, eps: float
+    u: Array, height: Array, weight: Array, rows: tuple[int, int, int, int], need: float, eps: float
 ) -> float:
-    """A flow from rows first:last of positive weight to rows start:stop that dominate them.
+    """A flow from rows of positive weight to those that dominate them, at most as far as needed.
 
     Greedy: the highest first, each to the lowest rows that dominate it. Rows that dominate a high
     one dominate those below it too, so it has the first choice; low rows serve fewer others. On the
     paper's data this is within a percent of the largest flow.
     """
-    n_generators = len(u)
-    corner = np.empty(n_generators)
-    for a in range(n_generators):
-        corner[a] = u[a, first:last].min() + eps
-    chosen = np.empty(stop - start, dtype=np.intp)
-    height = np.empty(stop - start)
-    n_chosen = 0
-    for i in range(start, stop):
-        total = 0.0
-        dominates_some = True
-        for a in range(n_generators):
-            if u[a, i] < corner[a]:
-                dominates_some = False
-                break
-            total += u[a, i]
-        if dominates_some:
-            chosen[n_chosen], height[n_chosen] = i, total
-            n_chosen += 1
-    if n_chosen == 0:
-        return 0.0
-
-    # Sorted by height into buckets: near enough to the lowest first, without a sort.
-    lowest, highest = height[:n_chosen].min(), height[:n_chosen].max()
+    first, last, start, stop = rows
+    order = np.argsort(-height[first:last]) + first
+    lowest, highest = height[order[-1]], height[start:stop].max()
     scale = (_BUCKETS - 1) / (highest - lowest) if highest > lowest else 0.0
+    above, room, bucket = _rising(u, height, weight, start, stop, lowest, scale, eps)
+    dominates = np.empty(_AT_ONCE, dtype=np.bool_)
+    flow = 0.0
+    for j in order:
+        if height[j] > highest:
+            continue
+        left, q = weight[j], bucket[int((height[j] - lowest) * scale)]
+        while q < len(room) and left > 0.0:
+            n_rows = min(_AT_ONCE, len(room) - q)
+            dominates[:] = True
+            for a in range(len(u)):  # without branches, so that many rows are compared at a time
+                column, value = above[a, q : q + n_rows], u[a, j]
+                for k in range(n_rows):
+                    dominates[k] &= column[k] >= value
+            for k in range(n_rows):
+                if dominates[k]:
+                    part = min(room[q + k], left)
+                    room[q + k] -= part
+                    left -= part
+                    flow += part
+                    if left <= 0.0:
+                        break
+                    above[0, q + k] = -math.inf  # full
+            q += n_rows
+        if flow >= need:
+            break
+    return flow
+
+
+@njit(cache=True)
+def _rising(
+    u: Array,
+    height: Array,
+    weight: Array,
+    start: int,
+    stop: int,
+    lowest: float,
+    scale: float,
+    eps: float,
+) -> tuple[Array, Array, Starts]:
+    """Values, less eps, and −weights of rows start:stop by height, and where each bucket begins.
+
+    Near enough to the lowest first, without a sort.
+    """
     bucket = np.zeros(_BUCKETS + 1, dtype=np.intp)
-    for q in range(n_chosen):
-        bucket[int((height[q] - lowest) * scale) + 1] += 1
+    own = np.empty(stop - start, dtype=np.intp)
+    for i in range(start, stop):
+        own[i - start] = int(max(height[i] - lowest, 0.0) * scale)
+        bucket[own[i - start] + 1] += 1
     for b in range(_BUCKETS):
         bucket[b + 1] += bucket[b]
     place = bucket.copy()
-    above = np.empty((n_chosen, n_generators))
-    room = np.empty(n_chosen)
-    for q in range(n_chosen):
-        b = int((height[q] - lowest) * scale)
-        for a in range(n_generators):
-            above[place[b], a] = u[a, chosen[q]] - eps
-        room[place[b]] = -weight[chosen[q]]
-        place[b] += 1
-
-    total_height = np.zeros(last - first)
-    for a in range(n_generators):
-        total_height += u[a, first:last]
-    flow = 0.0
-    point = np.empty(n_generators)
-    for j in np.argsort(-total_height):
-        if total_height[j] > highest:
-            continue
-        for a in range(n_generators):
-            point[a] = u[a, first + j]
-        left = weight[first + j]
-        b = int((total_height[j] - lowest) * scale) if total_height[j] > lowest else 0
-        for q in range(bucket[b], n_chosen):
-            if room[q] <= 0.0:
-                continue
-            dominates = True
-            for a in range(n_generators):
-                if above[q, a] < point[a]:
-                    dominates = False
-                    break
-            if dominates:
-                part = min(room[q], left)
-                room[q] -= part
-                left -= part
-                flow += part
-                if left <= 0.0:
-                    break
-    return flow
+    above, room = np.empty((len(u), stop - start)), np.empty(stop - start)
+    for i in range(start, stop):
+        q = place[own[i - start]]
+        place[own[i - start]] += 1
+        for a in range(len(u)):
+            above[a, q] = u[a, i] - eps
+        room[q] = -weight[i]
+    return above, room, bucket
 
 
 @njit(cache=True)
@@ -304,19 +302,20 @@ def sides(
 
     Rows of other strata are ELSEWHERE; a row compared with itself is too.
     """
-    n_generators, m = u.shape
+    m = u.shape[1]
     side = np.full((len(rows), m), ELSEWHERE, dtype=np.int8)
+    above, below = np.empty(m, dtype=np.bool_), np.empty(m, dtype=np.bool_)
     for q in range(len(rows)):
         j = rows[q]
+        above[:], below[:] = True, True
+        for a in range(len(u)):
+            column = u[a]
+            for i in range(m):
+                above[i] &= column[i] - column[j] >= eps
+                below[i] &= column[i] - column[j] <= -eps
         for i in range(m):
-            if i == j or stratum[i] != stratum[j]:
-                continue
-            above, below = True, True
-            for a in range(n_generators):
-                difference = u[a, i] - u[a, j]
-                above = above and difference >= eps
-                below = below and difference <= -eps
-            side[q, i] = ABOVE if above else (BELOW if below else AMBIGUOUS)
+            if i != j and stratum[i] == stratum[j]:
+                side[q, i] = ABOVE if above[i] else (BELOW if below[i] else AMBIGUOUS)
     return side
 
 

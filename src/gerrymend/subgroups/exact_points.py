@@ -24,6 +24,9 @@ _SURE_DIGITS = 15
 # The least variance of a combination of columns, in units of theirs: it loses 3 digits of 16.
 _LEAST_VARIANCE = 1e-6
 _RESOLUTION = 2**30
+# More rows than this there aren't, and two codes below it are one code of 64 bits.
+_MOST_CODES = 2**31
+_FEW = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +57,15 @@ class Points:
 
     def merged(self) -> tuple["Points", NDArray[np.intp]]:
         """Rows that no direction can tell apart as one, and which one each row went to."""
-        codes = [self.stratum, self.rank]
-        codes += [np.unique(column, return_inverse=True)[1] for column in self.x.T]
-        key = np.zeros(len(self.weight), dtype=np.int64)
-        for code in codes:
-            key = np.unique(key * (int(code.max(initial=0)) + 1) + code, return_inverse=True)[1]
-        first = np.unique(key, return_index=True)[1]
+        key, n_keys = np.zeros(len(self.weight), dtype=np.int64), 1
+        for column in [self.stratum, self.rank, *self.x.T]:
+            code = _codes(column)
+            n_codes = int(code.max(initial=0)) + 1
+            if n_keys * n_codes > _MOST_CODES**2:
+                key = np.unique(key, return_inverse=True)[1]
+                n_keys = len(key)
+            key, n_keys = key * n_codes + code, n_keys * n_codes
+        _, first, key = np.unique(key, return_index=True, return_inverse=True)
         weight: Array = np.bincount(key, self.weight, len(first)).astype(np.float64)
         merged = Points(self.x[first], weight, self.stratum[first], self.rank[first])
         return merged, key
@@ -97,14 +103,10 @@ class Points:
         column only the order matters, and not how far apart the rows are.
         """
         first, block = self._blocks
-        one = first[block]
-        x = self.x - self.x[one]
-
-        def pair_apart(y: NDArray[Any]) -> tuple[int, int] | None:
-            apart = np.flatnonzero((y != y[one]).any(axis=1))
-            return (int(apart[0]), int(one[apart[0]])) if len(apart) else None
-
-        x = x[:, independent_columns(span_of_differences(x, pair_apart)[0])]
+        x = self.x - self.x[first[block]]
+        few = x[:: len(x) // _FEW + 1]  # nearly always enough to tell that no column is spare
+        if len(independent_rows(few)) < x.shape[1]:
+            x = x[:, independent_rows(x[independent_rows(x)].T)]
         if x.shape[1] == 1:
             x = np.unique(x[:, 0], return_inverse=True)[1][:, None]
         return replace(self, x=x)._well_conditioned()
@@ -161,6 +163,14 @@ def whole_numbers(column: Array) -> NDArray[Any]:
     return whole.astype(np.int64) if int(whole.max()) < _EXACT else whole
 
 
+def _codes(column: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole numbers from 0 on in the order of the column's."""
+    least, largest = int(column.min(initial=0)), int(column.max(initial=0))
+    if largest - least < _MOST_CODES:
+        return (column - least).astype(np.int64)
+    return np.unique(column, return_inverse=True)[1]
+
+
 def _scaled(column: Array) -> NDArray[Any]:
     """The column times a power of ten that makes every value a whole number."""
     for digits in range(10):
@@ -175,25 +185,22 @@ def _scaled(column: Array) -> NDArray[Any]:
     return np.array([int(value.scaleb(digits)) for value in decimals], dtype=object)
 
 
-def span_of_differences(
+def orthogonal_to_differences(
     x: NDArray[Any], pair_apart: Callable[[NDArray[Any]], tuple[int, int] | None]
-) -> tuple[list[NDArray[Any]], list[list[int]]]:
-    """A basis of the span of x_i − x_j over some pairs, and one of what is orthogonal to it; exact.
+) -> list[list[int]]:
+    """A basis of what is orthogonal to x_i − x_j for some pairs of rows; exact.
 
-    `pair_apart(y)` is one of the pairs with y_i ≠ y_j, if there is one. Start with all unit vectors
-    as the orthogonal ones, and y their values in each row. While a pair differs in one of them, its
-    difference Δ joins the first basis, and its part is taken out of the second: with n·Δ ≠ 0, each
-    other vector v becomes (n·Δ)·v − (v·Δ)·n.
+    `pair_apart(y)` is one of the pairs with y_i ≠ y_j, if there is one. Start with all unit
+    vectors, and y their values in each row. While a pair differs in one of them, the part along its
+    difference Δ is taken out: with n·Δ ≠ 0, each other vector v becomes (n·Δ)·v − (v·Δ)·n.
     """
     size = x.shape[1]
-    chosen: list[NDArray[Any]] = []
     orthogonal = [[int(i == j) for j in range(size)] for i in range(size)]
     while orthogonal:
         pair = pair_apart(values_along(x, orthogonal))
         if pair is None:
             break
         difference = x[pair[0]] - x[pair[1]]
-        chosen.append(difference)
         image = [sum(a * int(b) for a, b in zip(v, difference, strict=True)) for v in orthogonal]
         lead = next(i for i, entry in enumerate(image) if entry)
         first = orthogonal[lead]
@@ -202,7 +209,7 @@ def span_of_differences(
             for i, v in enumerate(orthogonal)
             if i != lead
         ]
-    return chosen, orthogonal
+    return orthogonal
 
 
 def values_along(x: NDArray[Any], directions: list[list[int]]) -> NDArray[np.float64]:
@@ -216,25 +223,23 @@ def values_along(x: NDArray[Any], directions: list[list[int]]) -> NDArray[np.flo
     return np.column_stack(ranks).astype(np.float64)
 
 
-def independent_columns(rows: list[NDArray[Any]]) -> list[int]:
-    """Columns on which the rows, a basis, are independent still.
+def independent_rows(table: NDArray[Any]) -> list[int]:
+    """Rows that are independent and span all of them: each the first that those before don't.
 
-    >>> independent_columns([np.array([0, 2, 2]), np.array([0, 0, 1])])
-    [1, 2]
+    >>> independent_rows(np.array([[0, 0], [0, 2], [0, 3], [1, 4]]))
+    [1, 3]
     """
     chosen: list[int] = []
-    if not rows:
-        return chosen
-    table = np.vstack([np.array(rows).T, np.zeros(len(rows), dtype=np.int64)])
 
-    def apart(y: NDArray[Any]) -> tuple[int, int] | None:
+    def differs_from_zero(y: NDArray[Any]) -> tuple[int, int] | None:
         places = np.flatnonzero((y != y[-1]).any(axis=1))
         if len(places) == 0:
             return None
         chosen.append(int(places[0]))
         return chosen[-1], len(y) - 1
 
-    span_of_differences(table, apart)
+    zero = np.zeros(table.shape[1], dtype=np.int64)
+    orthogonal_to_differences(np.vstack([table, zero]), differs_from_zero)
     return chosen
 
 

@@ -21,7 +21,7 @@ from gerrymend.subgroups.cone_bounds import ABOVE, AMBIGUOUS, ambiguous_pair, si
 from gerrymend.subgroups.exact_points import (
     Points,
     nearest,
-    span_of_differences,
+    orthogonal_to_differences,
     values_along,
 )
 from gerrymend.subgroups.rules import Members
@@ -54,7 +54,7 @@ def tied_leaf(
     if len(last) > _MOST_PAIRS // len(points.weight):
         return None
     side = sides(u, last, points.stratum, eps)
-    _, orthogonal = span_of_differences(points.x, lambda y: ambiguous_pair(side, last, y))
+    orthogonal = orthogonal_to_differences(points.x, lambda y: ambiguous_pair(side, last, y))
     if not orthogonal:
         return None
     star = nearest(orthogonal, direction, points.size)
