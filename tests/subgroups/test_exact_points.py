@@ -1,4 +1,4 @@
-"""Whole numbers, spans and independent rows, against Gaussian elimination over fractions."""
+"""Whole numbers, spans and independent columns, against Gaussian elimination over fractions."""
 
 import math
 from decimal import Decimal
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gerrymend.subgroups.exact_points import (
-    independent_rows,
+    independent_columns,
     nearest,
     orthogonal_to_differences,
     values_along,
@@ -126,13 +126,13 @@ def test_a_span_and_what_is_orthogonal_to_it(seed):
 
 
 @given(seeds)
-def test_independent_rows_span_all(seed):
+def test_independent_columns_span_all(seed):
     x = draw_matrix(np.random.default_rng(seed))
-    chosen = independent_rows(x)
+    chosen = independent_columns(x)
     assert chosen == sorted(set(chosen))
-    assert len(chosen) == rank(x[chosen]) == rank(x)
-    for i in range(len(x)):
-        assert rank(x[: i + 1]) == sum(row <= i for row in chosen), "the first that will do"
+    for k in range(x.shape[1]):
+        assert rank(x[:, : k + 1]) == sum(column <= k for column in chosen)
+    assert rank(x[:, chosen]) == len(chosen)
 
 
 @given(seeds)

@@ -303,19 +303,21 @@ def sides(
     Rows of other strata are ELSEWHERE; a row compared with itself is too.
     """
     m = u.shape[1]
-    side = np.full((len(rows), m), ELSEWHERE, dtype=np.int8)
-    above, below = np.empty(m, dtype=np.bool_), np.empty(m, dtype=np.bool_)
+    side = np.empty((len(rows), m), dtype=np.int8)
+    least, largest = np.empty(m), np.empty(m)  # differences over the cone, without branches
     for q in range(len(rows)):
         j = rows[q]
-        above[:], below[:] = True, True
+        least[:], largest[:] = math.inf, -math.inf
         for a in range(len(u)):
             column = u[a]
             for i in range(m):
-                above[i] &= column[i] - column[j] >= eps
-                below[i] &= column[i] - column[j] <= -eps
+                difference = column[i] - column[j]
+                least[i] = difference if difference < least[i] else least[i]
+                largest[i] = difference if difference > largest[i] else largest[i]
         for i in range(m):
-            if i != j and stratum[i] == stratum[j]:
-                side[q, i] = ABOVE if above[i] else (BELOW if below[i] else AMBIGUOUS)
+            within = ABOVE if least[i] >= eps else (BELOW if largest[i] <= -eps else AMBIGUOUS)
+            side[q, i] = within if stratum[i] == stratum[j] else ELSEWHERE
+        side[q, j] = ELSEWHERE
     return side
 
 

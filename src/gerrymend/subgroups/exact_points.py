@@ -26,7 +26,6 @@ _LEAST_VARIANCE = 1e-6
 _RESOLUTION = 2**30
 # More rows than this there aren't, and two codes below it are one code of 64 bits.
 _MOST_CODES = 2**31
-_FEW = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +103,7 @@ class Points:
         """
         first, block = self._blocks
         x = self.x - self.x[first[block]]
-        few = x[:: len(x) // _FEW + 1]  # nearly always enough to tell that no column is spare
-        if len(independent_rows(few)) < x.shape[1]:
-            x = x[:, independent_rows(x[independent_rows(x)].T)]
+        x = x[:, independent_columns(x)]
         if x.shape[1] == 1:
             x = np.unique(x[:, 0], return_inverse=True)[1][:, None]
         return replace(self, x=x)._well_conditioned()
@@ -223,24 +220,33 @@ def values_along(x: NDArray[Any], directions: list[list[int]]) -> NDArray[np.flo
     return np.column_stack(ranks).astype(np.float64)
 
 
-def independent_rows(table: NDArray[Any]) -> list[int]:
-    """Rows that are independent and span all of them: each the first that those before don't.
+def independent_columns(x: NDArray[Any]) -> list[int]:
+    """Columns that are independent and span the others: each that those before don't; exact.
 
-    >>> independent_rows(np.array([[0, 0], [0, 2], [0, 3], [1, 4]]))
+    Xc = 0 just where XᵀXc = 0, so it is enough to eliminate in that small matrix.
+
+    >>> independent_columns(np.array([[0, 2, 2, 1], [0, 1, 1, 1]]))
     [1, 3]
     """
     chosen: list[int] = []
-
-    def differs_from_zero(y: NDArray[Any]) -> tuple[int, int] | None:
-        places = np.flatnonzero((y != y[-1]).any(axis=1))
-        if len(places) == 0:
-            return None
-        chosen.append(int(places[0]))
-        return chosen[-1], len(y) - 1
-
-    zero = np.zeros(table.shape[1], dtype=np.int64)
-    orthogonal_to_differences(np.vstack([table, zero]), differs_from_zero)
+    reduced: list[tuple[int, list[int]]] = []
+    for i, row in enumerate(_products(x)):
+        for lead, other in reduced:
+            if row[lead]:
+                factor, own = other[lead], row[lead]
+                row = _shortened([factor * a - own * b for a, b in zip(row, other, strict=True)])
+        if any(row):
+            chosen.append(i)
+            reduced.append((next(k for k, entry in enumerate(row) if entry), row))
     return chosen
+
+
+def _products(x: NDArray[Any]) -> list[list[int]]:
+    """XᵀX, exactly."""
+    # Where float64 has all of these whole numbers, its product is fast.
+    fast = int(np.abs(x).max(initial=0)) ** 2 * len(x) < _EXACT
+    exact = x.astype(np.float64 if fast else object)
+    return [[int(entry) for entry in row] for row in (exact.T @ exact).tolist()]
 
 
 def nearest(basis: list[list[int]], direction: Array, size: list[int]) -> list[int] | None:
