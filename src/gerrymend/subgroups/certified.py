@@ -168,7 +168,7 @@ class _Search:
         return bound > max(self.found.value, self._target) + self._rounding
 
     def _add_vertex(self, direction: Array) -> int:
-        size = float(np.linalg.norm(direction))
+        size = math.sqrt(direction @ direction)
         direction = direction / size if size > 0 else direction
         u = direction @ self._z + self._shift
         vertex, self._n_vertices = self._n_vertices, self._n_vertices + 1
