@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
 
 from gerrymend.subgroups.certified import solve
-from gerrymend.subgroups.cone_bounds import _dominance, _profile, best_thresholds, cone_bound
+from gerrymend.subgroups.cone_bounds import (
+    _dominance,
+    _profile,
+    best_thresholds,
+    cone_bound,
+    sides,
+)
 from tests.subgroups.thresholds import (
     groups,
     is_threshold,
@@ -182,6 +190,51 @@ def test_no_direction_of_a_cone_is_above_its_bounds(seed):
     parts = np.vstack([np.eye(d), rng.dirichlet(np.ones(d), 60)])
     reached = max(best_in_direction(points, part @ generators @ z.T) for part in parts)
     assert reached <= both + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_flow_is_at_least_half_of_the_largest(seed):
+    """As no more can be added to it; of more rows than are compared at once. Ties are frequent."""
+    rng = np.random.default_rng(seed)
+    points, positives, negatives = sorted_rows(
+        points_of(
+            rng.integers(0, 40, (600, 3)), rng.integers(-9, 3, 600) + 0.0, rng.integers(0, 2, 600)
+        )
+    )
+    u = (np.eye(3) + rng.random((3, 3)).round(1)) @ points.x.T
+    n_positive = positives[-1]
+    most = points.weight[:n_positive].sum()
+    apart = u[:, :n_positive, None] + 1e-10 <= u[:, None, n_positive:]
+    same = points.stratum[:n_positive, None] == points.stratum[n_positive:]
+    largest = largest_flow(points.weight, n_positive, apart.all(axis=0) & same)
+    flow = most - _dominance(u, points.weight, positives, negatives, -np.inf, 1e-10)
+    assert 0.5 * largest <= flow <= largest
+    for target in (most - 0.3 * flow, most - flow, most - 2 * flow):
+        bound = _dominance(u, points.weight, positives, negatives, target, 1e-10)
+        assert most - flow <= bound <= max(target, most - flow)
+
+
+def largest_flow(weight, n_positive, dominated):
+    """From rows of positive weight to those of negative weight, by the book."""
+    m = len(weight)
+    capacity = np.zeros((m + 2, m + 2), dtype=np.int32)
+    capacity[m, :n_positive] = weight[:n_positive]
+    capacity[n_positive:m, m + 1] = -weight[n_positive:]
+    capacity[:n_positive, n_positive:m] = 10**6 * dominated
+    return maximum_flow(csr_array(capacity), m, m + 1).flow_value
+
+
+@given(seeds)
+def test_sides_hold_in_the_whole_cone(seed):
+    rng = np.random.default_rng(seed)
+    u = rng.integers(0, 4, (int(rng.integers(1, 4)), 9)).astype(float)
+    stratum = rng.integers(0, 2, 9)
+    rows = rng.permutation(9)[:4]
+    for j, side in zip(rows, sides(u, rows, stratum, 1e-10), strict=True):
+        for i in range(9):
+            difference = u[:, i] - u[:, j]
+            expected = (difference > 0).all() * 1 - (difference < 0).all() * 1
+            assert side[i] == (expected if stratum[i] == stratum[j] and i != j else 2)
 
 
 @given(seeds)

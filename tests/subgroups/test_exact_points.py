@@ -183,6 +183,22 @@ def test_merged_rows_add_their_weights():
 
 
 @given(seeds)
+def test_rows_are_merged_just_where_they_coincide(seed):
+    """Also where numbers are too large, or columns too many, for one code of 64 bits."""
+    rng = np.random.default_rng(seed)
+    x = np.repeat(draw_matrix(rng), 3, axis=0)
+    x = np.column_stack([x] * int(rng.integers(1, 9)))
+    points = points_of(x, rng.standard_normal(len(x)), rng.integers(0, 2, len(x)))
+    merged, index = points.merged()
+    keys = [(*map(int, row), s) for row, s in zip(x, points.stratum, strict=True)]
+    assert len(merged.weight) == len(set(keys))
+    for i, key in enumerate(keys):
+        same = [j for j, other in enumerate(keys) if other == key]
+        assert (*map(int, merged.x[index[i]]), merged.stratum[index[i]]) == key
+        assert merged.weight[index[i]] == pytest.approx(points.weight[same].sum())
+
+
+@given(seeds)
 def test_nearest_is_a_combination_of_the_basis_and_near(seed):
     rng = np.random.default_rng(seed)
     size = [10 ** int(k) for k in rng.integers(0, 20, 3)]

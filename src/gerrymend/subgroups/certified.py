@@ -180,7 +180,7 @@ class _Search:
             u, self._points.weight, self._positives, self._negatives, self._eps,
             self._thresholds[vertex],
         )  # fmt: skip
-        if value > self.found.value:
+        if value > self.found.value + self._rounding:
             self._try(u)
         return vertex
 

@@ -27,7 +27,7 @@ from gerrymend._sums import Array
 
 Starts = NDArray[np.intp]
 _BUCKETS = 256
-_AT_ONCE = 128
+_AT_ONCE = 128  # rows
 BELOW, AMBIGUOUS, ABOVE, ELSEWHERE = -1, 0, 1, 2
 
 
@@ -166,7 +166,7 @@ def _dominance(
 def _dominance_flow(
     u: Array, height: Array, weight: Array, rows: tuple[int, int, int, int], need: float, eps: float
 ) -> float:
-    """A flow from rows of positive weight to those that dominate them, at most as far as needed.
+    """A flow from rows of positive weight to those that dominate them, until it is as needed.
 
     Greedy: the highest first, each to the lowest rows that dominate it. Rows that dominate a high
     one dominate those below it too, so it has the first choice; low rows serve fewer others. On the
