@@ -163,14 +163,14 @@ class Auditor:
         return slice(int(min(r.min() for r in rows)), int(max(r.max() for r in rows)) + 1)
 
     @interruptible
-    def worst(self, votes: Array, n_votes: int | None) -> Answer:
-        """The worst subgroup that was found for each model.
+    def worst(self, votes: Array, n_votes: int | None, *, thorough: bool = False) -> Answer:
+        """The worst subgroup that was found for each model, by a thorough search if need be.
 
         Decisions are votes / n_votes; with n_votes=None the votes are probabilities.
         """
-        residuals = [one.residuals(votes, n_votes) for one in self.notions]
+        residuals = self.residuals(votes, n_votes)
         found = [
-            one.subgroups.worst(residual)
+            (one.subgroups.thorough if thorough else one.subgroups).worst(residual)
             for one, residual in zip(self.notions, residuals, strict=True)
         ]
         if len(found) == 1:  # the usual case, and this is run every round
@@ -178,6 +178,10 @@ class Auditor:
             return Answer(unfairness, np.zeros(len(votes), dtype=np.intp), found, residuals)
         values = np.abs([one.values for one in found]) / self.total_weight
         return Answer(values.max(axis=0), values.argmax(axis=0), found, residuals)
+
+    def residuals(self, votes: Array, n_votes: int | None) -> list[Array]:
+        """W of each notion, one model a row."""
+        return [one.residuals(votes, n_votes) for one in self.notions]
 
     def subgroup(
         self, answer: Answer, model: int, votes: Array, n_votes: int | None
@@ -187,11 +191,11 @@ class Auditor:
         members = answer.found[which].members[model] > 0
         return self.notions[which].subgroup(key, members, votes, n_votes)
 
-    def upper_bound(self, answer: Answer) -> Array:
-        """Unfairness that no subgroup of the class exceeds, for each model."""
+    def upper_bound(self, residuals: Sequence[Array]) -> Array:
+        """Unfairness that no subgroup of the class exceeds, for each model, by its residuals."""
         bounds = [
             one.subgroups.upper_bound(residual)
-            for one, residual in zip(self.notions, answer.residuals, strict=True)
+            for one, residual in zip(self.notions, residuals, strict=True)
         ]
         largest: Array = np.max(bounds, axis=0) / self.total_weight
         return largest

@@ -63,7 +63,7 @@ class SubgroupParityClassifier(ParityClassifier):
     >>> from gerrymend import SubgroupParityClassifier
     >>> from gerrymend.datasets import make_intersectional
     >>> data = make_intersectional(2000, random_state=0)
-    >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.02, random_state=0)
+    >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.005, random_state=0)
     >>> clf.fit(data.data, data.target, sensitive_features=data.sensitive_features).n_iter_ > 1
     True
     >>> bool(clf.history_["unfairness"][-1] < clf.history_["unfairness"][0])
@@ -77,10 +77,10 @@ class SubgroupParityClassifier(ParityClassifier):
         notion: Any = "false_positive_rate",
         gamma: float = 0.01,
         subgroups: Any = "linear",
-        solver: Any = "fictitious_play",
+        solver: Any = "exponentiated_gradient",
         C: float = 10.0,
-        max_iter: int = 1000,
-        tol: float | None = 5e-3,
+        max_iter: int = 120,
+        tol: float | None = 2e-3,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -96,8 +96,8 @@ class SubgroupParityClassifier(ParityClassifier):
         self.verbose = verbose
 
     def _subgroup_class(self) -> SubgroupClass:
-        if self.subgroups == "linear":  # asked every round, so from the regression's start alone
-            return LinearThresholds(restarts=0)
+        if self.subgroups == "linear":  # asked often
+            return LinearThresholds(restarts=None)
         return as_subgroup_class(self.subgroups)
 
 
@@ -128,8 +128,8 @@ class MarginalParityClassifier(ParityClassifier):
         gamma: float = 0.01,
         solver: Any = "exponentiated_gradient",
         C: float = 10.0,
-        max_iter: int = 1000,
-        tol: float | None = 5e-3,
+        max_iter: int = 120,
+        tol: float | None = 2e-3,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from gerrymend._projection import TIE, Projection
 from gerrymend._sums import Array
+from gerrymend.cuts import best_cuts
 from gerrymend.mixture import (
     ConstantPredictor,
     CostPredictor,
@@ -28,6 +29,7 @@ from gerrymend.mixture import (
     LinearPredictor,
     Mixture,
     Predictor,
+    ScorePredictor,
 )
 
 Decisions = NDArray[np.bool_]
@@ -42,8 +44,20 @@ class Learner(ABC):
         """Decisions for each row of costs, and a key for each of the predictors that made them."""
 
     @abstractmethod
-    def mixture(self, keys: Keys) -> Mixture:
-        """The uniform mixture of the predictors of these keys."""
+    def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
+        """Decisions and key of predictors that answer one cost.
+
+        One fit, to `cost`; its score, if it has one, is cut where that costs least, and once more
+        for each of the `others`.
+        """
+
+    @abstractmethod
+    def constant(self, decision: bool) -> Any:
+        """The key of the predictor that decides the same for every row."""
+
+    @abstractmethod
+    def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
+        """The mixture of the predictors of these keys, a uniform one without weights."""
 
 
 class LinearLearner(Learner):
@@ -58,7 +72,7 @@ class LinearLearner(Learner):
         order: NDArray[np.intp] | None = None,
     ) -> None:
         self._projection = Projection(X, weight, order)
-        self._pressed = pressed
+        self._pressed, self._row_weight = pressed, weight
         self._weight = None if (weight == 1.0).all() else weight[pressed]
         # Rows that are never pressed bring the same to the product in every round.
         fixed = weight * base_cost
@@ -78,10 +92,27 @@ class LinearLearner(Learner):
             coordinates[costs.min(axis=1) >= 0] = self._projection.one
         return self._projection.fitted(coordinates) < -TIE, coordinates
 
-    def mixture(self, keys: Keys) -> Mixture:
+    def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
+        """The regression's prediction, cut for each cost; a cut moves it by a constant."""
+        _, (coordinates,) = self.best_response(cost[None])
+        predicted = self._projection.fitted(coordinates[None])[0]
+        cuts = best_cuts(-predicted, np.array([cost, *others]) * self._row_weight)
+        return [
+            (predicted + cut < -TIE, coordinates + cut * self._projection.one[0])
+            if np.isfinite(cut)
+            else (np.full(len(cost), cut < 0), self.constant(cut < 0))
+            for cut in dict.fromkeys(cuts.tolist())
+        ]
+
+    def constant(self, decision: bool) -> Any:
+        """A prediction of -1, or of 1, everywhere."""
+        one: Array = self._projection.one[0]
+        return -one if decision else one
+
+    def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
         """One matrix of coefficients."""
         intercepts, coefficients = self._projection.coefficients(np.asarray(keys))
-        return Mixture.of_linear(-coefficients, -intercepts - TIE)
+        return Mixture.of_linear(-coefficients, -intercepts - TIE, weights)
 
 
 class EstimatorLearner(Learner):
@@ -94,28 +125,46 @@ class EstimatorLearner(Learner):
 
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
         """One fit a row of costs; a constant where no cost differs in sign."""
-        predictors = [self._predictor(cost) for cost in costs]
+        predictors = [self._constant(cost) or self._fit(cost) for cost in costs]
         return np.stack([predictor.decide(self._X) for predictor in predictors]), predictors
 
-    def mixture(self, keys: Keys) -> Mixture:
-        """The keys are the predictors."""
-        return Mixture.of_predictors(list(keys))
+    def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
+        """One fit, its score cut for each cost."""
+        if constant := self._constant(cost):
+            return [(constant.decide(self._X), constant)]
+        predictor = self._fit(cost, near_last=True)
+        if isinstance(predictor, LabelPredictor):
+            return [(predictor.decide(self._X), predictor)]
+        score = predictor.score(self._X)
+        cuts = best_cuts(score, np.array([cost, *others]) * self._weight)
+        return [
+            (score > cut, predictor.cut_at(cut) if np.isfinite(cut) else self.constant(cut < 0))
+            for cut in dict.fromkeys(cuts.tolist())
+        ]
 
-    def _predictor(self, cost: Array) -> Predictor:
+    def constant(self, decision: bool) -> Any:
+        """The predictor itself."""
+        return ConstantPredictor(decision)
+
+    def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
+        """The keys are the predictors."""
+        return Mixture.of_predictors(list(keys), weights)
+
+    def _constant(self, cost: Array) -> ConstantPredictor | None:
         counted = cost[self._weight > 0]
         if (counted >= 0).all() or (counted <= 0).all():
             return ConstantPredictor(bool((counted < 0).any()))
-        return self._fit(cost)
+        return None
 
     @abstractmethod
-    def _fit(self, cost: Array) -> Predictor:
-        """A predictor fitted to costs of both signs."""
+    def _fit(self, cost: Array, *, near_last: bool = False) -> Any:
+        """A predictor fitted to costs of both signs; it may start from the last one."""
 
 
 class RegressionLearner(EstimatorLearner):
     """A regressor trained on the cost, cut at 0."""
 
-    def _fit(self, cost: Array) -> Predictor:
+    def _fit(self, cost: Array, *, near_last: bool = False) -> CostPredictor:
         weight = None if (self._weight == 1.0).all() else self._weight
         return CostPredictor(fit_weighted(clone(self._estimator), self._X, cost, weight))
 
@@ -123,13 +172,26 @@ class RegressionLearner(EstimatorLearner):
 class ClassificationLearner(EstimatorLearner):
     """A classifier trained on the cheaper label, weighted by what the choice is worth."""
 
-    def _fit(self, cost: Array) -> Predictor:
+    _last: Any = None
+
+    def _fit(self, cost: Array, *, near_last: bool = False) -> Predictor:
         label = (cost < 0).astype(np.int64)
         weight = np.abs(cost) * self._weight
-        model = fit_weighted(clone(self._estimator), self._X, label, weight)
+        model = fit_weighted(self._model(near_last), self._X, label, weight)
         if isinstance(model, LinearClassifierMixin):
             return LinearPredictor(model.coef_[0].copy(), float(np.ravel(model.intercept_)[0]))
+        for method in ("decision_function", "predict_proba"):
+            if hasattr(model, method):
+                return ScorePredictor(model, method, 0.0 if method == "decision_function" else 0.5)
         return LabelPredictor(model)
+
+    def _model(self, near_last: bool) -> Any:
+        """A fresh clone; or the last one, where fitting it again starts from its coefficients."""
+        if not near_last or type(self._estimator) is not LogisticRegression:
+            return clone(self._estimator)
+        if self._last is None:
+            self._last = clone(self._estimator).set_params(warm_start=True)
+        return self._last
 
 
 def is_linear(estimator: Any) -> bool:

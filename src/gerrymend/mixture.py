@@ -43,26 +43,65 @@ class LinearPredictor:
     coef: Array
     intercept: float
 
+    def score(self, X: Any) -> Array:
+        """x·coef + intercept."""
+        score: Array = np.asarray(X) @ self.coef + self.intercept
+        return score
+
     def decide(self, X: Any) -> NDArray[np.bool_]:
         """Whether each row lies on the positive side."""
-        decisions: NDArray[np.bool_] = np.asarray(X) @ self.coef + self.intercept > 0
-        return decisions
+        return self.score(X) > 0
+
+    def cut_at(self, cut: float) -> "LinearPredictor":
+        """The same score, cut elsewhere."""
+        return LinearPredictor(self.coef, self.intercept - cut)
 
 
 @dataclass(frozen=True, eq=False)
 class CostPredictor:
-    """A fitted regressor of the cost of deciding 1: decides 1 where the cost is negative."""
+    """A fitted regressor of the cost of deciding 1: decides 1 where it predicts little enough."""
 
     regressor: Any
+    cut: float = 0.0
+
+    def score(self, X: Any) -> Array:
+        """What deciding 1 is predicted to save."""
+        return -np.asarray(self.regressor.predict(X), dtype=np.float64).ravel()
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
-        """Whether the predicted cost is negative."""
-        return np.asarray(self.regressor.predict(X)).ravel() < 0
+        """Whether the saving is above the cut."""
+        return self.score(X) > self.cut
+
+    def cut_at(self, cut: float) -> "CostPredictor":
+        """The same score, cut elsewhere."""
+        return CostPredictor(self.regressor, cut)
+
+
+@dataclass(frozen=True, eq=False)
+class ScorePredictor:
+    """A fitted classifier of the labels 0 and 1, its score cut where it costs least."""
+
+    classifier: Any
+    method: str
+    cut: float
+
+    def score(self, X: Any) -> Array:
+        """The decision function, or the probability of label 1."""
+        score = np.asarray(getattr(self.classifier, self.method)(X), dtype=np.float64)
+        return score[:, 1] if score.ndim == 2 else score
+
+    def decide(self, X: Any) -> NDArray[np.bool_]:
+        """Whether the score is above the cut."""
+        return self.score(X) > self.cut
+
+    def cut_at(self, cut: float) -> "ScorePredictor":
+        """The same score, cut elsewhere."""
+        return ScorePredictor(self.classifier, self.method, cut)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelPredictor:
-    """A fitted classifier of the labels 0 and 1."""
+    """A fitted classifier of the labels 0 and 1 that has no score."""
 
     classifier: Any
 
@@ -116,29 +155,33 @@ class Mixture:
     weights: Array
 
     @classmethod
-    def of_linear(cls, coef: Array, intercept: Array) -> "Mixture":
-        """A uniform mixture of linear predictors; identical ones are merged."""
+    def of_linear(cls, coef: Array, intercept: Array, weights: Array | None = None) -> "Mixture":
+        """A mixture of linear predictors, uniform without weights; identical ones are merged."""
         both = np.column_stack([intercept, coef])
-        distinct, counts = np.unique(both, axis=0, return_counts=True)
-        return cls(LinearPredictors(distinct[:, 1:].copy(), distinct[:, 0]), counts / counts.sum())
+        distinct, place = np.unique(both, axis=0, return_inverse=True)
+        total = np.bincount(place.ravel(), weights)
+        return cls(LinearPredictors(distinct[:, 1:].copy(), distinct[:, 0]), total / total.sum())
 
     @classmethod
-    def of_predictors(cls, predictors: Sequence[Predictor]) -> "Mixture":
-        """A uniform mixture of any predictors; identical ones are merged."""
+    def of_predictors(
+        cls, predictors: Sequence[Predictor], weights: Array | None = None
+    ) -> "Mixture":
+        """A mixture of any predictors, uniform without weights; identical ones are merged."""
         linear = [one for one in predictors if isinstance(one, LinearPredictor)]
         constants = [one for one in predictors if isinstance(one, ConstantPredictor)]
         if linear and len(linear) + len(constants) == len(predictors):
-            coef = [one.coef for one in linear] + [np.zeros_like(linear[0].coef)] * len(constants)
-            intercept = [one.intercept for one in linear]
-            intercept += [1.0 if one.decision else -1.0 for one in constants]
-            return cls.of_linear(np.array(coef), np.array(intercept))
+            shape = np.zeros_like(linear[0].coef)
+            coef = [one.coef if isinstance(one, LinearPredictor) else shape for one in predictors]
+            intercept = [_intercept(one) for one in predictors]
+            return cls.of_linear(np.array(coef), np.array(intercept), weights)
         distinct: dict[str, Predictor] = {}
-        counts: dict[str, int] = {}
-        for predictor in predictors:
+        total: dict[str, float] = {}
+        for i, predictor in enumerate(predictors):
             key = _content(predictor)
             distinct.setdefault(key, predictor)
-            counts[key] = counts.get(key, 0) + 1
-        return cls(list(distinct.values()), np.array(list(counts.values())) / len(predictors))
+            total[key] = total.get(key, 0.0) + (1.0 if weights is None else float(weights[i]))
+        summed = np.array(list(total.values()))
+        return cls(list(distinct.values()), summed / summed.sum())
 
     def positive_probability(self, X: Any) -> Array:
         """Probability that each row is decided 1."""
@@ -148,6 +191,12 @@ class Mixture:
         for weight, predictor in zip(self.weights, self.predictors, strict=True):
             p += weight * predictor.decide(X)
         return np.clip(p, 0.0, 1.0)
+
+
+def _intercept(predictor: Any) -> float:
+    if isinstance(predictor, ConstantPredictor):
+        return 1.0 if predictor.decision else -1.0
+    return float(predictor.intercept)
 
 
 def _content(predictor: Predictor) -> str:

@@ -36,7 +36,7 @@ from gerrymend.learners import check_estimator_kind, is_linear, make_learner
 from gerrymend.mixture import row_draws
 from gerrymend.notions import as_notions
 from gerrymend.protected import Column, distinct_rows, read_columns
-from gerrymend.solvers import Equilibrium, Round, as_solver, play
+from gerrymend.solvers import Equilibrium, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.subgroups import SubgroupClass
 
@@ -196,8 +196,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
             estimator, features, weight, auditor.base_cost, auditor.pressed, order
         )
         try:
-            equilibria = play(
-                solver, learner, auditor, gammas=gammas, C=C, max_iter=max_iter, tol=tol,
+            equilibria = solver.play(
+                learner, auditor, gammas=gammas, C=C, max_iter=max_iter, tol=tol,
                 on_round=_Progress(max_iter) if self.verbose else None,
             )  # fmt: skip
         except Interrupted as stop:
@@ -213,6 +213,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         self.mixture_ = equilibrium.mixture
         self.n_iter_ = self.n_oracle_calls_ = equilibrium.n_rounds
         self.history_ = {
+            "round": equilibrium.rounds,
             "error": equilibrium.error,
             "unfairness": equilibrium.unfairness,
             "subgroup": equilibrium.subgroups,

@@ -9,7 +9,7 @@ from gerrymend.learners import LinearLearner, make_learner
 from gerrymend.mixture import ConstantPredictor, Mixture
 from gerrymend.notions import as_notions
 from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay, play
+from gerrymend.solvers import FictitiousPlay, MultiplicativeWeights, play
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 
@@ -67,7 +67,7 @@ NAMES = ("false_positive_rate", "false_negative_rate", "statistical_parity", "er
 
 
 @pytest.mark.parametrize("solver", [FictitiousPlay(), FictitiousPlay("appendix"),
-                                    ExponentiatedGradient()], ids=repr)  # fmt: skip
+                                    MultiplicativeWeights()], ids=repr)  # fmt: skip
 @pytest.mark.parametrize("notion", [*NAMES, "equalized_odds"])
 @pytest.mark.parametrize("seed", range(2))
 def test_solvers_reach_the_value_of_the_game(solver, notion, seed):
@@ -118,14 +118,14 @@ def test_no_fairness_pressure_gives_the_plain_estimator(toy):
     np.testing.assert_array_equal(end.mixture.positive_probability(X), plain)
 
 
-def test_exponentiated_gradient_needs_a_list(toy):
+def test_multiplicative_weights_needs_a_list(toy):
     _, y, protected = toy
     cells = distinct_rows(read_columns(protected))
     auditor = Auditor(
         as_notions("error_rate"), LinearThresholds("regression"), cells, y, np.ones(len(y))
     )
     with pytest.raises(ValueError, match="needs a class that lists its subgroups"):
-        ExponentiatedGradient().start(auditor, np.array([0.0]), 10.0)
+        MultiplicativeWeights().start(auditor, np.array([0.0]), 10.0)
 
 
 def test_an_interrupt_keeps_whole_rounds():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gerrymend.notions import as_notions
-from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay, play
+from gerrymend.solvers import FictitiousPlay, MultiplicativeWeights, play
 from tests.solvers.test_known_games import NAMES, make_game, value_by_linear_program
 
 pytestmark = pytest.mark.slow
@@ -12,7 +12,7 @@ C, GAMMA = 5.0, 0.01
 
 
 @pytest.mark.parametrize("notion", [*NAMES, "equalized_odds"])
-def test_regret_of_exponentiated_gradient(notion):
+def test_regret_of_multiplicative_weights(notion):
     """The gap of T rounds is at most C·ρ·3√(log(K+1)/T), ρ the largest violation of a play.
 
     Follow-the-regularised-leader with the entropy and η_t = √(log(K+1)/Σ_s r_s²) has regret at
@@ -28,7 +28,7 @@ def test_regret_of_exponentiated_gradient(notion):
         )
         for rounds in (50, 1000):
             (end,) = play(
-                ExponentiatedGradient(), learner, auditor, gammas=[GAMMA], C=C, max_iter=rounds,
+                MultiplicativeWeights(), learner, auditor, gammas=[GAMMA], C=C, max_iter=rounds,
                 tol=None,
             )  # fmt: skip
             bound = C * (largest + GAMMA) * 3 * np.sqrt(np.log(n_constraints + 1) / rounds)

@@ -22,7 +22,7 @@ from gerrymend.reproduction.games import (
     play_games,
     watched_rounds,
 )
-from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay, play
+from gerrymend.solvers import FictitiousPlay, MultiplicativeWeights, play
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 TRAJECTORY_GAMMAS = (0.001, 0.005, 0.009, 0.022)
@@ -144,7 +144,7 @@ def marginal_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
     )
     fairest = Fairest(len(gammas))
     games = play_games(
-        table.linear_learner(auditor), auditor, ExponentiatedGradient(),
+        table.linear_learner(auditor), auditor, MultiplicativeWeights(),
         gammas=gammas, rounds=rounds, C=PAPER_C, watchers=(watcher, fairest),
     )  # fmt: skip
     at = watcher.at

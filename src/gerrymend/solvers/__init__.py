@@ -3,23 +3,27 @@
 from typing import Any
 
 from gerrymend._validation import check_choice
-from gerrymend.solvers.base import Equilibrium, GameSolver, Round, play
+from gerrymend.solvers.averaging import play
+from gerrymend.solvers.base import Equilibrium, GameSolver, Round
 from gerrymend.solvers.exponentiated_gradient import ExponentiatedGradient
 from gerrymend.solvers.fictitious_play import FictitiousPlay
+from gerrymend.solvers.multiplicative_weights import MultiplicativeWeights
 
 __all__ = [
     "Equilibrium",
     "ExponentiatedGradient",
     "FictitiousPlay",
     "GameSolver",
+    "MultiplicativeWeights",
     "Round",
     "as_solver",
     "play",
 ]
 
 _BY_NAME: dict[str, type[GameSolver]] = {
-    "fictitious_play": FictitiousPlay,
     "exponentiated_gradient": ExponentiatedGradient,
+    "fictitious_play": FictitiousPlay,
+    "multiplicative_weights": MultiplicativeWeights,
 }
 
 

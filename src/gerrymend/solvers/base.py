@@ -1,4 +1,4 @@
-"""How the game is played: one loop, and what a solver adds to it.
+"""The game, what it comes to, and what every solver does.
 
 The Learner minimises, and the Auditor maximises, over mixtures of classifiers D and duals λ ≥ 0
 with Σ λ ≤ C,
@@ -13,7 +13,7 @@ sides' answers are exact; if they are heuristics it says only that neither finds
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,52 +22,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from gerrymend._sums import Array
-from gerrymend.auditor import Answer, Auditor, Subgroup
-from gerrymend.learners import Decisions, Keys, Learner
+from gerrymend.auditor import Auditor, Subgroup
+from gerrymend.learners import Learner
 from gerrymend.mixture import Mixture
-from gerrymend.subgroups.base import RuleSequence, RuleSource
+from gerrymend.subgroups.base import RuleSource
 from gerrymend.subgroups.rules import Rule
-
-
-class Duals(NamedTuple):
-    """The Auditor's play, one game a row.
-
-    `pressure` has for each notion Σ_g (λ⁻_g − λ⁺_g)·centre(g) by cell; `mass` is Σ_g λ⁺_g + λ⁻_g.
-    """
-
-    pressure: list[Array]
-    mass: Array
-
-
-class Player(ABC):
-    """The Auditor's side of one run: its duals, and how a round changes them."""
-
-    duals: Duals
-
-    duals_are_averages: bool
-    """Whether the Learner answers the average of all duals so far, or each round's own.
-
-    min_h L(h, λ) is concave in λ. So against averages the last answer's value is the lower bound
-    on the game; against each round's own duals it is the mean of the answers' values.
-    """
-
-    @abstractmethod
-    def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
-        """Take in a round: the Auditor's answer to the mixture, and the Learner's last play."""
-
-
-class GameSolver(BaseEstimator, ABC):
-    """How the Auditor's side is played; described by its parameters alone."""
-
-    @abstractmethod
-    def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
-        """A fresh player for games with these gammas."""
 
 
 class Round(NamedTuple):
     """What a callback sees of a round: one game a row.
 
-    `votes` counts how often each row has been decided 1 so far, in the order of the game's rows.
+    `votes` is `number` times the probability with which each row is decided 1, in the order of the
+    game's rows: where the mixture is an average of plays, how often it has been decided so.
     """
 
     number: int
@@ -78,10 +44,15 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """What a game came to: the mixture, its history by round, and its worst subgroup."""
+    """What a game came to: the mixture, its history, and its worst subgroup.
+
+    `error`, `unfairness` and `subgroups` are of the mixtures that were audited, after the rounds in
+    `rounds`; the last is that of `mixture`.
+    """
 
     gamma: float
     mixture: Mixture | None
+    rounds: NDArray[np.intp]
     error: Array
     unfairness: Array
     subgroups: Sequence[Rule]
@@ -92,8 +63,30 @@ class Equilibrium:
 
     @property
     def n_rounds(self) -> int:
-        """Rounds that were played."""
-        return len(self.error)
+        """Rounds that were played; in each the Learner was asked once."""
+        return int(self.rounds[-1])
+
+
+class GameSolver(BaseEstimator, ABC):
+    """How the game is played; described by its parameters alone."""
+
+    @abstractmethod
+    def play(
+        self,
+        learner: Learner,
+        auditor: Auditor,
+        *,
+        gammas: Sequence[float],
+        C: float,
+        max_iter: int,
+        tol: float | None,
+        on_round: Callable[[Round], None] | None = None,
+    ) -> list[Equilibrium]:
+        """Play one game for each gamma.
+
+        A game has converged when its gap and its penalty C·(U − γ) are both at most `tol`; it ends
+        then, and all end after `max_iter` rounds. With tol=None every round is played.
+        """
 
 
 class Interrupted(KeyboardInterrupt):
@@ -104,176 +97,13 @@ class Interrupted(KeyboardInterrupt):
         self.equilibria = equilibria
 
 
-def play(
-    solver: GameSolver,
-    learner: Learner,
-    auditor: Auditor,
-    *,
-    gammas: Sequence[float],
-    C: float,
-    max_iter: int,
-    tol: float | None,
-    on_round: Callable[[Round], None] | None = None,
-    keep_plays: bool = True,
-) -> list[Equilibrium]:
-    """Play one game for each gamma, all together: a game is a row of every array.
-
-    A game has converged when its gap and its penalty C·(U − γ) are both at most `tol`; it ends
-    then, and all end after `max_iter` rounds. With tol=None every round is played. With
-    keep_plays=False only errors and unfairness are recorded: no mixture and no subgroups.
-    """
-    games = _Games(solver, learner, auditor, np.asarray(gammas, float), C, tol, keep_plays)
-    try:
-        for number in range(1, max_iter + 1):
-            played = games.play_round(number)
-            if on_round is not None:
-                on_round(played)
-            if len(games.ended) == len(gammas):
-                break
-    except KeyboardInterrupt:
-        if games.standing[1] is None:
-            raise
-        raise Interrupted(games.equilibria()) from None
-    return games.equilibria()
-
-
-class _Standing(NamedTuple):
-    """Where the games stand after a round."""
-
-    number: int
-    duals: Duals
-    votes: Array
-    answer: Answer
-    error: Array
-
-
-class _Ending(NamedTuple):
-    """What one game came to."""
-
-    n_rounds: int
-    worst: Subgroup | None
-    upper_bound: float
-    gap: float
-    converged: bool
-
-
-class _Games:
-    """The arrays of the games in play."""
-
-    def __init__(
-        self,
-        solver: GameSolver,
-        learner: Learner,
-        auditor: Auditor,
-        gammas: Array,
-        C: float,
-        tol: float | None,
-        keep_plays: bool,
-    ) -> None:
-        self._learner, self._auditor, self._gammas, self._C = learner, auditor, gammas, C
-        self._tol, self._keep_plays = tol, keep_plays
-        self._player = solver.start(auditor, gammas, C)
-        self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
-        self._mean_value = np.zeros(len(gammas))
-        self._plays: list[Keys] = []
-        self._found: list[tuple[NDArray[np.intp], list[NDArray[Any]]]] = []
-        self._records: list[tuple[Array, Array]] = []
-        # Replaced at once, so that an interrupt leaves a whole round.
-        self.standing: tuple[_Standing | None, _Standing | None] = (None, None)
-        self.ended: dict[int, _Ending] = {}
-
-    def play_round(self, number: int) -> Round:
-        _, before = self.standing
-        duals = self._player.duals
-        self._auditor.price(duals.pressure, out=self._costs)
-        decisions, keys = self._learner.best_response(self._costs)
-        votes = decisions + before.votes if before else decisions.astype(np.float64)
-        answer = self._auditor.worst(votes, number)
-        now = _Standing(number, duals, votes, answer, self._auditor.error(votes, number))
-        played = Round(number, now.error, answer.unfairness, votes)
-
-        if self._keep_plays:
-            self._plays.append(keys)
-            self._found.append((answer.notion, [found.keys for found in answer.found]))
-        self._records.append((now.error, answer.unfairness))
-        self._player.step(number, answer, decisions)
-        if not self._player.duals_are_averages:
-            self._mean_value += (self._learner_value(now, before) - self._mean_value) / number
-        self.standing = (before, now)
-        if self._tol is not None:
-            penalty = self._penalty(now)
-            if (penalty <= self._tol).any():
-                met = (penalty <= self._tol) & (self._gap(now, before) <= self._tol)
-                self._end(np.flatnonzero(met), converged=True)
-        return played
-
-    def _penalty(self, now: _Standing) -> Array:
-        penalty: Array = self._C * np.maximum(now.answer.unfairness - self._gammas, 0.0)
-        return penalty
-
-    def _gap(self, now: _Standing, before: _Standing | None) -> Array:
-        """What the mixture is worth to the Auditor, less what the Learner can do at best."""
-        averages = self._player.duals_are_averages
-        value = self._learner_value(now, before) if averages else self._mean_value
-        gap: Array = now.error + self._penalty(now) - value
-        return gap
-
-    def _learner_value(self, now: _Standing, before: _Standing | None) -> Array:
-        """L of the Learner's last play, or of the mixture with it if that is less.
-
-        The mixture is an answer to the duals too, and a heuristic's can be worse. L is affine in
-        the mixture, so the last play's is t·L(with it) − (t − 1)·L(without it): no pass over rows.
-        """
-        pressure = now.duals.pressure
-        value = now.error + self._auditor.fine(pressure, now.answer.residuals)
-        if before is not None:
-            without = before.error + self._auditor.fine(pressure, before.answer.residuals)
-            value = np.minimum(value, now.number * value - before.number * without)
-        return value - self._gammas * now.duals.mass
-
-    def _end(self, games: Iterable[int], *, converged: bool) -> None:
-        """Measure games where they end; the others go on."""
-        before, now = self.standing
-        assert now is not None
-        bounds, gaps = self._auditor.upper_bound(now.answer), self._gap(now, before)
-        for game in set(map(int, games)) - self.ended.keys():
-            worst = self._auditor.subgroup(now.answer, game, now.votes[game], now.number)
-            self.ended[game] = _Ending(
-                now.number, worst, float(bounds[game]), float(gaps[game]), converged
-            )
-
-    def equilibria(self) -> list[Equilibrium]:
-        self._end(range(len(self._gammas)), converged=False)
-        return [self._equilibrium(game) for game in range(len(self._gammas))]
-
-    def _equilibrium(self, game: int) -> Equilibrium:
-        ending = self.ended[game]
-        records = self._records[: ending.n_rounds]
-        plays = [keys[game] for keys in self._plays[: ending.n_rounds]]
-        sources = tuple(notion.subgroups.source for notion in self._auditor.notions)
-        found = [
-            (int(notion[game]), keys[notion[game]][game])
-            for notion, keys in self._found[: ending.n_rounds]
-        ]
-        return Equilibrium(
-            gamma=float(self._gammas[game]),
-            mixture=self._learner.mixture(plays) if plays else None,
-            error=np.array([error[game] for error, _ in records]),
-            unfairness=np.array([unfairness[game] for _, unfairness in records]),
-            subgroups=RuleSequence(_RulesByNotion(sources), found),
-            gap=ending.gap,
-            worst=ending.worst,
-            upper_bound=ending.upper_bound,
-            converged=ending.converged,
-        )
-
-
 @dataclass(frozen=True)
-class _RulesByNotion:
+class RulesByNotion:
     """The rules of keys that also say which notion they belong to."""
 
     sources: tuple[RuleSource, ...]
 
     def rule(self, key: tuple[int, Any]) -> Rule:
+        """The rule of a notion's key."""
         notion, rest = key
         return self.sources[notion].rule(rest)

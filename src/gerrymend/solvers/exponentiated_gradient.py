@@ -1,90 +1,255 @@
-"""Exponentiated gradient over a list of subgroups (Agarwal et al. 2018): the paper's MARGINAL."""
+"""Exponentiated gradient over the subgroups found so far, and a program that weighs the plays.
+
+The Learner's plays are only candidates: what they come to is decided by the linear program over
+the pools of classifiers and subgroups (`program.py`). So the duals that the Learner answers need
+not converge; they must lead to classifiers that the program can use. Multiplicative weights spread
+them over the subgroups that the plays violate. How much weight fairness should have in all, which
+is Σ λ at the solution, is between 0 and C and not known: the weights are swept from 0 to all of C
+and back, a wave of some rounds. A score is cut for the duals it was fitted to, for the program's
+own, and for no duals at all: three classifiers for one fit.
+
+A game is quiet when over the last waves no classifier would have bettered the program's value by
+more than `tol`, and no subgroup either. Then the Learner is asked for an answer to the program's
+own duals λ: if it is exact, no mixture is worth less than min_h L(h, λ), and what the mixture is
+worth above that is the gap. With a heuristic Learner the bound is over what has been found.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from gerrymend._sums import Array
-from gerrymend.auditor import Answer, Auditor
-from gerrymend.learners import Decisions
-from gerrymend.solvers.base import Duals, GameSolver, Player
-from gerrymend.subgroups.listed import ListedClass
+from gerrymend.auditor import Auditor
+from gerrymend.learners import Learner
+from gerrymend.measured import ROUNDING
+from gerrymend.solvers.base import Equilibrium, GameSolver, Interrupted, Round, RulesByNotion
+from gerrymend.solvers.pool import Pool, PooledGroup
+from gerrymend.solvers.program import Weighing, weigh
+from gerrymend.subgroups.base import RuleSequence
+
+_WAVE = 12
+_QUIET = 2 * _WAVE
+# Rounds between two looks by the Auditor, but for the first rounds.
+_LOOK_EVERY = 4
+# Subgroups that it finds, one after another, in a look; in the last look at most.
+_FOUND_AT_ONCE = 2
+_FOUND_AT_LAST = 6
+# Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
+_WORSE = 1e-3
+_WORSE_AT_LAST = 1e-4
 
 
 class ExponentiatedGradient(GameSolver):
-    """Multiplicative weights on every subgroup, and a best-responding Learner.
+    """Multiplicative weights on the subgroups found so far, and a linear program over the plays.
 
-    For classes that list their subgroups: marginals, explicit groups, the grid. The step size
-    needs no choice: with K constraints and violations r_s seen so far it is
-    √(log(K+1) / Σ_s max|r_s|²), which has regret O(C·√(T log K)) times their size, whatever that
-    is and however long the game goes on.
+    The mixture is a vertex of the program, so it has few predictors: at most one more than there
+    are subgroups in the pool. Gammas are played from the largest to the smallest, with one pool
+    for all.
 
     Examples
     --------
     >>> from gerrymend import SubgroupParityClassifier
-    >>> from gerrymend.solvers import ExponentiatedGradient
-    >>> clf = SubgroupParityClassifier(subgroups="marginals", solver=ExponentiatedGradient())
+    >>> from gerrymend.datasets import make_intersectional
+    >>> data = make_intersectional(1000, random_state=0)
+    >>> clf = SubgroupParityClassifier(gamma=0.01, solver="exponentiated_gradient")
+    >>> _ = clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
+    >>> bool(clf.history_["unfairness"][-1] < 0.011), len(clf.predictors_) < 20
+    (True, True)
     """
 
-    def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
-        """Start with equal weights, shared with the choice of no subgroup at all."""
-        for notion in auditor.notions:
-            if not isinstance(notion.subgroups, ListedClass):
-                raise ValueError(
-                    "solver='exponentiated_gradient' needs a class that lists its subgroups: "
-                    "subgroups='marginals', ExplicitGroups or LinearThresholds(search='grid'). "
-                    "For others use solver='fictitious_play'."
-                )
-        return _WeightsPlayer(auditor, gammas, C)
+    def play(
+        self,
+        learner: Learner,
+        auditor: Auditor,
+        *,
+        gammas: Sequence[float],
+        C: float,
+        max_iter: int,
+        tol: float | None,
+        on_round: Callable[[Round], None] | None = None,
+    ) -> list[Equilibrium]:
+        """Play one game for each gamma, the largest first."""
+        pool = Pool(auditor)
+        for decision in (False, True):
+            decided = np.full(len(auditor.base_cost), decision)
+            pool.add_classifier(decided, learner.constant(decision))
+        ended: dict[float, Equilibrium] = {}
+        for gamma in sorted(set(gammas), reverse=True):
+            game = _Game(learner, auditor, pool, gamma, C, tol)
+            try:
+                game.play(max_iter, on_round)
+            except KeyboardInterrupt:
+                if game.standing is not None:
+                    ended[gamma] = game.equilibrium()
+                if not ended:
+                    raise
+                raise Interrupted([ended[one] for one in gammas if one in ended]) from None
+            ended[gamma] = game.equilibrium()
+        return [ended[gamma] for gamma in gammas]
 
 
-class _WeightsPlayer(Player):
-    """λ = C·softmax(0, η·R), with R the violations of each constraint, added up over the rounds."""
+class _Standing(NamedTuple):
+    """A mixture of the pool: its weights, and the worst subgroup that is known of it."""
 
-    duals_are_averages = False
+    weights: Array
+    error: float
+    unfairness: float
+    worst: PooledGroup
 
-    def __init__(self, auditor: Auditor, gammas: Array, C: float) -> None:
-        self._auditor, self._gammas, self._C = auditor, gammas, C
-        self._classes = [
-            notion.subgroups for notion in auditor.notions
-            if isinstance(notion.subgroups, ListedClass)
-        ]  # fmt: skip
-        self._sizes = [len(listed.rules) for listed in self._classes]
-        self._cells_of = [listed.membership.T.tocsr() for listed in self._classes]
-        self._shares = [
-            listed.membership @ notion.mass / notion.mass.sum()
-            for notion, listed in zip(auditor.notions, self._classes, strict=True)
-        ]
-        # Two constraints a subgroup: its rate may be too high (−) or too low (+).
-        self._violations = np.zeros((len(gammas), 2 * sum(self._sizes)))
-        self._squares = np.zeros(len(gammas))
-        self._set_duals()
 
-    def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
-        """Move weight to what the Learner's last play violates."""
-        signed = np.concatenate(
-            [
-                listed.values(notion.residuals(decisions.astype(np.float64), 1))
-                for notion, listed in zip(self._auditor.notions, self._classes, strict=True)
-            ],
-            axis=1,
+class _Game:
+    """One gamma's game over a pool."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        auditor: Auditor,
+        pool: Pool,
+        gamma: float,
+        C: float,
+        tol: float | None,
+    ) -> None:
+        self._learner, self._auditor, self._pool = learner, auditor, pool
+        self._gamma, self._C, self._tol = gamma, C, tol
+        self._program: Weighing = weigh(pool.error, pool.unfairness, gamma, C)
+        self._number = 0
+        self._plays: list[int] = []
+        self._gains: list[float] = []
+        self._last_excess = np.inf
+        self._closing_duals = np.zeros(0)
+        self._records: list[tuple[int, _Standing]] = []
+        self.standing: _Standing | None = None
+
+    def play(self, max_iter: int, on_round: Callable[[Round], None] | None) -> None:
+        """Play until neither side finds anything better, or every round is played."""
+        while self._number < max_iter:
+            closing = self._number + 1 == max_iter or self._is_quiet()
+            self._play_round(closing)
+            if closing or self._number <= _LOOK_EVERY or self._number % _LOOK_EVERY == 0:
+                self._look(_FOUND_AT_ONCE, _WORSE)
+            if on_round is not None:
+                on_round(self._round())
+            if closing and self._tol is not None and self.gap <= self._tol:
+                break
+        self._look(_FOUND_AT_LAST, _WORSE_AT_LAST, thorough=True)
+
+    def _is_quiet(self) -> bool:
+        if self._tol is None or len(self._gains) < _QUIET:
+            return False
+        return max(*self._gains[-_QUIET:], self._C * self._last_excess) <= self._tol
+
+    def _play_round(self, closing: bool) -> None:
+        """One fit of the Learner, to the wave's duals or to the program's own."""
+        own = self._padded(self._program.duals)
+        wave = 0.5 - 0.5 * np.cos(2 * np.pi * self._number / _WAVE)
+        duals = own if closing else wave * self._gradient_duals()
+        others = [self._auditor.base_cost, self._pool.cost(own)]
+        answers = self._learner.answers(self._pool.cost(duals), others)
+        numbers = [self._pool.add_classifier(*answer) for answer in answers]
+        best = self._pool.values(own, self._gamma)[numbers].min()
+        self._gains.append(max(0.0, self._program.value - float(best)))
+        self._plays.append(numbers[0])
+        self._number += 1
+        if closing:
+            self._closing_duals = duals
+
+    def _gradient_duals(self) -> Array:
+        """C·softmax(0, η·R), R what the plays violate of each constraint: MultiplicativeWeights.
+
+        A subgroup that is new in the pool is weighed by all plays so far, those before it too.
+        """
+        signed = self._pool.unfairness[:, self._plays]
+        if signed.size == 0:
+            return np.zeros(len(signed))
+        violations = np.concatenate([signed, -signed]) - self._gamma
+        squares = np.square(np.abs(violations).max(axis=0)).sum()
+        rate = np.sqrt(np.log(len(violations) + 1) / max(squares, 1e-100))
+        logits = np.append(0.0, rate * violations.sum(axis=1))
+        weights = np.exp(logits - logits.max())
+        too_high, too_low = np.split(self._C * weights[1:] / weights.sum(), 2)
+        multipliers: Array = too_high - too_low
+        return multipliers
+
+    def _look(self, most: int, worse: float, *, thorough: bool = False) -> None:
+        """Weigh the pool and audit the mixture, again while that finds much worse subgroups.
+
+        Of these mixtures the one stands that is worth least to an Auditor who knows them all.
+        """
+        pool, tried = self._pool, []
+        for _ in range(most):
+            self._program = weigh(pool.error, pool.unfairness, self._gamma, self._C)
+            tried.append(self._program.weights)
+            known = float(np.abs(pool.unfairness @ tried[-1]).max(initial=0.0))
+            found, unfairness = self._audit(tried[-1], thorough)
+            if unfairness > known + ROUNDING:
+                pool.add_group(found)
+            self._last_excess = max(0.0, unfairness - max(self._gamma, known))
+            if self._last_excess <= worse:
+                break
+        self.standing = min((self._standing(one, found) for one in tried), key=self._worth)
+        self._records.append((self._number, self.standing))
+
+    def _audit(self, weights: Array, thorough: bool) -> tuple[PooledGroup, float]:
+        probability = self._pool.probability(weights)
+        answer = self._auditor.worst(probability[None], None, thorough=thorough)
+        which, key = answer.key(0)
+        group = PooledGroup(which, answer.found[which].members[0] > 0, key)
+        return group, float(answer.unfairness[0])
+
+    def _standing(self, weights: Array, found: PooledGroup) -> _Standing:
+        """Measure a mixture by the subgroups of the pool; by what was found, if there is none."""
+        error = float(self._pool.error @ weights)
+        if not self._pool.groups:
+            return _Standing(weights, error, 0.0, found)
+        unfairness = np.abs(self._pool.unfairness @ weights)
+        worst = int(unfairness.argmax())
+        return _Standing(weights, error, float(unfairness[worst]), self._pool.groups[worst])
+
+    def _worth(self, standing: _Standing) -> float:
+        return standing.error + self._C * max(0.0, standing.unfairness - self._gamma)
+
+    def _padded(self, duals: Array) -> Array:
+        """Duals of a program, 0 for subgroups that have come into the pool since."""
+        return np.pad(duals, (0, len(self._pool.groups) - len(duals)))
+
+    @property
+    def gap(self) -> float:
+        """What the mixture is worth to the Auditor, less what the Learner can do at best."""
+        assert self.standing is not None
+        value = self._pool.values(self._padded(self._closing_duals), self._gamma).min()
+        return max(0.0, self._worth(self.standing) - float(value))
+
+    def _round(self) -> Round:
+        """What a callback sees."""
+        assert self.standing is not None
+        votes = self._number * self._pool.probability(self.standing.weights)[None]
+        error, unfairness = self.standing.error, self.standing.unfairness
+        return Round(self._number, np.array([error]), np.array([unfairness]), votes)
+
+    def equilibrium(self) -> Equilibrium:
+        """What the game came to."""
+        assert self.standing is not None
+        pool, auditor, standing = self._pool, self._auditor, self.standing
+        probability = pool.probability(standing.weights)
+        notion = auditor.notions[standing.worst.notion]
+        used = np.flatnonzero(standing.weights)
+        records = [record for _, record in self._records]
+        sources = tuple(one.subgroups.source for one in auditor.notions)
+        penalty = self._C * max(0.0, standing.unfairness - self._gamma)
+        tol = -np.inf if self._tol is None else self._tol
+        return Equilibrium(
+            gamma=self._gamma,
+            mixture=self._learner.mixture([pool.keys[i] for i in used], standing.weights[used]),
+            rounds=np.array([number for number, _ in self._records], dtype=np.intp),
+            error=np.array([record.error for record in records]),
+            unfairness=np.array([record.unfairness for record in records]),
+            subgroups=RuleSequence(
+                RulesByNotion(sources),
+                [(record.worst.notion, record.worst.key) for record in records],
+            ),
+            gap=self.gap,
+            worst=notion.subgroup(standing.worst.key, standing.worst.members, probability, None),
+            upper_bound=float(auditor.upper_bound(auditor.residuals(probability[None], None))[0]),
+            converged=self.gap <= tol and penalty <= tol,
         )
-        signed /= self._auditor.total_weight
-        violation = np.concatenate([signed, -signed], axis=1) - self._gammas[:, None]
-        self._violations += violation
-        self._squares += np.square(np.abs(violation).max(axis=1))
-        self._set_duals()
-
-    def _set_duals(self) -> None:
-        n_constraints = self._violations.shape[1]
-        # Before the first round nothing has been seen, and any rate times 0 is 0.
-        rate = np.sqrt(np.log(n_constraints + 1) / np.maximum(self._squares, 1e-100))
-        logits = np.pad(rate[:, None] * self._violations, ((0, 0), (1, 0)))
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        multipliers = self._C * weights[:, 1:] / weights.sum(axis=1, keepdims=True)
-        too_high, too_low = np.split(multipliers, 2, axis=1)
-        by_notion = np.split(too_high - too_low, np.cumsum(self._sizes)[:-1], axis=1)
-        # Σ_g (λ⁻_g − λ⁺_g)·centre(g), the groups' sum less the sum of their shares of the event.
-        pressure = [
-            (cells_of @ net.T).T - (net @ shares)[:, None]
-            for cells_of, net, shares in zip(self._cells_of, by_notion, self._shares, strict=True)
-        ]
-        self.duals = Duals(pressure, multipliers.sum(axis=1))

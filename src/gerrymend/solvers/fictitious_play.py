@@ -6,10 +6,10 @@ from gerrymend._sums import Array
 from gerrymend._validation import check_choice
 from gerrymend.auditor import Answer, Auditor
 from gerrymend.learners import Decisions
-from gerrymend.solvers.base import Duals, GameSolver, Player
+from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
 
 
-class FictitiousPlay(GameSolver):
+class FictitiousPlay(AveragingSolver):
     """The paper's algorithm (FairFictPlay of Kearns, Neel, Roth and Wu).
 
     In round t the Auditor puts C on the subgroup it found, on the side that is violated, if its

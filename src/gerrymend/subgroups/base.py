@@ -82,6 +82,11 @@ class BoundClass(ABC):
         """The same class with a search that costs little, to be asked many times."""
         return self
 
+    @property
+    def thorough(self) -> "BoundClass":
+        """The same class with a search that looks harder, to be asked once in a while."""
+        return self
+
     def upper_bound(self, residuals: Array) -> Array:
         """A |value| that no subgroup of the class exceeds, for each residual.
 

@@ -86,15 +86,16 @@ def ascend(
     rows: NDArray[np.intp],
     smallest: int,
     start: Array,
-    axes: Array,
     since_gain: int,
+    turn: int,
     most: int,
     least_gain: float,
-) -> tuple[Array, float, int]:
-    """Climb from a direction along circles through the coordinate axes and then through `axes`.
+) -> tuple[Array, float, int, int]:
+    """Climb from a direction along the circles through each coordinate axis in turn.
 
-    `z` has a row for each coordinate. Ends when no circle in turn has led higher, or for a pause
-    after so many circles: the last thing returned is how many have led nowhere, to go on from.
+    `z` has a row for each coordinate. Ends when no circle has led higher since each had its turn,
+    or for a pause after so many circles: the last two things returned are how many have led
+    nowhere and whose turn it is, to go on from.
     """
     size = len(z)
     direction = start.copy()
@@ -103,22 +104,16 @@ def ascend(
         u += direction[k] * z[k]
     value = measure(u, residual, rows, smallest)
     for _ in range(most):
-        if since_gain >= size + len(axes):
+        if since_gain >= size:
             break
-        if since_gain < size:
-            axis = np.zeros(size)
-            axis[since_gain] = 1.0
-            along = z[since_gain]
-        else:
-            axis = axes[since_gain - size]
-            along = np.zeros(z.shape[1])
-            for k in range(size):
-                along += axis[k] * z[k]
+        axis = turn
+        turn = (turn + 1) % size
         since_gain += 1
-        angle = best_on_circle(u, along, residual, rows, smallest)
+        angle = best_on_circle(u, z[axis], residual, rows, smallest)
         if np.isnan(angle):
             continue
-        candidate = np.cos(angle) * direction + np.sin(angle) * axis
+        candidate = np.cos(angle) * direction
+        candidate[axis] += np.sin(angle)
         length = np.sqrt((candidate**2).sum())
         if length == 0.0:
             continue
@@ -129,4 +124,4 @@ def ascend(
         new_value = measure(moved, residual, rows, smallest)
         if new_value > value + least_gain:
             direction, u, value, since_gain = candidate, moved, new_value, 0
-    return direction, value, since_gain
+    return direction, value, since_gain, turn

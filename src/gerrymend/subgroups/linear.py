@@ -37,9 +37,10 @@ class LinearThresholds(SubgroupClass):
     intercept : bool, default=True
         False for thresholds through the mean: Σ coefficient·(attribute − mean) above 0, or at
         least 0. For exactly two attributes, and exact: all that the grid has a sample of.
-    restarts : int, default=20
+    restarts : int or None, default=100
         Starts of "search" beside the two regressions'. With 0 it has the least squares' start
-        alone, and costs least: for what is asked every round.
+        alone, and costs least. None, which is for what is asked often, is 100 for few distinct
+        rows and 5 for many.
     random_state : int, default=0
         Seed of "search".
 
@@ -58,7 +59,7 @@ class LinearThresholds(SubgroupClass):
         search: str = "search",
         *,
         intercept: bool = True,
-        restarts: int = 20,
+        restarts: int | None = 100,
         random_state: int = 0,
     ) -> None:
         self.search = search
@@ -85,7 +86,9 @@ class LinearThresholds(SubgroupClass):
             counted,
             encoding,
             event_weight[active],
-            restarts=check_whole(self.restarts, "restarts", low=0),
+            restarts=None
+            if self.restarts is None
+            else check_whole(self.restarts, "restarts", low=0),
             seed=check_whole(self.random_state, "random_state", low=0),
         )
 

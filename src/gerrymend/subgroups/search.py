@@ -25,10 +25,12 @@ from gerrymend.subgroups.regression import LinearSearch, RegressionSearch
 from gerrymend.subgroups.threshold_proofs import ThresholdProofs
 
 _LEAST_GAIN = 1e-12
-# Random circles, a dimension, that an ascent tries before it ends.
-_PATIENCE = 3
-# How far a start is from the best direction so far, where it isn't anywhere at all.
-_STEP = 0.3
+# How far starts are from the best direction so far, in turn; ∞ is anywhere. Many short ascents from
+# near the best find more in the same time than few long ones, and far ones help in few dimensions.
+_STEPS = (np.inf, 0.1, 1.0, 0.1)
+# Starts of a search that is asked often: as many as this many rows allow, within limits.
+_OFTEN_ROWS, _FEWEST, _MOST = 7_000, 5, 100
+_HARDER = 6
 # Rows of all circles between two looks at the clock: some tenths of a second.
 _STRETCH = 2_000_000
 
@@ -42,7 +44,7 @@ class GreatCircleSearch(LinearSearch):
         encoding: LinearEncoding,
         event_weight: Array,
         *,
-        restarts: int,
+        restarts: int | None,
         seed: int,
     ) -> None:
         super().__init__(columns, encoding)
@@ -51,6 +53,8 @@ class GreatCircleSearch(LinearSearch):
         mean, scale = moments(design.__getitem__, row_blocks(len(design)), event_weight)
         self._z = np.column_stack([(design - mean) / scale, np.ones(len(design))])
         self._zt = np.ascontiguousarray(self._z.T)
+        if restarts is None:
+            restarts = min(_MOST, max(_FEWEST, _OFTEN_ROWS // len(design)))
         self._restarts, self._seed = restarts, seed
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(self._z.shape[1])
@@ -68,6 +72,13 @@ class GreatCircleSearch(LinearSearch):
         quick = copy.copy(self)
         quick._restarts = 0
         return quick
+
+    @property
+    def thorough(self) -> "GreatCircleSearch":
+        """Several times as many starts."""
+        thorough = copy.copy(self)
+        thorough._restarts = _HARDER * self._restarts
+        return thorough
 
     def prove(
         self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
@@ -115,16 +126,16 @@ class GreatCircleSearch(LinearSearch):
             rng = np.random.default_rng([self._seed, i])
             if i < len(starts):
                 start = starts[i]
-            else:  # near the best so far; every fourth anywhere
-                start = rng.standard_normal(size)
-                if i % 4:
-                    start = best + _STEP * start / np.sqrt(size)
+            else:
+                start, step = rng.standard_normal(size), _STEPS[i % len(_STEPS)]
+                if np.isfinite(step):
+                    start = best + step * start / np.sqrt(size)
             direction = start / (np.linalg.norm(start) or 1.0)
-            axes, stretch = rng.standard_normal((_PATIENCE * size, size)), 1 + _STRETCH // len(rows)
-            since_gain = 0
-            while since_gain < size + len(axes):
-                direction, value, since_gain = ascend(
-                    self._zt, residual, rows, smallest, direction, axes, since_gain, stretch,
+            stretch = 1 + _STRETCH // len(rows)
+            since_gain, turn = 0, 0
+            while since_gain < size:
+                direction, value, since_gain, turn = ascend(
+                    self._zt, residual, rows, smallest, direction, since_gain, turn, stretch,
                     _LEAST_GAIN,
                 )  # fmt: skip
                 if time.monotonic() >= deadline:

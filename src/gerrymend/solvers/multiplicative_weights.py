@@ -1,0 +1,90 @@
+"""Multiplicative weights over a list of subgroups (Agarwal et al. 2018): the paper's MARGINAL."""
+
+import numpy as np
+
+from gerrymend._sums import Array
+from gerrymend.auditor import Answer, Auditor
+from gerrymend.learners import Decisions
+from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
+from gerrymend.subgroups.listed import ListedClass
+
+
+class MultiplicativeWeights(AveragingSolver):
+    """Multiplicative weights on every subgroup, and a best-responding Learner.
+
+    For classes that list their subgroups: marginals, explicit groups, the grid. The step size
+    needs no choice: with K constraints and violations r_s seen so far it is
+    √(log(K+1) / Σ_s max|r_s|²), which has regret O(C·√(T log K)) times their size, whatever that
+    is and however long the game goes on.
+
+    Examples
+    --------
+    >>> from gerrymend import SubgroupParityClassifier
+    >>> from gerrymend.solvers import MultiplicativeWeights
+    >>> clf = SubgroupParityClassifier(subgroups="marginals", solver=MultiplicativeWeights())
+    """
+
+    def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
+        """Start with equal weights, shared with the choice of no subgroup at all."""
+        for notion in auditor.notions:
+            if not isinstance(notion.subgroups, ListedClass):
+                raise ValueError(
+                    "solver='multiplicative_weights' needs a class that lists its subgroups: "
+                    "subgroups='marginals', ExplicitGroups or LinearThresholds(search='grid'). "
+                    "For others use solver='exponentiated_gradient'."
+                )
+        return _WeightsPlayer(auditor, gammas, C)
+
+
+class _WeightsPlayer(Player):
+    """λ = C·softmax(0, η·R), with R the violations of each constraint, added up over the rounds."""
+
+    duals_are_averages = False
+
+    def __init__(self, auditor: Auditor, gammas: Array, C: float) -> None:
+        self._auditor, self._gammas, self._C = auditor, gammas, C
+        self._classes = [
+            notion.subgroups for notion in auditor.notions
+            if isinstance(notion.subgroups, ListedClass)
+        ]  # fmt: skip
+        self._sizes = [len(listed.rules) for listed in self._classes]
+        self._cells_of = [listed.membership.T.tocsr() for listed in self._classes]
+        self._shares = [
+            listed.membership @ notion.mass / notion.mass.sum()
+            for notion, listed in zip(auditor.notions, self._classes, strict=True)
+        ]
+        # Two constraints a subgroup: its rate may be too high (−) or too low (+).
+        self._violations = np.zeros((len(gammas), 2 * sum(self._sizes)))
+        self._squares = np.zeros(len(gammas))
+        self._set_duals()
+
+    def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
+        """Move weight to what the Learner's last play violates."""
+        signed = np.concatenate(
+            [
+                listed.values(notion.residuals(decisions.astype(np.float64), 1))
+                for notion, listed in zip(self._auditor.notions, self._classes, strict=True)
+            ],
+            axis=1,
+        )
+        signed /= self._auditor.total_weight
+        violation = np.concatenate([signed, -signed], axis=1) - self._gammas[:, None]
+        self._violations += violation
+        self._squares += np.square(np.abs(violation).max(axis=1))
+        self._set_duals()
+
+    def _set_duals(self) -> None:
+        n_constraints = self._violations.shape[1]
+        # Before the first round nothing has been seen, and any rate times 0 is 0.
+        rate = np.sqrt(np.log(n_constraints + 1) / np.maximum(self._squares, 1e-100))
+        logits = np.pad(rate[:, None] * self._violations, ((0, 0), (1, 0)))
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        multipliers = self._C * weights[:, 1:] / weights.sum(axis=1, keepdims=True)
+        too_high, too_low = np.split(multipliers, 2, axis=1)
+        by_notion = np.split(too_high - too_low, np.cumsum(self._sizes)[:-1], axis=1)
+        # Σ_g (λ⁻_g − λ⁺_g)·centre(g), the groups' sum less the sum of their shares of the event.
+        pressure = [
+            (cells_of @ net.T).T - (net @ shares)[:, None]
+            for cells_of, net, shares in zip(self._cells_of, by_notion, self._shares, strict=True)
+        ]
+        self.duals = Duals(pressure, multipliers.sum(axis=1))
