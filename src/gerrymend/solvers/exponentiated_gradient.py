@@ -5,7 +5,7 @@ the pools of classifiers and subgroups (`program.py`). So the duals that the Lea
 not converge; they must lead to classifiers that the program can use. Multiplicative weights spread
 them over the subgroups that the plays violate. How much weight fairness should have in all, which
 is Σ λ at the solution, is between 0 and C and not known: the weights are swept from 0 to all of C
-and back, a wave of some rounds. A score is cut for the duals it was fitted to, for the program's
+and back, a wave of some rounds; at its trough the Learner answers the program's own duals. A score is cut for the duals it was fitted to, for the program's
 own, and for no duals at all: three classifiers for one fit.
 
 A game is quiet when over the last waves no classifier would have bettered the program's value by
@@ -143,7 +143,7 @@ class _Game:
         """One fit of the Learner, to the wave's duals or to the program's own."""
         own = self._padded(self._program.duals)
         wave = 0.5 - 0.5 * np.cos(2 * np.pi * self._number / _WAVE)
-        duals = own if closing else wave * self._gradient_duals()
+        duals = own if closing or self._number % _WAVE == 0 else wave * self._gradient_duals()
         others = [self._auditor.base_cost, self._pool.cost(own)]
         answers = self._learner.answers(self._pool.cost(duals), others)
         numbers = [self._pool.add_classifier(*answer) for answer in answers]

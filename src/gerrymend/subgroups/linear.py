@@ -39,7 +39,7 @@ class LinearThresholds(SubgroupClass):
         least 0. For exactly two attributes, and exact: all that the grid has a sample of.
     restarts : int or None, default=100
         Starts of "search" beside the two regressions'. With 0 it has the least squares' start
-        alone, and costs least. None, which is for what is asked often, is 100 for few distinct
+        alone, and costs least. None, which is for what is asked often, is 200 for few distinct
         rows and 5 for many.
     random_state : int, default=0
         Seed of "search".

@@ -28,9 +28,9 @@ _LEAST_GAIN = 1e-12
 # How far starts are from the best direction so far, in turn; ∞ is anywhere. Many short ascents from
 # near the best find more in the same time than few long ones, and far ones help in few dimensions.
 _STEPS = (np.inf, 0.1, 1.0, 0.1)
-# Starts of a search that is asked often: as many as this many rows allow, within limits.
-_OFTEN_ROWS, _FEWEST, _MOST = 7_000, 5, 100
-_HARDER = 6
+# Starts of a search that is asked often: as many as this many numbers allow, within limits.
+_OFTEN_NUMBERS, _FEWEST, _MOST = 135_000, 5, 200
+_HARDER = 8
 # Rows of all circles between two looks at the clock: some tenths of a second.
 _STRETCH = 2_000_000
 
@@ -54,7 +54,7 @@ class GreatCircleSearch(LinearSearch):
         self._z = np.column_stack([(design - mean) / scale, np.ones(len(design))])
         self._zt = np.ascontiguousarray(self._z.T)
         if restarts is None:
-            restarts = min(_MOST, max(_FEWEST, _OFTEN_ROWS // len(design)))
+            restarts = min(_MOST, max(_FEWEST, _OFTEN_NUMBERS // self._z.size))
         self._restarts, self._seed = restarts, seed
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(self._z.shape[1])
