@@ -126,8 +126,8 @@ class DerandomizationCost:
                 f"  {name:13}  {one.error:.4f}       {one.unfairness:.4f}        "
                 f"{one.upper_bound:.4f}"
             )
-        paid = f"It costs {self.error:.4f} of" if self.error >= 0 else f"It saves {-self.error:.4f}"
-        lines.append(f"{paid} error. No subgroup {self._assurance()}")
+        verb = "saves" if round(self.error, 4) < 0 else "costs"
+        lines.append(f"It {verb} {abs(self.error):.4f} of error. No subgroup {self._assurance()}")
         return "\n".join(lines)
 
     def _assurance(self) -> str:

@@ -72,10 +72,13 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     try:
         archive = skops_io.dumps(plain)
         untrusted = list(skops_io.get_untrusted_types(data=archive))
+        # skops writes some things, such as a lambda, that it can't read: better to know it now.
+        model_of_plain(skops_io.loads(archive, trusted=untrusted))
     except Exception as error:  # skops walks any estimator, and any estimator can object
         raise TypeError(
-            f"The model can't be saved: skops can't write an estimator in it ({error}). Pass an "
-            "estimator of scikit-learn, with no lambda or local function in it."
+            "The model can't be saved: skops can't write an estimator in it, or not so that it can "
+            f"be read ({type(error).__name__}: {error}). Pass an estimator of scikit-learn, with "
+            "no lambda or local function in it."
         ) from error
     try:
         write_whole(target, _first_line(archive) + archive)
