@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.counting import audit_counts
+    from gerrymend.derandomizing import DerandomizationCost
     from gerrymend.measured import Subgroup
+    from gerrymend.mixture_classifier import MixtureClassifier
     from gerrymend.notions import FairnessNotion
     from gerrymend.proving import Proof, prove
     from gerrymend.report import AuditReport
+    from gerrymend.saving import ModelFileError, load_model, save_model
     from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay
     from gerrymend.subgroups import (
         Conjunctions,
@@ -40,6 +43,11 @@ _HOME = {
     "Subgroup": "measured",
     "SubgroupParityClassifier": "classifiers",
     "MarginalParityClassifier": "classifiers",
+    "MixtureClassifier": "mixture_classifier",
+    "DerandomizationCost": "derandomizing",
+    "save_model": "saving",
+    "load_model": "saving",
+    "ModelFileError": "saving",
     "FairnessNotion": "notions",
     "FictitiousPlay": "solvers",
     "ExponentiatedGradient": "solvers",
@@ -55,6 +63,7 @@ __all__ = [
     "AuditReport",
     "CheckResult",
     "Conjunctions",
+    "DerandomizationCost",
     "ExplicitGroups",
     "ExponentiatedGradient",
     "FairnessNotion",
@@ -62,6 +71,8 @@ __all__ = [
     "LinearThresholds",
     "MarginalParityClassifier",
     "Marginals",
+    "MixtureClassifier",
+    "ModelFileError",
     "Proof",
     "Subgroup",
     "SubgroupParityClassifier",
@@ -70,7 +81,9 @@ __all__ = [
     "audit",
     "audit_counts",
     "check_report",
+    "load_model",
     "prove",
+    "save_model",
 ]
 
 

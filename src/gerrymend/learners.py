@@ -23,6 +23,7 @@ from gerrymend._projection import TIE, Projection
 from gerrymend._sums import Array
 from gerrymend.cuts import best_cuts
 from gerrymend.mixture import (
+    SCORE_METHODS,
     ConstantPredictor,
     CostPredictor,
     LabelPredictor,
@@ -180,7 +181,7 @@ class ClassificationLearner(EstimatorLearner):
         model = fit_weighted(self._model(near_last), self._X, label, weight)
         if isinstance(model, LinearClassifierMixin):
             return LinearPredictor(model.coef_[0].copy(), float(np.ravel(model.intercept_)[0]))
-        for method in ("decision_function", "predict_proba"):
+        for method in SCORE_METHODS:
             if hasattr(model, method):
                 return ScorePredictor(model, method, 0.0 if method == "decision_function" else 0.5)
         return LabelPredictor(model)

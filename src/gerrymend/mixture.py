@@ -17,6 +17,10 @@ from gerrymend._validation import is_frame, is_missing
 _BLOCK_SCORES = 1 << 19
 
 
+# How a classifier's score is asked for, the first that it has.
+SCORE_METHODS = ("decision_function", "predict_proba")
+
+
 class Predictor(Protocol):
     """Decides 0 or 1 for each row."""
 
@@ -85,6 +89,10 @@ class ScorePredictor:
     method: str
     cut: float
 
+    def __post_init__(self) -> None:
+        if self.method not in SCORE_METHODS:  # it may come from a file
+            raise ValueError(f"method must be one of {SCORE_METHODS}; got {self.method!r}.")
+
     def score(self, X: Any) -> Array:
         """The decision function, or the probability of label 1."""
         score = np.asarray(getattr(self.classifier, self.method)(X), dtype=np.float64)
@@ -108,6 +116,18 @@ class LabelPredictor:
     def decide(self, X: Any) -> NDArray[np.bool_]:
         """Whether label 1 is predicted."""
         return np.asarray(self.classifier.predict(X)).ravel() == 1
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdPredictor:
+    """Decides 1 where a mixture does so with at least the probability `cut`."""
+
+    mixture: "Mixture"
+    cut: float
+
+    def decide(self, X: Any) -> NDArray[np.bool_]:
+        """Whether the probability reaches the cut."""
+        return self.mixture.positive_probability(X) >= self.cut
 
 
 class LinearPredictors(Sequence[LinearPredictor]):
