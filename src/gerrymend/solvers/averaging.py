@@ -1,5 +1,7 @@
 """Games whose mixture is the average of the plays: one loop, and what a solver adds to it."""
 
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -62,6 +64,8 @@ def play(
     C: float,
     max_iter: int,
     tol: float | None,
+    budget: float = math.inf,
+    certify: bool = False,
     on_round: Callable[[Round], None] | None = None,
     keep_plays: bool = True,
 ) -> list[Equilibrium]:
@@ -69,13 +73,19 @@ def play(
 
     With keep_plays=False only errors and unfairness are recorded: no mixture and no subgroups.
     """
+    if certify:
+        raise ValueError(
+            f"certify=True needs solver='exponentiated_gradient', which can learn from what "
+            f"refutes a mixture; got {solver!r}."
+        )
+    deadline = time.monotonic() + budget
     games = _Games(solver, learner, auditor, np.asarray(gammas, float), C, tol, keep_plays)
     try:
         for number in range(1, max_iter + 1):
             played = games.play_round(number)
             if on_round is not None:
                 on_round(played)
-            if len(games.ended) == len(gammas):
+            if len(games.ended) == len(gammas) or time.monotonic() >= deadline:
                 break
     except KeyboardInterrupt:
         if games.standing[1] is None:

@@ -12,6 +12,7 @@ the Learner's value is the gap, which bounds how far the mixture is from the bes
 sides' answers are exact; if they are heuristics it says only that neither finds anything better.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ class Equilibrium:
     worst: Subgroup | None
     upper_bound: float
     converged: bool
+    certified: bool = False
 
     @property
     def n_rounds(self) -> int:
@@ -80,12 +82,15 @@ class GameSolver(BaseEstimator, ABC):
         C: float,
         max_iter: int,
         tol: float | None,
+        budget: float = math.inf,
+        certify: bool = False,
         on_round: Callable[[Round], None] | None = None,
     ) -> list[Equilibrium]:
         """Play one game for each gamma.
 
         A game has converged when its gap and its penalty C·(U − γ) are both at most `tol`; it ends
-        then, and all end after `max_iter` rounds. With tol=None every round is played.
+        then, and all end after `max_iter` rounds, or about so many seconds. With tol=None every
+        round is played. With `certify` it goes on until the mixture is proven within gamma.
         """
 
 

@@ -5,8 +5,9 @@ the pools of classifiers and subgroups (`program.py`). So the duals that the Lea
 not converge; they must lead to classifiers that the program can use. Multiplicative weights spread
 them over the subgroups that the plays violate. How much weight fairness should have in all, which
 is Σ λ at the solution, is between 0 and C and not known: the weights are swept from 0 to all of C
-and back, a wave of some rounds; at its trough the Learner answers the program's own duals. A score is cut for the duals it was fitted to, for the program's
-own, and for no duals at all: three classifiers for one fit.
+and back, a wave of some rounds; at its trough the Learner answers the program's own duals. A score
+is cut for the duals it was fitted to, for the program's own, and for no duals at all: three
+classifiers for one fit.
 
 A game is quiet when over the last waves no classifier would have bettered the program's value by
 more than `tol`, and no subgroup either. Then the Learner is asked for an answer to the program's
@@ -14,6 +15,8 @@ own duals λ: if it is exact, no mixture is worth less than min_h L(h, λ), and 
 worth above that is the gap. With a heuristic Learner the bound is over what has been found.
 """
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -24,6 +27,7 @@ from gerrymend.auditor import Auditor
 from gerrymend.learners import Learner
 from gerrymend.measured import ROUNDING
 from gerrymend.solvers.base import Equilibrium, GameSolver, Interrupted, Round, RulesByNotion
+from gerrymend.solvers.certificate import Certificate, prove_mixture, weigh_strictly
 from gerrymend.solvers.pool import Pool, PooledGroup
 from gerrymend.solvers.program import Weighing, weigh
 from gerrymend.subgroups.base import RuleSequence
@@ -67,6 +71,8 @@ class ExponentiatedGradient(GameSolver):
         C: float,
         max_iter: int,
         tol: float | None,
+        budget: float = math.inf,
+        certify: bool = False,
         on_round: Callable[[Round], None] | None = None,
     ) -> list[Equilibrium]:
         """Play one game for each gamma, the largest first."""
@@ -76,9 +82,11 @@ class ExponentiatedGradient(GameSolver):
             pool.add_classifier(decided, learner.constant(decision))
         ended: dict[float, Equilibrium] = {}
         for gamma in sorted(set(gammas), reverse=True):
-            game = _Game(learner, auditor, pool, gamma, C, tol)
+            game = _Game(learner, auditor, pool, gamma, C, tol, budget)
             try:
                 game.play(max_iter, on_round)
+                if certify:
+                    game.certify()
             except KeyboardInterrupt:
                 if game.standing is not None:
                     ended[gamma] = game.equilibrium()
@@ -109,9 +117,11 @@ class _Game:
         gamma: float,
         C: float,
         tol: float | None,
+        budget: float,
     ) -> None:
         self._learner, self._auditor, self._pool = learner, auditor, pool
         self._gamma, self._C, self._tol = gamma, C, tol
+        self._start, self._budget = time.monotonic(), budget
         self._program: Weighing = weigh(pool.error, pool.unfairness, gamma, C)
         self._number = 0
         self._plays: list[int] = []
@@ -120,19 +130,27 @@ class _Game:
         self._closing_duals = np.zeros(0)
         self._records: list[tuple[int, _Standing]] = []
         self.standing: _Standing | None = None
+        self.certificate: Certificate | None = None
 
     def play(self, max_iter: int, on_round: Callable[[Round], None] | None) -> None:
         """Play until neither side finds anything better, or every round is played."""
         while self._number < max_iter:
-            closing = self._number + 1 == max_iter or self._is_quiet()
+            closing = self._number + 1 == max_iter or self._is_quiet() or self._left() < 0.3
             self._play_round(closing)
             if closing or self._number <= _LOOK_EVERY or self._number % _LOOK_EVERY == 0:
                 self._look(_FOUND_AT_ONCE, _WORSE)
             if on_round is not None:
                 on_round(self._round())
-            if closing and self._tol is not None and self.gap <= self._tol:
+            if closing and (self._left() < 0.3 or self._has_converged()):
                 break
         self._look(_FOUND_AT_LAST, _WORSE_AT_LAST, thorough=True)
+
+    def _left(self) -> float:
+        """The part of the budget that is left; the last look needs some of it."""
+        return 1.0 - (time.monotonic() - self._start) / self._budget
+
+    def _has_converged(self) -> bool:
+        return self._tol is not None and self.gap <= self._tol
 
     def _is_quiet(self) -> bool:
         if self._tol is None or len(self._gains) < _QUIET:
@@ -185,9 +203,29 @@ class _Game:
             if unfairness > known + ROUNDING:
                 pool.add_group(found)
             self._last_excess = max(0.0, unfairness - max(self._gamma, known))
-            if self._last_excess <= worse:
+            if self._last_excess <= worse or self._left() <= 0:
                 break
         self.standing = min((self._standing(one, found) for one in tried), key=self._worth)
+        self._records.append((self._number, self.standing))
+
+    def certify(self) -> None:
+        """Play on, with no slack, until the mixture is proven within gamma or the budget ends."""
+        pool = self._pool
+        while True:
+            program = weigh_strictly(pool, self._gamma)
+            found, unfairness = self._audit(program.weights, thorough=False)
+            if unfairness <= self._gamma + ROUNDING:
+                certificate = prove_mixture(
+                    self._auditor, pool, program.weights, self._gamma, self._start + self._budget
+                )
+                if certificate.refuted_by is None or self._left() <= 0:
+                    break
+                found = certificate.refuted_by
+                self._program = program
+                self._play_round(closing=True)
+            pool.add_group(found)
+        self.certificate = certificate
+        self.standing = self._standing(certificate.weights, found)
         self._records.append((self._number, self.standing))
 
     def _audit(self, weights: Array, thorough: bool) -> tuple[PooledGroup, float]:
@@ -250,6 +288,14 @@ class _Game:
             ),
             gap=self.gap,
             worst=notion.subgroup(standing.worst.key, standing.worst.members, probability, None),
-            upper_bound=float(auditor.upper_bound(auditor.residuals(probability[None], None))[0]),
+            upper_bound=self._upper_bound(probability),
             converged=self.gap <= tol and penalty <= tol,
+            certified=self.certificate is not None
+            and self.certificate.upper_bound <= self._gamma + ROUNDING,
         )
+
+    def _upper_bound(self, probability: Array) -> float:
+        if self.certificate is not None:
+            return self.certificate.upper_bound
+        residuals = self._auditor.residuals(probability[None], None)
+        return float(self._auditor.upper_bound(residuals)[0])

@@ -1,0 +1,56 @@
+"""From a mixture that no subgroup was found against to one that is proven, by cutting planes.
+
+The program is solved with no slack over the subgroups of the pool, and the Auditor proves that none
+of the class exceeds gamma or names one that does. That one joins the pool, the Learner answers the
+program's duals, and it starts again. Each subgroup that comes in cuts the last mixture off; the
+constants, which treat all alike, are never cut off.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from gerrymend._sums import Array
+from gerrymend.auditor import Auditor
+from gerrymend.measured import ROUNDING
+from gerrymend.solvers.pool import Pool, PooledGroup
+from gerrymend.solvers.program import Weighing, weigh
+
+# The program aims this much below gamma: a bound can then fall below gamma without being tight,
+# and a subgroup that is a little worse than those of the pool refutes nothing.
+_AIM = 0.97
+
+
+class Certificate(NamedTuple):
+    """What is proven of a mixture: no subgroup of the class exceeds `upper_bound`.
+
+    `refuted_by` is a subgroup above gamma, where there was no time left to learn from it.
+    """
+
+    weights: Array
+    upper_bound: float
+    refuted_by: PooledGroup | None
+
+
+def weigh_strictly(pool: Pool, gamma: float) -> Weighing:
+    """The mixture of least error that keeps every subgroup of the pool below gamma."""
+    return weigh(pool.error, pool.unfairness, _AIM * gamma, np.inf)
+
+
+def prove_mixture(
+    auditor: Auditor, pool: Pool, weights: Array, gamma: float, deadline: float
+) -> Certificate:
+    """Prove a mixture within gamma, or find a subgroup that refutes it, before the deadline."""
+    probability = pool.probability(weights)
+    n, bounds = auditor.total_weight, []
+    for which, residual in enumerate(auditor.residuals(probability[None], None)):
+        seconds = max(0.0, deadline - time.monotonic())
+        bound = auditor.notions[which].subgroups
+        bracket = bound.prove(residual[0], at_most=gamma * n, seconds=seconds)
+        bounds.append(bracket.upper_bound / n)
+        if abs(float(bracket.found.values[0])) / n > gamma + ROUNDING:
+            found = bracket.found
+            group = PooledGroup(which, found.members[0] > 0, found.keys[0])
+            return Certificate(weights, max(bounds), group)
+    return Certificate(weights, max(bounds), None)
