@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.counting import audit_counts
+    from gerrymend.frontier import FrontierInterrupted, pareto_frontier
     from gerrymend.measured import Subgroup
     from gerrymend.notions import FairnessNotion
     from gerrymend.proving import Proof, prove
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         Trees,
         ValueSets,
     )
+    from gerrymend.tradeoffs import FrontierPoint, ParetoFrontier
 
 __version__ = "0.1.0"
 
@@ -40,6 +42,10 @@ _HOME = {
     "Subgroup": "measured",
     "SubgroupParityClassifier": "classifiers",
     "MarginalParityClassifier": "classifiers",
+    "pareto_frontier": "frontier",
+    "FrontierInterrupted": "frontier",
+    "ParetoFrontier": "tradeoffs",
+    "FrontierPoint": "tradeoffs",
     "FairnessNotion": "notions",
     "FictitiousPlay": "solvers",
     "ExponentiatedGradient": "solvers",
@@ -59,9 +65,12 @@ __all__ = [
     "ExponentiatedGradient",
     "FairnessNotion",
     "FictitiousPlay",
+    "FrontierInterrupted",
+    "FrontierPoint",
     "LinearThresholds",
     "MarginalParityClassifier",
     "Marginals",
+    "ParetoFrontier",
     "Proof",
     "Subgroup",
     "SubgroupParityClassifier",
@@ -70,6 +79,7 @@ __all__ = [
     "audit",
     "audit_counts",
     "check_report",
+    "pareto_frontier",
     "prove",
 ]
 
