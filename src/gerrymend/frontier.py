@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -351,6 +351,8 @@ def _audited_class(estimator: ParityClassifier, asked: Any) -> SubgroupClass:
 
 
 def _check_gammas(gammas: Any) -> list[float]:
+    if isinstance(gammas, str) or not isinstance(gammas, Iterable):
+        raise TypeError(f"gammas must be a list of numbers; got {gammas!r}. For one: [{gammas!r}].")
     levels = [check_gamma(gamma) for gamma in gammas]
     if not levels:
         raise ValueError("gammas is empty; pass at least one value of gamma.")
