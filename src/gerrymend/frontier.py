@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 
 from gerrymend._sums import Array
 from gerrymend._validation import check_fraction, check_gamma, check_number, check_whole
-from gerrymend.auditing import audit
 from gerrymend.learners import check_estimator_kind
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.parity import ParityClassifier
@@ -236,15 +235,7 @@ def _measure(
     samples: Sequence[Rows], probabilities: list[Array], how: dict[str, Any]
 ) -> list[OnRows]:
     """Error and audit of one model on each sample."""
-    measured = []
-    for rows, p in zip(samples, probabilities, strict=True):
-        report = audit(
-            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.weight,
-            decision_probabilities=True, **how,
-        )  # fmt: skip
-        wrong = np.where(rows.labels == report.labels[1], 1.0 - p, p)
-        measured.append(OnRows(float(np.average(wrong, weights=rows.weight)), report))
-    return measured
+    return [OnRows.measure(rows, p, how) for rows, p in zip(samples, probabilities, strict=True)]
 
 
 def _point(

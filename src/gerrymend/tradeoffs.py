@@ -1,7 +1,7 @@
 """ParetoFrontier: models by error and unfairness, which of them are dominated, and the knee."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -9,7 +9,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._sums import Array
+from gerrymend.auditing import audit
 from gerrymend.report import AuditReport
+from gerrymend.rows import Rows
 
 # Errors and unfairness are compared to so many digits; what is beyond is rounding.
 _DIGITS = 12
@@ -33,6 +36,16 @@ class OnRows:
     error: float
     report: AuditReport
     dominated: bool = False
+
+    @classmethod
+    def measure(cls, rows: Rows, p: Array, how: Mapping[str, Any]) -> "OnRows":
+        """Error and audit of decisions that are positive with probability p."""
+        report = audit(
+            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.weight,
+            decision_probabilities=True, **how,
+        )  # fmt: skip
+        wrong = np.where(rows.labels == report.labels[1], 1.0 - p, p)
+        return cls(float(np.average(wrong, weights=rows.weight)), report)
 
     @property
     def unfairness(self) -> float:
