@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.counting import audit_counts
+    from gerrymend.derandomizing import DerandomizationCost
     from gerrymend.frontier import FrontierInterrupted, pareto_frontier
     from gerrymend.measured import Subgroup
+    from gerrymend.mixture_classifier import MixtureClassifier
     from gerrymend.notions import FairnessNotion
     from gerrymend.proving import Proof, prove
     from gerrymend.report import AuditReport
+    from gerrymend.saving import ModelFileError, load_model, save_model
     from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay
     from gerrymend.subgroups import (
         Conjunctions,
@@ -46,6 +49,11 @@ _HOME = {
     "FrontierInterrupted": "frontier",
     "ParetoFrontier": "tradeoffs",
     "FrontierPoint": "tradeoffs",
+    "MixtureClassifier": "mixture_classifier",
+    "DerandomizationCost": "derandomizing",
+    "save_model": "saving",
+    "load_model": "saving",
+    "ModelFileError": "saving",
     "FairnessNotion": "notions",
     "FictitiousPlay": "solvers",
     "ExponentiatedGradient": "solvers",
@@ -61,6 +69,7 @@ __all__ = [
     "AuditReport",
     "CheckResult",
     "Conjunctions",
+    "DerandomizationCost",
     "ExplicitGroups",
     "ExponentiatedGradient",
     "FairnessNotion",
@@ -70,6 +79,8 @@ __all__ = [
     "LinearThresholds",
     "MarginalParityClassifier",
     "Marginals",
+    "MixtureClassifier",
+    "ModelFileError",
     "ParetoFrontier",
     "Proof",
     "Subgroup",
@@ -79,8 +90,10 @@ __all__ = [
     "audit",
     "audit_counts",
     "check_report",
+    "load_model",
     "pareto_frontier",
     "prove",
+    "save_model",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The command line: `gerrymend audit`, `fit`, `predict`, `frontier`, `demo`, `data`, `reproduce`."""
+"""The command line: `gerrymend audit`, `fit`, `predict`, `frontier`, `demo` and so on."""
 
 import importlib
 import sys

@@ -71,6 +71,18 @@ class LabelPredictor:
         return np.asarray(self.classifier.predict(X)).ravel() == 1
 
 
+@dataclass(frozen=True, eq=False)
+class ThresholdPredictor:
+    """Decides 1 where a mixture does so with at least the probability `cut`."""
+
+    mixture: "Mixture"
+    cut: float
+
+    def decide(self, X: Any) -> NDArray[np.bool_]:
+        """Whether the probability reaches the cut."""
+        return self.mixture.positive_probability(X) >= self.cut
+
+
 class LinearPredictors(Sequence[LinearPredictor]):
     """Many linear predictors as one matrix of coefficients, one a row."""
 

@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
-    check_frame,
     check_gamma,
     check_labels,
     check_no_missing,
@@ -26,16 +24,14 @@ from gerrymend._validation import (
     check_same_length,
     check_weights,
     check_whole,
-    did_you_mean,
-    frame_of,
     is_frame,
-    is_lazy,
 )
 from gerrymend.auditor import Auditor
-from gerrymend.learners import check_estimator_kind, is_linear, make_learner
-from gerrymend.mixture import row_draws
+from gerrymend.features import FeatureReader
+from gerrymend.learners import check_estimator_kind, make_learner
+from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
 from gerrymend.notions import as_notions
-from gerrymend.protected import Column, distinct_rows, read_columns
+from gerrymend.protected import distinct_rows, named_columns, read_columns
 from gerrymend.solvers import Equilibrium, Round, as_solver, play
 from gerrymend.solvers.base import Interrupted
 from gerrymend.subgroups import SubgroupClass
@@ -110,8 +106,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         This is not P(y | x): it says how often a row like this is decided so, and it is what the
         fairness guarantee is about.
         """
-        positive = self._positive_probability(X)
-        return np.column_stack([1.0 - positive, positive])
+        check_is_fitted(self, "mixture_")
+        return self.mixture_.predict_proba(X)
 
     def predict(self, X: Any, random_state: Any = None) -> NDArray[Any]:
         """Draw a decision for each row.
@@ -126,30 +122,22 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
             None repeats the draws of the fitted model; anything else draws anew.
         """
         check_is_fitted(self, "mixture_")
-        seed = self._seed if random_state is None else _draw_seed(random_state)
-        X = self._read_features(X, reset=False)
-        positive = self.mixture_.positive_probability(X)
-        return self.classes_[(row_draws(X, seed) < positive).astype(np.intp)]
+        return self.mixture_.predict(X, random_state)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Expected accuracy of the randomised decisions; no draw plays a part."""
-        positive = self._positive_probability(X)
-        labels = as_vector(y, "y")
-        check_same_length(X=positive, y=labels)
-        weight = check_weights(sample_weight, len(labels))
-        right = np.where(labels == self.classes_[1], positive, 1.0 - positive)
-        right[~np.isin(labels, self.classes_)] = 0.0
-        return float(np.average(right, weights=weight))
+        check_is_fitted(self, "mixture_")
+        return self.mixture_.score(X, y, sample_weight)
 
     @property
     def predictors_(self) -> Sequence[Any]:
         """The predictors of the mixture."""
-        return self.mixture_.predictors
+        return self.mixture_.predictors_
 
     @property
     def weights_(self) -> Array:
         """The probability with which each predictor is used."""
-        return self.mixture_.weights
+        return self.mixture_.weights_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -157,10 +145,6 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         if self.estimator is not None:
             tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
         return tags
-
-    def _positive_probability(self, X: Any) -> Array:
-        check_is_fitted(self, "mixture_")
-        return self.mixture_.positive_probability(self._read_features(X, reset=False))
 
     def _play(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, gammas: list[float]
@@ -176,16 +160,18 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         subgroups = self._subgroup_class()
         estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
 
-        features = self._read_features(X, reset=True, estimator=estimator)
+        allow_nan = get_tags(self).input_tags.allow_nan
+        self._reader = FeatureReader.of(X, estimator, allow_nan=allow_nan)
+        features = self._reader.read(X, self, reset=True)
         if sensitive_features is None:
             protected = read_columns(X if is_frame(X) else features, "X")
         else:
-            protected = _protected_columns(X, sensitive_features)
+            protected = read_columns(named_columns(X, sensitive_features))
         n_rows = features.shape[0]
         labels = self._read_labels(y)
         check_same_length(X=range(n_rows), y=labels, sensitive_features=protected[0].values)
         weight = check_weights(sample_weight, n_rows)
-        self._seed = _draw_seed(self.random_state)
+        self._seed = draw_seed(self.random_state)
 
         order, cells = distinct_rows(protected).sorted_by(labels)
         labels, weight = labels[order], weight[order]
@@ -210,7 +196,15 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
 
     def _store(self, equilibrium: Equilibrium) -> None:
         assert equilibrium.mixture is not None
-        self.mixture_ = equilibrium.mixture
+        self.mixture_ = MixtureClassifier(
+            equilibrium.mixture,
+            classes=self.classes_,
+            n_features=self.n_features_in_,
+            feature_names=getattr(self, "feature_names_in_", None),
+            reader=self._reader,
+            seed=self._seed,
+            training=self._summary(equilibrium),
+        )
         self.n_iter_ = self.n_oracle_calls_ = equilibrium.n_rounds
         self.history_ = {
             "error": equilibrium.error,
@@ -221,31 +215,20 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         self.worst_subgroup_ = equilibrium.worst
         self.upper_bound_ = equilibrium.upper_bound
 
-    def _read_features(self, X: Any, *, reset: bool, estimator: Any = None) -> Any:
-        """An array of numbers, or, for estimators that can take one, the frame as it is."""
-        allow_nan = get_tags(self).input_tags.allow_nan
-        frame = frame_of(X, "X") if is_frame(X) else None
-        if reset:
-            self._takes_frame = frame is not None and not is_linear(estimator)
-        if self._takes_frame and frame is not None:
-            # What a pipeline's first step does about missing values, only the pipeline knows.
-            check_frame(frame, allow_missing=allow_nan or isinstance(self.estimator, Pipeline))
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
-        if is_lazy(X):
-            raise TypeError("X is a lazy frame; collect it first: X.collect().")
-        try:
-            return validate_data(
-                self,
-                X,
-                reset=reset,
-                dtype=np.float64,
-                ensure_all_finite="allow-nan" if allow_nan else True,
-            )
-        except ValueError as error:
-            if remedy := _remedy(str(error)):
-                raise ValueError(f"{error}\n{remedy}") from error
-            raise
+    def _summary(self, equilibrium: Equilibrium) -> dict[str, Any]:
+        """How the mixture was trained, as plain data that tells nothing of a row."""
+        return {
+            "classifier": type(self).__name__,
+            "estimator": repr(self.estimator),
+            "notions": [notion.to_dict() for notion in as_notions(self.notion)],
+            "subgroups": repr(self._subgroup_class()),
+            "gamma": float(equilibrium.gamma),
+            "rounds": equilibrium.n_rounds,
+            "error": float(equilibrium.error[-1]),
+            "unfairness": float(equilibrium.unfairness[-1]),
+            "upper_bound": float(equilibrium.upper_bound),
+            "gap": float(equilibrium.gap),
+        }
 
     def _read_labels(self, y: Any) -> NDArray[np.intp]:
         if y is None:
@@ -273,48 +256,6 @@ class _Progress:
             "round %d of at most %d: error %.4f, unfairness %.4f",
             played.number, self._max_iter, played.error.mean(), played.unfairness.max(),
         )  # fmt: skip
-
-
-def _remedy(message: str) -> str:
-    """What to do about values of X that scikit-learn refuses."""
-    if "could not convert" in message:
-        return (
-            "X has values that are no numbers. Encode them, for example with estimator="
-            "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the "
-            "frame as it is."
-        )
-    if "contains infinity" in message:
-        return "Replace infinite values of X by a finite number, or drop these rows."
-    return ""
-
-
-def _protected_columns(X: Any, sensitive_features: Any) -> tuple[Column, ...]:
-    """The protected attributes: given as data, or by their names in X."""
-    names = sensitive_features
-    if isinstance(names, str):
-        names = [names]
-    if not (isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names)):
-        return read_columns(sensitive_features)
-    if not is_frame(X):
-        if len(names) == np.shape(X)[0]:
-            return read_columns(list(names))
-        raise ValueError(
-            f"sensitive_features={names!r} names columns, and X has no column names. Pass X as a "
-            "frame, or pass the protected columns themselves."
-        )
-    frame = frame_of(X, "X")
-    for name in names:
-        if name not in frame.columns:
-            raise ValueError(
-                f"sensitive_features names {name!r}, which is no column of X"
-                f"{did_you_mean(name, frame.columns)}. A list of strings names columns; pass "
-                "values as an array or a Series."
-            )
-    return read_columns(frame.select(list(names)).to_native())
-
-
-def _draw_seed(random_state: Any) -> int:
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _seed_estimator(estimator: Any, seed: int) -> None:

@@ -107,6 +107,31 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
     return columns
 
 
+def named_columns(X: Any, sensitive_features: Any) -> Any:
+    """The protected attributes as they are; if they are names, these columns of the frame X."""
+    names = sensitive_features
+    if isinstance(names, str):
+        names = [names]
+    if not (isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names)):
+        return sensitive_features
+    if not is_frame(X):
+        if len(names) == np.shape(X)[0]:
+            return list(names)
+        raise ValueError(
+            f"sensitive_features={names!r} names columns, and X has no column names. Pass X as a "
+            "frame, or pass the protected columns themselves."
+        )
+    frame = frame_of(X, "X")
+    for name in names:
+        if name not in frame.columns:
+            raise ValueError(
+                f"sensitive_features names {name!r}, which is no column of X"
+                f"{did_you_mean(name, frame.columns)}. A list of strings names columns; pass "
+                "values as an array or a Series."
+            )
+    return frame.select(list(names)).to_native()
+
+
 def take_rows(
     columns: Sequence[Column], rows: NDArray[np.intp] | NDArray[np.bool_]
 ) -> tuple[Column, ...]:

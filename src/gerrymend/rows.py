@@ -13,8 +13,6 @@ from sklearn.utils import _safe_indexing
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
-    check_attribute_names,
-    check_column,
     check_labels,
     check_no_missing,
     check_same_length,
@@ -23,7 +21,7 @@ from gerrymend._validation import (
     is_frame,
     is_series,
 )
-from gerrymend.protected import read_columns
+from gerrymend.protected import named_columns, read_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class Rows:
         labels = as_vector(y, names["y"])
         check_no_missing(labels, names["y"])
         check_labels(labels, names["y"])
-        protected = protected_data(X, sensitive_features, names["sensitive_features"])
+        protected = X if sensitive_features is None else named_columns(X, sensitive_features)
         n_protected = len(read_columns(protected, names["sensitive_features"])[0].values)
         lengths = {"X": np.shape(X)[0], "y": len(labels), "sensitive_features": n_protected}
         check_same_length(**{names[part]: range(length) for part, length in lengths.items()})
@@ -77,25 +75,6 @@ class Rows:
         weight = None if self.weight is None else self.weight[rows]
         taken = take_rows(self.features, rows), self.labels[rows], take_rows(self.protected, rows)
         return Rows(*taken, weight)
-
-
-def protected_data(X: Any, sensitive_features: Any, argument: str = "sensitive_features") -> Any:
-    """The protected attributes as data: as given, or the columns of X that are named, or all."""
-    if sensitive_features is None:
-        return X
-    names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
-    are_names = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
-    if not are_names or (not is_frame(X) and len(names) == np.shape(X)[0]):
-        return sensitive_features
-    if not is_frame(X):
-        raise ValueError(
-            f"{argument}={names!r} names columns, and X has no column names. Pass X as a frame, or "
-            "pass the protected columns themselves."
-        )
-    frame = frame_of(X, "X")
-    for name in check_attribute_names(names):
-        check_column(name, argument, frame.columns, "X")
-    return frame.select(list(names)).to_native()
 
 
 def take_rows(data: Any, rows: NDArray[np.intp]) -> Any:

@@ -5,17 +5,14 @@ finds the records of its configuration and goes on with the rest.
 """
 
 import json
-import os
-import platform
-import tempfile
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-PACKAGES = ("gerrymend", "numpy", "scipy", "scikit-learn")
+from gerrymend._files import write_whole
+from gerrymend._versions import versions
 
 
 class Records:
@@ -62,25 +59,7 @@ class Records:
 def write_text(path: Path, text: str) -> None:
     """Write a file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def versions() -> dict[str, str]:
-    """Versions of what made a record."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+    write_whole(path, text.encode())
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,82 @@
+"""Reading X: an array of numbers, or a frame as it is, for estimators that can take one."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import validate_data
+
+from gerrymend._validation import check_frame, frame_of, is_frame, is_lazy
+from gerrymend.learners import is_linear
+
+
+@dataclass(frozen=True)
+class FeatureReader:
+    """How X is read, the same when a model is fitted and ever after.
+
+    Parameters
+    ----------
+    takes_frames : bool
+        Whether a frame is handed to the predictors as it is, rather than as an array.
+    allow_nan : bool
+        Whether an array may have missing values.
+    allow_missing : bool
+        Whether a frame may.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> reader = FeatureReader()
+    >>> reader.read([[1, 2], [3, 4]], DecisionTreeClassifier(), reset=True).dtype.name
+    'float64'
+    """
+
+    takes_frames: bool = False
+    allow_nan: bool = False
+    allow_missing: bool = False
+
+    @classmethod
+    def of(cls, X: Any, estimator: Any, *, allow_nan: bool) -> Self:
+        """What `estimator` can be given, if it is fitted to X."""
+        return cls(
+            takes_frames=is_frame(X) and not is_linear(estimator),
+            allow_nan=allow_nan,
+            # What a pipeline's first step does about missing values, only the pipeline knows.
+            allow_missing=allow_nan or isinstance(estimator, Pipeline),
+        )
+
+    def read(self, X: Any, model: Any, *, reset: bool) -> Any:
+        """X, checked against the features of `model`, or `reset` as these."""
+        frame = frame_of(X, "X") if is_frame(X) else None
+        if self.takes_frames and frame is not None:
+            check_frame(frame, allow_missing=self.allow_missing)
+            validate_data(model, X, reset=reset, skip_check_array=True)
+            return X
+        if is_lazy(X):
+            raise TypeError("X is a lazy frame; collect it first: X.collect().")
+        try:
+            return validate_data(
+                model,
+                X,
+                reset=reset,
+                dtype=np.float64,
+                ensure_all_finite="allow-nan" if self.allow_nan else True,
+            )
+        except ValueError as error:
+            if remedy := _remedy(str(error)):
+                raise ValueError(f"{error}\n{remedy}") from error
+            raise
+
+
+def _remedy(message: str) -> str:
+    """What to do about values of X that scikit-learn refuses."""
+    if "could not convert" in message:
+        return (
+            "X has values that are no numbers. Encode them, for example with estimator="
+            "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the "
+            "frame as it is."
+        )
+    if "contains infinity" in message:
+        return "Replace infinite values of X by a finite number, or drop these rows."
+    return ""
