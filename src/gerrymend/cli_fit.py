@@ -115,7 +115,7 @@ def add_to(app: typer.Typer) -> None:
 
         gerrymend demo --save toy.csv
 
-        gerrymend fit toy.csv --label y --protected race,gender --drop decided --out m.skops
+        gerrymend fit toy.csv --label y --protected race,gender --out m.skops
         """
         options = {
             "file": file,

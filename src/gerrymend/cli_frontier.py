@@ -3,7 +3,7 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -85,7 +85,7 @@ def add_to(app: typer.Typer) -> None:
 
         gerrymend demo --save toy.csv
 
-        gerrymend frontier toy.csv --label y --protected race,gender --drop decided
+        gerrymend frontier toy.csv --label y --protected race,gender
         """
         options = {
             "file": file,
@@ -123,6 +123,10 @@ def run(
         from gerrymend.frontier import GAMMAS, FrontierInterrupted
 
         levels = GAMMAS if gammas is None else _numbers(gammas)
+        for name, given in {"--estimator": estimators, "--notion": options["notion"]}.items():
+            _check_once(given, name)
+        if jobs < 1 and jobs != -1:
+            raise ValueError(f"--jobs must be 1 or more, or -1 for all cores; got {jobs}.")
         request = TrainingRequest(**options, gammas=levels)
         check_target(json_file, "--json", request.file)
         with (
@@ -194,6 +198,12 @@ def _numbers(given: list[str]) -> tuple[float, ...]:
             f"--gammas must be numbers, separated by commas, such as 0,0.005,0.01; got "
             f"{','.join(given)!r}."
         ) from None
+
+
+def _check_once(names: Sequence[str], option_name: str) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise ValueError(f"{option_name} names {name!r} more than once; name it once.")
 
 
 def show(console: Console, frontier: "ParetoFrontier") -> None:

@@ -3,6 +3,7 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
+import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 _PREDICTION, _FILE = "What to predict", "Reading and writing"
+
+# How load_model() says which types it has to be told to trust.
+_TRUSTED = re.compile(r"trusted=\[(.*)\]")
+
+
+def _as_option(trusted: re.Match[str]) -> str:
+    return "--trust " + trusted[1].replace("'", "").replace(" ", "")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -101,7 +109,7 @@ def _load(path: Path, trusted: list[str]) -> Any:
         model = load_model(path, trusted=trusted)
     except (ModelFileError, OSError) as error:
         words = str(error).replace(f"path={str(path)!r}", f"MODEL {path}")
-        raise ValueError(words.replace("pass trusted=", "pass as --trust: ")) from None
+        raise ValueError(_TRUSTED.sub(_as_option, words)) from None
     if not hasattr(model, "feature_names_in_"):
         raise ValueError(
             f"MODEL {path} was trained on an array, and doesn't know its columns by name. Predict "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gerrymend._validation import check_choice, check_column, check_fraction, check_gamma
 from gerrymend.cli_audit_request import ANYWHERE, SUBJECT, replaced, split
+from gerrymend.examination import check_budget
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.rows import Rows
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
@@ -99,6 +100,7 @@ class TrainingRequest:
             if self.test_size is not None:
                 check_fraction(self.test_size, "test_size", remedy="It is a part of the rows.")
             as_subgroup_class(self.subgroups)
+            check_budget(self.budget)
         except ValueError as error:
             raise ValueError(self.in_options(str(error))) from None
 

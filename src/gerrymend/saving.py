@@ -27,6 +27,9 @@ FORMAT_VERSION = 1
 _NAME = b"gerrymend model"
 _FIRST_LINE = re.compile(re.escape(_NAME) + rb", format (\d{1,9}), sha256 ([0-9a-f]{64})\n")
 
+# Imputers keep types of numbers, which skops reads off empty arrays, without pickle.
+_HARMLESS = ("numpy.dtype",)
+
 
 class ModelFileError(ValueError):
     """A file that can't be loaded as a model; says which, why, and what to do about it."""
@@ -75,7 +78,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     plain["steps"] = steps
     try:
         archive = skops_io.dumps(plain)
-        untrusted = list(skops_io.get_untrusted_types(data=archive))
+        untrusted = [
+            one for one in skops_io.get_untrusted_types(data=archive) if one not in _HARMLESS
+        ]
     except Exception as error:  # skops walks any estimator, and any estimator can object
         raise TypeError(
             f"The model can't be saved: skops can't write an estimator in it ({error}). Pass an "
@@ -127,7 +132,8 @@ def load_model(
         untrusted = set(skops_io.get_untrusted_types(data=archive))
     except Exception as error:  # a forged archive can fail in any way
         raise _unreadable(path, error) from error
-    names = [one if isinstance(one, str) else f"{one.__module__}.{one.__name__}" for one in trusted]
+    named = [one if isinstance(one, str) else f"{one.__module__}.{one.__name__}" for one in trusted]
+    names = [*_HARMLESS, *named]
     _check_trusted(path, untrusted - set(names))
     try:
         plain = skops_io.loads(archive, trusted=names)
