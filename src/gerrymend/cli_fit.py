@@ -77,9 +77,7 @@ def add_to(app: typer.Typer) -> None:
         file: File,
         label: Label,
         protected: Protected,
-        out: Annotated[Path, option(
-            "The model is written here, as a file of skops.", _FILE, metavar="MODEL",
-            show_default=False)],
+        *,
         features: Features = None,
         drop: Drop = None,
         exclude_protected: ExcludeProtected = False,
@@ -101,15 +99,19 @@ def add_to(app: typer.Typer) -> None:
             "Seconds that the proof of an audit may take, and --certify.", _TRAINING)] = 30.0,
         min_group_size: MinGroupSize = 10,
         seed: Seed = 0,
+        out: Annotated[Path, option(
+            "The model is written here, as a file of skops.", _FILE, metavar="MODEL",
+            show_default=False)],
         separator: Separator = None,
         missing: Missing = None,
     ) -> None:  # fmt: skip
         """Train a model whose rates differ by at most gamma in every subgroup.
 
-        Text columns become indicators, numbers are scaled. The model is audited on the
-        rows that it was trained on and, with --test-size, on others. The exit code is
-        0 where it is proven that no subgroup of the training rows exceeds gamma, 1 where
-        one does, 3 where neither could be shown, and 2 where the call or the data is wrong.
+        Text columns become indicators, numbers are scaled. The model is audited on
+        the rows that it was trained on and, with --test-size, on others. The exit
+        code is 0 where it is proven that no subgroup of the training rows exceeds
+        gamma, 1 where one does, 3 where neither could be shown, and 2 where the
+        call or the data is wrong.
 
         Example, with data that the demonstration makes:
 

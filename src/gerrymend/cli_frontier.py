@@ -77,9 +77,10 @@ def add_to(app: typer.Typer) -> None:
     ) -> None:  # fmt: skip
         """Show what each unfairness costs in error, for people to choose from.
 
-        A model is trained for every gamma, and audited as gerrymend audit does it, on the
-        training rows and, with --test-size, on others. Points that another one beats in
-        both are marked, and the knee is suggested. To take one: gerrymend fit --gamma.
+        A model is trained for every gamma, and audited as gerrymend audit does it,
+        on the training rows and, with --test-size, on others. Points that another
+        one beats in both are marked, and the knee is suggested. To take one:
+        gerrymend fit --gamma.
 
         Example, with data that the demonstration makes:
 

@@ -46,15 +46,16 @@ def add_to(app: typer.Typer) -> None:
         model: Annotated[Path, typer.Argument(
             metavar="MODEL", help="A model that gerrymend fit or save_model() wrote.")],
         file: File,
-        out: Annotated[Path, option(
-            "Predictions are written here: a .csv or .parquet file.", _FILE,
-            metavar="FILE", show_default=False)],
+        *,
         probabilities: Annotated[bool, option(
             "Write the probability of deciding positive too.", _PREDICTION,
             "--probabilities")] = False,
         seed: Annotated[int | None, option(
             "Seed of the draws.", _PREDICTION, min=0,
             show_default="the model's own")] = None,
+        out: Annotated[Path, option(
+            "Predictions are written here: a .csv or .parquet file.", _FILE,
+            metavar="FILE", show_default=False)],
         trust: Annotated[list[str] | None, option(
             "Types in MODEL to load that skops doesn't vouch for, separated by commas; gerrymend "
             "fit says which.", _FILE, metavar="TYPES", show_default=False)] = None,
@@ -63,8 +64,8 @@ def add_to(app: typer.Typer) -> None:
     ) -> None:  # fmt: skip
         """Decide for each row of a file, in its order.
 
-        A model may draw its decisions. A row's draw depends on the seed and on the row's
-        values alone: the same person gets the same decision in any file.
+        A model may draw its decisions. A row's draw depends on the seed and on the
+        row's values alone: the same person gets the same decision in any file.
 
         Example, with the model that the example of gerrymend fit makes:
 

@@ -189,7 +189,7 @@ def _points(
 
     So points are done early, and a single setting keeps all processes busy too.
     """
-    workers = Parallel(n_jobs=n_jobs, return_as="generator")
+    workers = Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1)
     at_once = effective_n_jobs(n_jobs)
     for start in range(0, len(settings), at_once):
         batch = settings[start : start + at_once]
