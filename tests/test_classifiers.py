@@ -1,3 +1,4 @@
+import os
 import pickle
 import subprocess
 import sys
@@ -186,7 +187,7 @@ def test_seeds_reproduce_predictions_in_another_process(toy, tmp_path):
     )
     run = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "model.pkl")],
-        capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "77"},
+        capture_output=True, text=True, check=True, env=os.environ | {"PYTHONHASHSEED": "77"},
     )  # fmt: skip
     again = fitted(toy, DecisionTreeClassifier(max_depth=2, splitter="random"), max_iter=5)
     assert run.stdout.strip() == "".join(map(str, clf.predict(X)))

@@ -79,8 +79,8 @@ def add_to(app: typer.Typer) -> None:
 
         A model is trained for every gamma, and audited as gerrymend audit does it,
         on the training rows and, with --test-size, on others. Points that another
-        one beats in both are marked, and the knee is suggested. To take one:
-        gerrymend fit --gamma.
+        one beats in both are marked, and the knee is suggested. What is chosen is
+        trained by gerrymend fit, with --gamma.
 
         Example, with data that the demonstration makes:
 

@@ -1,6 +1,9 @@
 """A deterministic classifier in place of a mixture, and what that costs."""
 
-from collections.abc import Callable, Iterator, Sequence
+import heapq
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -31,9 +34,12 @@ from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 from gerrymend.tally import Rows, Tally
 
 Decisions = NDArray[np.bool_]
+_Audit = Callable[..., AuditReport]
 
 # Probabilities that differ by less may be the same sum of weights, in another order.
 _SAME_PROBABILITY = 1e-9
+# What the proof of an audit gets that is made only to say how near a candidate came.
+_LEAST_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -126,8 +132,8 @@ class DerandomizationCost:
                 f"  {name:13}  {one.error:.4f}       {one.unfairness:.4f}        "
                 f"{one.upper_bound:.4f}"
             )
-        paid = f"It costs {self.error:.4f} of" if self.error >= 0 else f"It saves {-self.error:.4f}"
-        lines.append(f"{paid} error. No subgroup {self._assurance()}")
+        verb = "saves" if round(self.error, 4) < 0 else "costs"
+        lines.append(f"It {verb} {abs(self.error):.4f} of error. No subgroup {self._assurance()}")
         return "\n".join(lines)
 
     def _assurance(self) -> str:
@@ -190,18 +196,19 @@ def derandomize(
         "pos_label": classifier.classes_.tolist()[1],
     }
 
-    def audited(decisions: Array) -> AuditReport:
-        return audit(
-            **given, y_pred=decisions, notion=notions, subgroups=subgroup_class, gamma=gamma,
-            budget=budget,
-        )  # fmt: skip
-
+    audited = partial(
+        _audit, given, notion=notions, subgroups=subgroup_class, gamma=gamma, budget=budget
+    )
     tally = tally_of_rows(**given, y_pred=p)
     assert tally.rows is not None
     candidates = _candidates(classifier, features, tally.rows, how)
     of_mixture = audited(p)
     search = _Search(tally, notions, subgroup_class)
-    chosen, report = _least_error(candidates, search, audited, gamma, how, of_mixture)
+    choice = _least_error(candidates, search, audited, gamma)
+    if isinstance(choice, list):
+        nearest, reached = _least_unfair(candidates, choice, search, audited, budget)
+        raise _none_within(gamma, how, len(candidates), nearest, reached, of_mixture.unfairness)
+    chosen, report = choice
     cost = DerandomizationCost(
         what=chosen.what,
         gamma=gamma,
@@ -212,6 +219,10 @@ def derandomize(
         deterministic=_figures(chosen.error, report),
     )
     return classifier.with_predictor(chosen.predictor, cost)
+
+
+def _audit(given: Mapping[str, Any], decisions: Array | Decisions, **settings: Any) -> AuditReport:
+    return audit(**given, y_pred=decisions.astype(np.float64), **settings)
 
 
 def _check_known_labels(y: Any, classifier: MixtureClassifier) -> NDArray[Any]:
@@ -310,44 +321,57 @@ class _Search:
 
 
 def _least_error(
-    candidates: Sequence[_Candidate],
-    search: _Search,
-    audited: Callable[[Array], AuditReport],
-    gamma: float,
-    how: str,
-    of_mixture: AuditReport,
-) -> tuple[_Candidate, AuditReport]:
-    """The first candidate in which neither the search nor the audit finds more than gamma."""
+    candidates: Sequence[_Candidate], search: _Search, audited: _Audit, gamma: float
+) -> tuple[_Candidate, AuditReport] | list[float]:
+    """The first candidate in which neither the search nor the audit finds more than gamma.
+
+    If there is none, what was found for each: a lower bound of its unfairness.
+    """
     found = []
     for candidate in candidates:
         decisions = candidate.decide()
         unfairness = search.unfairness(decisions, enough=gamma + ROUNDING)
         if unfairness <= gamma + ROUNDING:
-            report = audited(decisions.astype(np.float64))
+            report = audited(decisions)
             if report.verdict != "exceeds gamma":
                 return candidate, report
             unfairness = report.unfairness
         found.append(unfairness)
-    nearest, unfairness = _least_unfair(candidates, found, search)
-    other = "" if how == "best" else ' try how="best";'
-    raise ValueError(
-        f"No deterministic classifier (how={how!r}, {len(candidates)} tried) is within "
-        f"gamma={gamma:g}. The smallest unfairness reached is {unfairness:.4f}, by this one: "
-        f"{nearest.what} (error {nearest.error:.4f}). The mixture itself has "
-        f"{of_mixture.unfairness:.4f}. Allow a gamma above {unfairness:.4f};{other} or deploy the "
-        "mixture, whose draw for a row is the same every time."
-    )
+    return found
 
 
 def _least_unfair(
-    candidates: Sequence[_Candidate], found: Sequence[float], search: _Search
+    candidates: Sequence[_Candidate],
+    found: Sequence[float],
+    search: _Search,
+    audited: _Audit,
+    budget: float,
 ) -> tuple[_Candidate, float]:
-    """The least unfair; what was found refuted gamma, and is a lower bound to start from."""
-    best, least = candidates[0], np.inf
-    for i in np.argsort(found, kind="stable"):
-        if found[i] >= least:
-            break
-        unfairness = max(found[i], search.unfairness(candidates[i].decide()))
-        if unfairness < least:
-            best, least = candidates[i], unfairness
-    return best, least
+    """The least unfair by its audit; whoever has the lowest bound is searched, then audited."""
+    deadline = time.monotonic() + budget
+    queue = [(bound, number, 0) for number, bound in enumerate(found)]
+    heapq.heapify(queue)
+    while True:
+        bound, number, times_raised = heapq.heappop(queue)
+        candidate = candidates[number]
+        if times_raised == 2:
+            return candidate, bound
+        if times_raised == 0:
+            better = search.unfairness(candidate.decide())
+        else:
+            seconds = max(deadline - time.monotonic(), _LEAST_SECONDS)
+            better = audited(candidate.decide(), budget=seconds).unfairness
+        heapq.heappush(queue, (max(bound, better), number, times_raised + 1))
+
+
+def _none_within(
+    gamma: float, how: str, number: int, nearest: _Candidate, reached: float, of_mixture: float
+) -> ValueError:
+    enough = math.ceil(1e4 * reached) / 1e4
+    other = "" if how == "best" else " try how='best';"
+    return ValueError(
+        f"No deterministic classifier (how={how!r}, {number:,} tried) is within gamma={gamma:g}. "
+        f"The smallest unfairness reached is {reached:.4f}, by this one: {nearest.what} (error "
+        f"{nearest.error:.4f}). The mixture itself has {of_mixture:.4f}. Allow gamma={enough:.4f};"
+        f"{other} or deploy the mixture, whose draw for a row is the same every time."
+    )

@@ -78,13 +78,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     plain["steps"] = steps
     try:
         archive = skops_io.dumps(plain)
-        untrusted = [
-            one for one in skops_io.get_untrusted_types(data=archive) if one not in _HARMLESS
-        ]
+        untrusted = list(skops_io.get_untrusted_types(data=archive))
+        # skops writes some things, such as a lambda, that it can't read: better to know it now.
+        _rebuilt(skops_io.loads(archive, trusted=untrusted))
     except Exception as error:  # skops walks any estimator, and any estimator can object
         raise TypeError(
-            f"The model can't be saved: skops can't write an estimator in it ({error}). Pass an "
-            "estimator of scikit-learn, with no lambda or local function in it."
+            "The model can't be saved: skops can't write an estimator in it, or not so that it can "
+            f"be read ({type(error).__name__}: {error}). Pass an estimator of scikit-learn, with "
+            "no lambda or local function in it."
         ) from error
     try:
         write_whole(target, _first_line(archive) + archive)
@@ -93,7 +94,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
             f"path={str(path)!r} can't be written to: {error}. Choose a file in a folder that "
             "exists and that you may write to."
         ) from error
-    return untrusted
+    return [name for name in untrusted if name not in _HARMLESS]
 
 
 def load_model(
@@ -136,10 +137,7 @@ def load_model(
     names = [*_HARMLESS, *named]
     _check_trusted(path, untrusted - set(names))
     try:
-        plain = skops_io.loads(archive, trusted=names)
-        steps = plain.pop("steps")
-        model = model_of_plain(plain)
-        return Pipeline([*steps[:-1], (steps[-1][0], model)]) if steps else model
+        return _rebuilt(skops_io.loads(archive, trusted=names))
     except Exception as error:
         raise _unreadable(path, error) from error
 
@@ -158,7 +156,6 @@ def _deployable(model: Any) -> tuple[list[tuple[str, Any]], MixtureClassifier]:
     """The mixture, and the steps of the pipeline that it ends, of which the last is only named."""
     steps: list[tuple[str, Any]] = []
     if isinstance(model, Pipeline):
-        check_is_fitted(model)
         *before, (name, model) = model.steps
         steps = [*before, (name, None)]
     if isinstance(model, ParityClassifier):
@@ -172,6 +169,12 @@ def _deployable(model: Any) -> tuple[list[tuple[str, Any]], MixtureClassifier]:
             "SubgroupParityClassifier(make_pipeline(...))."
         )
     return steps, model
+
+
+def _rebuilt(plain: dict[str, Any]) -> MixtureClassifier | Pipeline:
+    steps = plain.pop("steps")
+    model = model_of_plain(plain)
+    return Pipeline([*steps[:-1], (steps[-1][0], model)]) if steps else model
 
 
 def _first_line(archive: bytes, version: int = FORMAT_VERSION) -> bytes:
