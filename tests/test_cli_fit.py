@@ -367,6 +367,6 @@ def test_the_examples_in_the_help_can_be_pasted(tmp_path, monkeypatch):
     for command in ("fit", "predict"):
         _, text, _ = call(command, "--help")
         lines = [line.strip() for line in text.splitlines() if line.startswith(" gerrymend ")]
-        code, out, err = call(*lines[-1].split()[1:])
+        code, out, err = call(*lines[-1].split()[1:], *(QUICK if command == "fit" else []))
         assert code in (0, 1, 3), err
         assert "400" in out

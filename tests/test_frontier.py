@@ -49,17 +49,17 @@ def without_times(frontier):
     return [{**point, "seconds": 0} for point in frontier.to_dict()["points"]]
 
 
-def test_points_are_what_fit_and_audit_give(data):
+def test_points_are_what_fit_path_and_audit_give(data):
     clf = classifier()
     before = repr(clf.get_params())
     frontier = frontier_of(data, clf)
     assert repr(clf.get_params()) == before
     assert not hasattr(clf, "mixture_")
     assert [point.gamma for point in frontier.points] == GAMMAS
-    for point in frontier.points:
-        alone = classifier(gamma=point.gamma).fit(
-            data.data, data.target, sensitive_features=data.sensitive_features
-        )
+    path = classifier().fit_path(
+        data.data, data.target, gammas=GAMMAS, sensitive_features=data.sensitive_features
+    )
+    for alone, point in zip(path, frontier.points, strict=True):
         p = alone.predict_proba(data.data)[:, 1]
         np.testing.assert_array_equal(p, point.model.predict_proba(data.data)[:, 1])
         report = audit(
