@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.counting import audit_counts
     from gerrymend.derandomizing import DerandomizationCost
+    from gerrymend.frontier import FrontierInterrupted, pareto_frontier
     from gerrymend.measured import Subgroup
     from gerrymend.mixture_classifier import MixtureClassifier
     from gerrymend.notions import FairnessNotion
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Trees,
         ValueSets,
     )
+    from gerrymend.tradeoffs import FrontierPoint, ParetoFrontier
 
 __version__ = "0.1.0"
 
@@ -43,6 +45,10 @@ _HOME = {
     "Subgroup": "measured",
     "SubgroupParityClassifier": "classifiers",
     "MarginalParityClassifier": "classifiers",
+    "pareto_frontier": "frontier",
+    "FrontierInterrupted": "frontier",
+    "ParetoFrontier": "tradeoffs",
+    "FrontierPoint": "tradeoffs",
     "MixtureClassifier": "mixture_classifier",
     "DerandomizationCost": "derandomizing",
     "save_model": "saving",
@@ -68,11 +74,14 @@ __all__ = [
     "ExponentiatedGradient",
     "FairnessNotion",
     "FictitiousPlay",
+    "FrontierInterrupted",
+    "FrontierPoint",
     "LinearThresholds",
     "MarginalParityClassifier",
     "Marginals",
     "MixtureClassifier",
     "ModelFileError",
+    "ParetoFrontier",
     "Proof",
     "Subgroup",
     "SubgroupParityClassifier",
@@ -82,6 +91,7 @@ __all__ = [
     "audit_counts",
     "check_report",
     "load_model",
+    "pareto_frontier",
     "prove",
     "save_model",
 ]

@@ -1,4 +1,4 @@
-"""The command line: `gerrymend audit`, `demo`, `data` and `reproduce`."""
+"""The command line: `gerrymend audit`, `fit`, `predict`, `frontier`, `demo` and so on."""
 
 import importlib
 import sys
@@ -42,7 +42,14 @@ def main() -> None:
                 raise typer.Exit(2) from None
         show_demo(rows, seed)
 
-    for part in ("cli_audit", "cli_data", "cli_reproduce"):
+    for part in (
+        "cli_audit",
+        "cli_fit",
+        "cli_predict",
+        "cli_frontier",
+        "cli_data",
+        "cli_reproduce",
+    ):
         importlib.import_module(f"gerrymend.{part}").add_to(app)
     app()
 

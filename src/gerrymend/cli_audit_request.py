@@ -21,6 +21,10 @@ from gerrymend.table_files import open_table, unreadable
 if TYPE_CHECKING:
     import polars as pl
 
+# Where a name in a message stands for an argument.
+ANYWHERE = r"(?<![\w'])({})(?![\w'])"
+SUBJECT = r"(?:(?<=^)|(?<=: ))({})(?==| has | is | must | ranges )"
+
 
 @dataclass(frozen=True)
 class AuditRequest:
@@ -228,10 +232,7 @@ class AuditRequest:
             "budget": "--budget",
             "threshold": "--threshold",
         }
-        message = _replaced(message, anywhere, r"(?<![\w'])({})(?![\w'])")
-        return _replaced(
-            message, subjects, r"(?:(?<=^)|(?<=: ))({})(?==| has | is | must | ranges )"
-        )
+        return replaced(replaced(message, anywhere, ANYWHERE), subjects, SUBJECT)
 
 
 def split(given: list[str], there: list[str]) -> list[str]:
@@ -244,6 +245,7 @@ def split(given: list[str], there: list[str]) -> list[str]:
     return [name if name in there else name.strip() for part in parts for name in part]
 
 
-def _replaced(message: str, words: dict[str, str], pattern: str) -> str:
+def replaced(message: str, words: dict[str, str], pattern: str) -> str:
+    """A message with other words, where the pattern has them for {}."""
     found = re.compile(pattern.format("|".join(map(re.escape, words))))
     return found.sub(lambda match: words[match[1]], message)

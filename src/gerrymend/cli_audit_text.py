@@ -12,9 +12,9 @@ from gerrymend.inference.permutation import PermutationTest
 from gerrymend.measured import Subgroup
 from gerrymend.report import AuditReport
 
-_STYLES = {"within gamma": "green", "exceeds gamma": "red", "undecided": "yellow"}
+STYLES = {"within gamma": "green", "exceeds gamma": "red", "undecided": "yellow"}
 # Lines of text beyond this are hard to read, however wide the terminal.
-_WIDEST = 100
+WIDEST = 100
 _NAME_WIDTH = 16
 _TOGETHER = re.compile(r"(?<= [−+≥≤<=]) | (?=(?:rows|points|times|%)\b)")
 
@@ -23,12 +23,12 @@ Fact = tuple[str, str]
 
 def show(console: Console, report: AuditReport, request: AuditRequest) -> None:
     """Print the verdict, what was found, how sure that is, and what was compared."""
-    width = min(console.width, _WIDEST)
+    width = min(console.width, WIDEST)
     verdict = f"{report.verdict.capitalize()}: {_reason(report)}"
     parts = [
-        Text("\n".join(wrapped(verdict, width)), f"bold {_STYLES[report.verdict]}"),
+        Text("\n".join(wrapped(verdict, width)), f"bold {STYLES[report.verdict]}"),
         *(
-            _as_text(facts, width)
+            as_text(facts, width)
             for facts in (
                 _worst(report),
                 _others(report.top[1:]),
@@ -44,7 +44,7 @@ def show(console: Console, report: AuditReport, request: AuditRequest) -> None:
     console.print()
 
 
-def _as_text(facts: list[Fact], width: int) -> Text:
+def as_text(facts: list[Fact], width: int) -> Text:
     """Names in a column of their own, and what is said beside them."""
     text = Text()
     for name, words in facts:
@@ -99,12 +99,13 @@ def _treatment(worst: Subgroup) -> list[Fact]:
     return [
         ("Worst subgroup", worst.describe()),
         ("  size", f"{worst.size:,} rows; those that count are {worst.share:.1%} of all rows"),
-        ("  rate", _rate(worst)),
+        ("  rate", rate_words(worst)),
         ("  unfairness", f"{abs(worst.unfairness):.4f}, which is its share of rows times its gap"),
     ]
 
 
-def _rate(one: Subgroup) -> str:
+def rate_words(one: Subgroup) -> str:
+    """A subgroup's rate beside the overall one."""
     times = f", {one.ratio:.2f} times" if one.overall_rate else ""
     return (
         f"{one.notion.words} {one.rate:.1%}, overall {one.overall_rate:.1%}: "
@@ -129,7 +130,7 @@ def _others(others: tuple[Subgroup, ...]) -> list[Fact]:
     for one in others:
         facts += [
             ("Also", one.describe()),
-            ("", f"{one.size:,} rows; {_rate(one)}; unfairness {abs(one.unfairness):.4f}"),
+            ("", f"{one.size:,} rows; {rate_words(one)}; unfairness {abs(one.unfairness):.4f}"),
         ]
     return facts
 
@@ -170,7 +171,7 @@ def _elsewhere(held_out: HeldOut) -> list[Fact]:
     if there is None:
         return [("Held out", f"{where}: no subgroup to measure, or too few of its rows count")]
     return [
-        ("Held out", f"{where}, the same subgroup: {_rate(there)}"),
+        ("Held out", f"{where}, the same subgroup: {rate_words(there)}"),
         ("  unfairness", f"{there.unfairness:+.4f}{_interval(held_out)}"),
     ]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gerrymend._files import write_whole
@@ -25,6 +26,9 @@ FORMAT_VERSION = 1
 
 _NAME = b"gerrymend model"
 _FIRST_LINE = re.compile(re.escape(_NAME) + rb", format (\d{1,9}), sha256 ([0-9a-f]{64})\n")
+
+# Imputers keep types of numbers, which skops reads off empty arrays, without pickle.
+_HARMLESS = ("numpy.dtype",)
 
 
 class ModelFileError(ValueError):
@@ -42,7 +46,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     Parameters
     ----------
     model : SubgroupParityClassifier, MarginalParityClassifier or MixtureClassifier, fitted
-        Of the first two, `mixture_` is saved.
+        Of the first two, `mixture_` is saved. Or a Pipeline that ends in one of them: its other
+        steps are saved too.
     path : path
         By convention it ends in ".skops".
 
@@ -67,13 +72,15 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     ([], True)
     """
     skops_io, target = _skops_io(), _check_path(path)
-    plain = plain_of_model(_deployable(model))
+    steps, mixture = _deployable(model)
+    plain = plain_of_model(mixture)
     plain["training"] = plain["training"] | {"saved_with": versions()}
+    plain["steps"] = steps
     try:
         archive = skops_io.dumps(plain)
         untrusted = list(skops_io.get_untrusted_types(data=archive))
         # skops writes some things, such as a lambda, that it can't read: better to know it now.
-        model_of_plain(skops_io.loads(archive, trusted=untrusted))
+        _rebuilt(skops_io.loads(archive, trusted=untrusted))
     except Exception as error:  # skops walks any estimator, and any estimator can object
         raise TypeError(
             "The model can't be saved: skops can't write an estimator in it, or not so that it can "
@@ -87,12 +94,12 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
             f"path={str(path)!r} can't be written to: {error}. Choose a file in a folder that "
             "exists and that you may write to."
         ) from error
-    return untrusted
+    return [name for name in untrusted if name not in _HARMLESS]
 
 
 def load_model(
     path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()
-) -> MixtureClassifier:
+) -> MixtureClassifier | Pipeline:
     """Load a model that save_model() saved.
 
     What protects from a file by someone who means harm is that nothing is built but plain data and
@@ -109,7 +116,7 @@ def load_model(
 
     Returns
     -------
-    MixtureClassifier
+    MixtureClassifier, or a Pipeline that ends in one if a Pipeline was saved
 
     Examples
     --------
@@ -126,10 +133,11 @@ def load_model(
         untrusted = set(skops_io.get_untrusted_types(data=archive))
     except Exception as error:  # a forged archive can fail in any way
         raise _unreadable(path, error) from error
-    names = [one if isinstance(one, str) else f"{one.__module__}.{one.__name__}" for one in trusted]
+    named = [one if isinstance(one, str) else f"{one.__module__}.{one.__name__}" for one in trusted]
+    names = [*_HARMLESS, *named]
     _check_trusted(path, untrusted - set(names))
     try:
-        return model_of_plain(skops_io.loads(archive, trusted=names))
+        return _rebuilt(skops_io.loads(archive, trusted=names))
     except Exception as error:
         raise _unreadable(path, error) from error
 
@@ -144,17 +152,29 @@ def _skops_io() -> ModuleType:
     return skops.io
 
 
-def _deployable(model: Any) -> MixtureClassifier:
+def _deployable(model: Any) -> tuple[list[tuple[str, Any]], MixtureClassifier]:
+    """The mixture, and the steps of the pipeline that it ends, of which the last is only named."""
+    steps: list[tuple[str, Any]] = []
+    if isinstance(model, Pipeline):
+        *before, (name, model) = model.steps
+        steps = [*before, (name, None)]
     if isinstance(model, ParityClassifier):
         check_is_fitted(model, "mixture_")
         model = model.mixture_
     if not isinstance(model, MixtureClassifier):
         raise TypeError(
             "model must be a fitted SubgroupParityClassifier or MarginalParityClassifier, or a "
-            f"MixtureClassifier; got {type(model).__name__}. Steps of a pipeline are saved with "
-            "the model if they are in its estimator: SubgroupParityClassifier(make_pipeline(...))."
+            f"MixtureClassifier, or a Pipeline that ends in one; got {type(model).__name__}. Steps "
+            "of a pipeline are saved with the model if they are in its estimator, too: "
+            "SubgroupParityClassifier(make_pipeline(...))."
         )
-    return model
+    return steps, model
+
+
+def _rebuilt(plain: dict[str, Any]) -> MixtureClassifier | Pipeline:
+    steps = plain.pop("steps")
+    model = model_of_plain(plain)
+    return Pipeline([*steps[:-1], (steps[-1][0], model)]) if steps else model
 
 
 def _first_line(archive: bytes, version: int = FORMAT_VERSION) -> bytes:

@@ -1,10 +1,12 @@
 """CSV and Parquet files as lazy Polars frames; what is no table is refused in plain words."""
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gerrymend._files import write_whole
 from gerrymend._validation import did_you_mean, same_name
 
 if TYPE_CHECKING:
@@ -23,11 +25,13 @@ def open_table(
     *,
     separator: str | None = None,
     missing: Sequence[str] = (),
+    texts: Sequence[str] = (),
 ) -> "pl.LazyFrame":
     """A file as a lazy frame, of which only the columns that are used will be read.
 
     The separator of a CSV file is the first under which its header has all `wanted` columns.
-    `missing` are texts that stand for a missing value, as an empty field always does.
+    `missing` are texts that stand for a missing value, as an empty field always does. Columns of
+    `texts` are text even where all their values look like numbers.
     """
     try:
         import polars as pl
@@ -37,7 +41,7 @@ def open_table(
     try:
         if start.startswith(b"PAR1"):
             frame = pl.scan_parquet(path, glob=False)
-            frame.collect_schema()
+            frame.collect_schema()  # so that a file that is none is found out now
             return frame
         how: dict[str, Any] = {
             "separator": _separator(path, start, wanted, separator),
@@ -46,6 +50,7 @@ def open_table(
         }
         # A column is of the type that all its values have: looked for once, not in every query.
         schema = pl.scan_csv(path, infer_schema_length=None, **how).collect_schema()
+        schema |= {name: pl.String() for name in texts if name in schema}
         return pl.scan_csv(path, schema=schema, **how)
     except pl.exceptions.PolarsError as error:
         raise unreadable(path, error) from None
@@ -103,3 +108,33 @@ def _one_byte(separator: str) -> str:
             "and tab."
         )
     return separator
+
+
+def check_table_name(path: Path, option: str) -> None:
+    """A name that says which kind of file it is."""
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise ValueError(f"{option} {path} must end in .csv or .parquet.")
+
+
+def write_table(frame: "pl.DataFrame", path: Path) -> bool:
+    """Write CSV or Parquet, by the name, whole or not at all; whether texts of a CSV were escaped.
+
+    A spreadsheet runs a cell that starts with one of =, +, -, @ as a formula; an apostrophe before
+    it makes it text. Numbers are left as they are.
+    """
+    content = io.BytesIO()
+    if path.suffix.lower() == ".parquet":
+        frame.write_parquet(content)
+        write_whole(path, content.getvalue())
+        return False
+    safe = frame.with_columns(_no_formulas())
+    safe.write_csv(content)
+    write_whole(path, content.getvalue())
+    return not safe.equals(frame)
+
+
+def _no_formulas() -> "pl.Expr":
+    import polars as pl
+
+    text = pl.col(pl.String)
+    return pl.when(text.str.contains(r"^[=+\-@\t\r]")).then("'" + text).otherwise(text).name.keep()

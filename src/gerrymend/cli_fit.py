@@ -1,0 +1,228 @@
+"""The command line's `gerrymend fit`: a model from a file, and what it came to.
+
+Imported by `cli.main` once it knows that typer and rich are there.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from gerrymend.cli_audit_request import split
+from gerrymend.cli_fit_text import Fitted, show
+from gerrymend.cli_parts import (
+    EXIT_CODES,
+    Output,
+    check_target,
+    column,
+    guarded,
+    notes,
+    option,
+    progress,
+)
+from gerrymend.cli_training_request import ESTIMATOR_NAMES, Prepared, TrainingRequest
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.subgroups import CLASS_NAMES
+
+_DATA, _TRAINING, _FILE = "What is in FILE", "How to train", "Reading and writing"
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file.")]
+Label = Annotated[str, column(
+    "True label, of two values; the last in order is the positive one.", _DATA)]  # fmt: skip
+Protected = Annotated[list[str], option(
+    "Protected attributes, separated by commas.", _DATA, metavar="COLUMNS",
+    show_default=False)]  # fmt: skip
+Features = Annotated[list[str] | None, option(
+    "Columns that decisions may use, separated by commas.", _DATA, metavar="COLUMNS",
+    show_default="all but the label and the weight")]  # fmt: skip
+Drop = Annotated[
+    list[str] | None,
+    option("Or: columns that they may not use.", _DATA, metavar="COLUMNS", show_default=False),
+]
+ExcludeProtected = Annotated[bool, option(
+    "Decisions may not use the protected columns.", _DATA, "--exclude-protected")]  # fmt: skip
+Weight = Annotated[str | None, column("Weight of each row.", _DATA)]
+Impute = Annotated[bool, option(
+    "Missing numbers become the median, and are marked; missing text is a value of its own.",
+    _DATA, "--impute")]  # fmt: skip
+Subgroups = Annotated[str, option(
+    f"Class of subgroups: {', '.join(CLASS_NAMES)}.", _TRAINING, metavar="CLASS")]  # fmt: skip
+MaxIter = Annotated[int | None, option(
+    "Rounds to play at most; each trains the estimator once.", _TRAINING, min=1,
+    show_default="that of SubgroupParityClassifier")]  # fmt: skip
+TestSize = Annotated[float | None, option(
+    "Part of the rows to keep out of the training, and to audit on too.", _TRAINING,
+    metavar="FRACTION", show_default=False)]  # fmt: skip
+MinGroupSize = Annotated[int, option(
+    "Groups with fewer rows that count are not described.", _TRAINING, min=1)]  # fmt: skip
+Seed = Annotated[int, option(
+    "Seed of the training, of the draws and of what is kept out.", _TRAINING, min=0)]  # fmt: skip
+Separator = Annotated[str | None, option(
+    "Separator of a CSV file: one character, or tab.", _FILE, metavar="CHARACTER",
+    show_default="the one of , ; tab | that fits")]  # fmt: skip
+Missing = Annotated[list[str] | None, option(
+    "Text that stands for a missing value, as NA; may be given again.", _FILE, metavar="TEXT",
+    show_default="empty fields only")]  # fmt: skip
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+
+    @app.command("fit", no_args_is_help=True)
+    def fit(
+        file: File,
+        label: Label,
+        protected: Protected,
+        *,
+        features: Features = None,
+        drop: Drop = None,
+        exclude_protected: ExcludeProtected = False,
+        weight: Weight = None,
+        impute: Impute = False,
+        gamma: Annotated[float, option("Unfairness to allow.", _TRAINING)] = 0.01,
+        notion: Annotated[list[str] | None, option(
+            f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", _TRAINING,
+            metavar="RATES", show_default="false_positive_rate")] = None,
+        subgroups: Subgroups = "linear",
+        estimator: Annotated[str, option(
+            f"What is trained: {', '.join(ESTIMATOR_NAMES)}.", _TRAINING,
+            metavar="NAME")] = "logistic",
+        max_iter: MaxIter = None,
+        certify: Annotated[bool, option(
+            "Go on until gamma is proven, or --budget ends.", _TRAINING, "--certify")] = False,
+        test_size: TestSize = None,
+        budget: Annotated[float, option(
+            "Seconds that the proof of an audit may take, and --certify.", _TRAINING)] = 30.0,
+        min_group_size: MinGroupSize = 10,
+        seed: Seed = 0,
+        out: Annotated[Path, option(
+            "The model is written here, as a file of skops.", _FILE, metavar="MODEL",
+            show_default=False)],
+        separator: Separator = None,
+        missing: Missing = None,
+    ) -> None:  # fmt: skip
+        """Train a model whose rates differ by at most gamma in every subgroup.
+
+        Text columns become indicators, numbers are scaled. The model is audited on
+        the rows that it was trained on and, with --test-size, on others. The exit
+        code is 0 where it is proven that no subgroup of the training rows exceeds
+        gamma, 1 where one does, 3 where neither could be shown, and 2 where the
+        call or the data is wrong.
+
+        Example, with data that the demonstration makes:
+
+        gerrymend demo --save toy.csv
+
+        gerrymend fit toy.csv --label y --protected race,gender --out m.skops
+        """
+        options = {
+            "file": file,
+            "label": label,
+            "protected": protected,
+            "features": features,
+            "drop": drop,
+            "exclude_protected": exclude_protected,
+            "weight": weight,
+            "impute": impute,
+            "gammas": (gamma,),
+            "notion": tuple(split(notion or ["false_positive_rate"], [])),
+            "subgroups": subgroups,
+            "max_iter": max_iter,
+            "test_size": test_size,
+            "budget": budget,
+            "min_group_size": min_group_size,
+            "seed": seed,
+            "separator": separator,
+            "missing": tuple(missing or ()),
+        }
+        raise typer.Exit(run(options, estimator, certify, out))
+
+
+def run(options: dict[str, Any], estimator: str, certify: bool, out: Path) -> int:
+    """Train, save, audit, print, and say with which code to exit."""
+
+    def work(console: Console) -> int:
+        request = TrainingRequest(**options)
+        check_target(out, "--out", request.file)
+        with (
+            notes(console, request.in_options),
+            progress(console, f"Reading {request.file}") as say,
+        ):
+            prepared = request.prepare()
+            try:
+                fitted = _fit(request, prepared, estimator, certify, out, say)
+            except (TypeError, ValueError) as error:
+                raise ValueError(request.in_options(str(error))) from None
+        show(Output(highlight=False), fitted, request)
+        return EXIT_CODES[fitted.measured[0].report.verdict]
+
+    return guarded(work)
+
+
+def _fit(
+    request: TrainingRequest,
+    prepared: Prepared,
+    estimator: str,
+    certify: bool,
+    out: Path,
+    say: Callable[[str], None],
+) -> Fitted:
+    """Train on encoded columns; what is saved takes the columns as they are in the file."""
+    from sklearn.pipeline import Pipeline
+
+    from gerrymend.saving import save_model
+    from gerrymend.tradeoffs import OnRows
+
+    (gamma,) = request.gammas
+    more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
+    classifier = request.classifier(estimator, notion=request.notion, verbose=1, **more)
+    # Games end within tol/C of their gamma: so much less is asked for, to keep what the user asked.
+    classifier.set_params(gamma=max(0.0, gamma - (classifier.tol or 0.0) / classifier.C))
+    train = prepared.train
+    with _rounds_told(say):
+        classifier.fit(
+            train.features, train.labels, sensitive_features=train.protected,
+            sample_weight=train.weight,
+        )  # fmt: skip
+    say(f"Saving {out}")
+    to_trust = save_model(
+        Pipeline([("encode", prepared.encoder), ("decide", classifier.mixture_)]), out
+    )
+    say(f"Auditing over {request.subgroups} subgroups, within {request.budget:g} s")
+    how = {
+        "subgroups": request.subgroup_class,
+        "notion": request.notion,
+        "gamma": gamma,
+        "budget": request.budget,
+        "min_group_size": request.min_group_size,
+    }
+    measured = [
+        OnRows.measure(rows, classifier.predict_proba(rows.features)[:, 1], how)
+        for rows in prepared.samples
+    ]
+    return Fitted(classifier, prepared, measured, estimator, out, to_trust)
+
+
+@contextmanager
+def _rounds_told(say: Callable[[str], None]) -> Iterator[None]:
+    """Say what the classifier logs."""
+
+    class Teller(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say(f"Training: {record.getMessage()}")
+
+    logger, teller = logging.getLogger("gerrymend"), Teller(logging.INFO)
+    level, passes = logger.level, logger.propagate
+    logger.addHandler(teller)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(teller)
+        logger.setLevel(level)
+        logger.propagate = passes

@@ -1,0 +1,102 @@
+"""A model as `gerrymend fit` tells of it."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from gerrymend.cli_audit_text import STYLES, WIDEST, Fact, as_text, rate_words, wrapped
+from gerrymend.cli_training_request import Prepared, TrainingRequest
+from gerrymend.table_encoding import names_of
+from gerrymend.tradeoffs import OnRows
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model that was trained and saved, and how it does on each sample."""
+
+    classifier: Any
+    prepared: Prepared
+    measured: list[OnRows]
+    estimator: str
+    out: Path
+    to_trust: list[str]
+
+
+def show(console: Console, fitted: Fitted, request: TrainingRequest) -> None:
+    """Print whether gamma was reached, how the model does, and what is in the file."""
+    width = min(console.width, WIDEST)
+    verdict = fitted.measured[0].report.verdict
+    words = f"{verdict.capitalize()}: {_reason(fitted.measured[0])}"
+    parts = [Text("\n".join(wrapped(words, width)), f"bold {STYLES[verdict]}")]
+    for kind, measured in zip(("Training rows", "Test rows"), fitted.measured, strict=False):
+        parts.append(as_text(_sample(kind, measured), width))
+    parts.append(as_text(_model(fitted, request), width))
+    for part in parts:
+        console.print()
+        console.print(part, soft_wrap=True)
+    console.print()
+
+
+def _reason(train: OnRows) -> str:
+    report = train.report
+    allowed = f"gamma allows {report.gamma:g}"
+    if report.verdict == "within gamma":
+        return (
+            f"proven, no subgroup of the training rows has an unfairness above "
+            f"{report.upper_bound:.4f}; {allowed}."
+        )
+    if report.verdict == "exceeds gamma":
+        return (
+            f"gamma was not reached. A subgroup of the training rows has an unfairness of "
+            f"{report.unfairness:.4f}; {allowed}. --certify goes on until it is proven, a larger "
+            f"--max-iter plays on, and --gamma {_up(report.unfairness):g} is what this model keeps."
+        )
+    return (
+        f"no subgroup of the training rows was found that exceeds {report.unfairness:.4f}, and one "
+        f"of {report.upper_bound:.4f} is not ruled out; {allowed}. A longer --budget, --certify or "
+        "a smaller class can decide it."
+    )
+
+
+def _up(value: float) -> float:
+    """The next larger number of four decimals."""
+    return math.ceil(value * 1e4) / 1e4
+
+
+def _sample(kind: str, measured: OnRows) -> list[Fact]:
+    report = measured.report
+    facts = [
+        (kind, f"{report.n_rows:,}"),
+        ("  error", f"{measured.error:.4f}, of decisions as they are drawn"),
+    ]
+    proven = "this is exact" if report.exact else f"proven, none exceeds {report.upper_bound:.4f}"
+    facts.append(("  unfairness", f"{report.unfairness:.4f} at worst; {proven}"))
+    if report.worst is not None:
+        facts += [("  worst", report.worst.describe()), ("", rate_words(report.worst))]
+    if report.withheld:
+        few = f"fewer than {report.min_group_size} rows that count, or all but so few"
+        facts.append(("", f"a worse subgroup has {few}, and is not described"))
+    return facts
+
+
+def _model(fitted: Fitted, request: TrainingRequest) -> list[Fact]:
+    columns, negative_positive = fitted.prepared.columns, fitted.classifier.classes_.tolist()
+    n_predictors = len(fitted.classifier.weights_)
+    drawn = "one of them is drawn for each row" if n_predictors > 1 else "it decides alone"
+    facts = [
+        ("Model", f"{fitted.out}: {n_predictors:,} × {fitted.estimator}; {drawn}"),
+        (
+            "  decides",
+            f"{request.label}, {negative_positive[0]} or {negative_positive[1]} (positive)",
+        ),
+        ("  by", names_of(columns)),
+        ("  trained in", f"{fitted.classifier.n_iter_:,} rounds, for {', '.join(request.notion)}"),
+        ("  use it", f"gerrymend predict {fitted.out} FILE --out predictions.csv"),
+    ]
+    if fitted.to_trust:
+        facts.append(("", f"with --trust {','.join(fitted.to_trust)}"))
+    return facts

@@ -1,0 +1,97 @@
+"""What the commands share: options, notes, progress, what is written, and exit codes."""
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from gerrymend.reproduction.records import write_text
+
+EXIT_CODES = {"within gamma": 0, "exceeds gamma": 1, "undecided": 3}
+
+
+def option(words: str, panel: str, *names: str, **more: Any) -> Any:
+    """An option in a panel of the help."""
+    return typer.Option(*names, help=words, rich_help_panel=panel, **more)
+
+
+def column(words: str, panel: str, *names: str) -> Any:
+    """An option that names a column."""
+    return option(words, panel, *names, metavar="COLUMN", show_default=False)
+
+
+class Output(Console):
+    """Standard output; where its reader has gone, the exit code still says the verdict."""
+
+    def on_broken_pipe(self) -> None:
+        """Write no more, and go on."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def guarded(work: Callable[[Console], int]) -> int:
+    """The exit code of work that is given standard error; what went wrong is one line there."""
+    console = Console(stderr=True, highlight=False)
+    try:
+        return work(console)
+    except KeyboardInterrupt:
+        console.print("Interrupted.")
+        return 130
+    except (OSError, TypeError, ValueError) as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        return 2
+
+
+@contextmanager
+def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
+    """Print warnings as notes, one a line and each once, as they come."""
+    seen: set[str] = set()
+
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        words = in_options(str(message))
+        if words not in seen:
+            seen.add(words)
+            console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show_warning
+        yield
+
+
+@contextmanager
+def progress(console: Console, first: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is going on, and for how long; yields what says so."""
+    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(first)
+        yield lambda words: bar.update(task, description=words)
+
+
+def check_target(target: str | Path | None, name: str, *sources: Path) -> None:
+    """A file that can be written, and that is none of the sources; - is standard output."""
+    if target is None or str(target) == "-":
+        return
+    path = Path(target)
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ValueError(f"{name} {path} can't be written; name a file in a folder that can.")
+    for source in sources:
+        if path.exists() and source.exists() and path.samefile(source):
+            raise ValueError(f"{name} {path} is what is read; name another file.")
+
+
+def write_json(text: str, target: str) -> None:
+    """To a file, whole or not at all, or to standard output."""
+    if target == "-":
+        typer.echo(text)
+    else:
+        write_text(Path(target), f"{text}\n")

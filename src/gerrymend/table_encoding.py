@@ -1,0 +1,175 @@
+"""Columns of a table as numbers, by scikit-learn's own tools, for training and ever after."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+    from sklearn.compose import ColumnTransformer
+
+# A text column is taken for an identifier where its values are more than this part of the rows.
+_MOST_DISTINCT = 0.5
+_FEW_ROWS = 20
+_TEXT, _NUMBERS = "text", "numbers"
+
+
+def make_encoder(frame: "pl.DataFrame", *, impute: bool = False) -> "ColumnTransformer":
+    """Text as indicators, numbers and booleans scaled; yet to be fitted.
+
+    With `impute`, a missing number becomes the median, with an indicator beside it, and a missing
+    text is a value of its own.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"race": ["blue", "green"] * 2, "age": [20, 40, 20, 40]})
+    >>> encoder = make_encoder(frame).fit(frame)
+    >>> encoder.transform(frame.head(2)).tolist()
+    [[1.0, 0.0, -1.0], [0.0, 1.0, 1.0]]
+    >>> trained_on(encoder)
+    {'race': 'text', 'age': 'numbers'}
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    kinds = {name: kind_of(name, dtype) for name, dtype in frame.schema.items()}
+    texts, numbers = (
+        [name for name, kind in kinds.items() if kind == wanted] for wanted in (_TEXT, _NUMBERS)
+    )
+    indicators: Any = OneHotEncoder(handle_unknown="warn", sparse_output=False)
+    scaled: Any = StandardScaler()
+    if impute:
+        named = SimpleImputer(missing_values=None, strategy="constant", fill_value="(missing)")
+        indicators = make_pipeline(named, indicators)
+        scaled = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), scaled)
+    steps = [(_TEXT, indicators, texts), (_NUMBERS, scaled, numbers)]
+    return ColumnTransformer([step for step in steps if step[2]], verbose_feature_names_out=False)
+
+
+def trained_on(encoder: "ColumnTransformer") -> dict[str, str]:
+    """The columns of a fitted encoder, in order, and which are text and which are numbers."""
+    kinds = {name: kind for kind, _, names in encoder.transformers_ for name in names}
+    return {str(name): kinds[name] for name in encoder.feature_names_in_}
+
+
+def imputes(encoder: "ColumnTransformer") -> bool:
+    """Whether missing values have a place."""
+    from sklearn.pipeline import Pipeline
+
+    return any(isinstance(step, Pipeline) for _, step, _ in encoder.transformers_)
+
+
+def kind_of(name: str, dtype: "pl.DataType") -> str:
+    """Whether a column is text or numbers; of other types it can't be used."""
+    import polars as pl
+
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        return _NUMBERS
+    if isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
+        return _TEXT
+    if isinstance(dtype, pl.Null):
+        raise ValueError(f"Column {name!r} has no values at all. --drop it.")
+    raise ValueError(
+        f"Column {name!r} is of type {dtype}, which is neither text nor numbers. --drop it, or "
+        "convert it: a date to an age in days, say."
+    )
+
+
+def plain(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Categories as text, booleans as 0 and 1, and NaN as a missing value."""
+    import polars as pl
+    import polars.selectors as of
+
+    return frame.with_columns(
+        of.categorical().cast(pl.String),
+        of.by_dtype(pl.Enum).cast(pl.String),
+        of.boolean().cast(pl.Float64),
+        of.float().fill_nan(None),
+    )
+
+
+def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
+    """No missing value, unless they are imputed, and no infinite one."""
+    for name in frame.columns:
+        values = frame[name]
+        n_missing = values.null_count()
+        if n_missing and not impute:
+            raise ValueError(
+                f"Column {name!r} of {file} has {n_missing:,} missing values of {len(values):,}. "
+                "Fill them in, leave these rows out, --drop the column, or train with --impute."
+            )
+        if values.dtype.is_float() and values.is_infinite().any():
+            raise ValueError(
+                f"Column {name!r} of {file} has infinite values; replace them by a finite number."
+            )
+
+
+def check_not_identifiers(frame: "pl.DataFrame") -> None:
+    """Refuse text that tells rows apart; of numbers that may do so, warn."""
+    if len(frame) <= _FEW_ROWS:
+        return
+    for name in frame.columns:
+        values = frame[name]
+        distinct = values.n_unique()
+        if kind_of(name, values.dtype) == _TEXT and distinct > _MOST_DISTINCT * len(frame):
+            raise ValueError(
+                f"Column {name!r} has {distinct:,} different texts in {len(frame):,} rows: it "
+                "tells rows apart, and nothing can be learned of it. --drop it, or group values."
+            )
+        if values.dtype.is_integer() and distinct == len(frame):
+            warnings.warn(
+                f"Column {name!r} has a different whole number in each of the {len(frame):,} rows: "
+                "if it is an identifier, --drop it.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
+def check_kinds(wanted: Mapping[str, str], frame: "pl.DataFrame", file: Any) -> None:
+    """Columns are of the kinds that a model was trained on."""
+    for name, kind in wanted.items():
+        given = kind_of(name, frame.schema[name])
+        if given != kind:
+            raise ValueError(
+                f"Column {name!r} of {file} has {given}, and the model was trained on {kind}; "
+                "convert it. Texts that stand for a missing value can be given as --missing."
+            )
+
+
+def unseen(encoder: "ColumnTransformer", frame: "pl.DataFrame") -> dict[str, list[str]]:
+    """Texts that the encoder has not seen, by column."""
+    found: dict[str, list[str]] = {}
+    for kind, step, names in encoder.transformers_:
+        if kind == _TEXT:
+            indicators: Any = step[-1] if hasattr(step, "steps") else step
+            for name, known in zip(names, indicators.categories_, strict=True):
+                new = set(frame[name].drop_nulls().unique().to_list()) - set(known.tolist())
+                if new:
+                    found[name] = sorted(new)
+    return found
+
+
+def note_unseen(encoder: "ColumnTransformer", frame: "pl.DataFrame", where: str) -> None:
+    """Warn of texts that the training rows did not have."""
+    for name, new in unseen(encoder, frame).items():
+        shown = ", ".join(map(repr, new[:3])) + (", …" if len(new) > 3 else "")
+        warnings.warn(
+            f"Column {name!r} of {where} has values that the training rows did not: {shown}. They "
+            "count as none of the known ones.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def encoded(encoder: "ColumnTransformer", frame: "pl.DataFrame") -> Any:
+    """The columns as numbers; values that were not seen have been told of by `note_unseen`."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Found unknown categories")
+        return encoder.transform(frame)
+
+
+def names_of(columns: Sequence[str], most: int = 6) -> str:
+    """A few names, and how many more there are."""
+    more = len(columns) - most
+    return ", ".join(columns[:most]) + (f" and {more} more" if more > 0 else "")

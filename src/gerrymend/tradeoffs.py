@@ -1,0 +1,316 @@
+"""ParetoFrontier: models by error and unfairness, which of them are dominated, and the knee."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._sums import Array
+from gerrymend.auditing import audit
+from gerrymend.report import AuditReport
+from gerrymend.rows import Rows
+
+# Errors and unfairness are compared to so many digits; what is beyond is rounding.
+_DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class OnRows:
+    """A model on some rows: its error, and what the strongest audit found.
+
+    Attributes
+    ----------
+    error : float
+        The expected error of the randomised decisions.
+    report : AuditReport
+        The audit of the decisions' probabilities.
+    dominated : bool
+        Whether another model of the same notion has, on these rows, no more error and no more
+        unfairness, and less of one.
+    """
+
+    error: float
+    report: AuditReport
+    dominated: bool = False
+
+    @classmethod
+    def measure(cls, rows: Rows, p: Array, how: Mapping[str, Any]) -> "OnRows":
+        """Error and audit of decisions that are positive with probability p."""
+        report = audit(
+            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.weight,
+            decision_probabilities=True, **how,
+        )  # fmt: skip
+        wrong = np.where(rows.labels == report.labels[1], 1.0 - p, p)
+        return cls(float(np.average(wrong, weights=rows.weight)), report)
+
+    @property
+    def unfairness(self) -> float:
+        """The largest unfairness that the audit found: a lower bound, unless it is exact."""
+        return self.report.unfairness
+
+    @property
+    def upper_bound(self) -> float:
+        """No subgroup of the audited class exceeds it, on these rows."""
+        return self.report.upper_bound
+
+    @property
+    def worst(self) -> str | None:
+        """The worst subgroup that may be described, in words."""
+        return None if self.report.worst is None else self.report.worst.describe()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain data."""
+        return {
+            "n_rows": self.report.n_rows,
+            "error": self.error,
+            "unfairness": self.unfairness,
+            "upper_bound": self.upper_bound,
+            "exact": self.report.exact,
+            "verdict": self.report.verdict,
+            "worst": self.worst,
+            "withheld": self.report.withheld,
+            "dominated": self.dominated,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class FrontierPoint:
+    """One model of a frontier.
+
+    Attributes
+    ----------
+    gamma : float
+        The unfairness that it was trained to allow.
+    notion, estimator : str
+        What was equalised, and what was trained.
+    reported_unfairness : float
+        What the auditor of the training found, on the training rows: at most what `train` has.
+    n_predictors : int
+        Predictors in the mixture.
+    n_oracle_calls : int
+        Times that the estimator was trained.
+    seconds : float
+        Of training; that of all gammas of its notion and estimator, which train together.
+    train, test : OnRows
+        Error and audit on the training rows, and on the others, if there are any.
+    model : fitted classifier
+    """
+
+    gamma: float
+    notion: str
+    estimator: str
+    reported_unfairness: float
+    n_predictors: int
+    n_oracle_calls: int
+    seconds: float
+    train: OnRows
+    test: OnRows | None
+    model: Any = field(repr=False)
+
+    @property
+    def compared(self) -> OnRows:
+        """The rows that models are compared on: the test rows, where there are any."""
+        return self.train if self.test is None else self.test
+
+    def to_dict(self) -> dict[str, Any]:
+        """The point as plain data; nothing of a row is in it."""
+        return {
+            "gamma": self.gamma,
+            "notion": self.notion,
+            "estimator": self.estimator,
+            "reported_unfairness": self.reported_unfairness,
+            "n_predictors": self.n_predictors,
+            "n_oracle_calls": self.n_oracle_calls,
+            "seconds": self.seconds,
+            "train": self.train.to_dict(),
+            "test": None if self.test is None else self.test.to_dict(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ParetoFrontier:
+    """What each unfairness costs in error: the points of pareto_frontier().
+
+    Attributes
+    ----------
+    points : tuple of FrontierPoint
+        By notion, estimator and gamma, in the order in which these were given.
+    """
+
+    points: tuple[FrontierPoint, ...]
+
+    @property
+    def suggested(self) -> tuple[FrontierPoint, ...]:
+        """The knee of each notion that has one: a place to start talking, not a choice.
+
+        Of the points that are not dominated take the two ends, the one with the least unfairness
+        and the one with the least error, and scale both axes so that they are (0, 1) and (1, 0).
+        The knee is the point furthest below the chord between them: the largest 1 − x − y, if that
+        is above 0. Test rows count, where there are any. How much error a unit of unfairness is
+        worth is a question of policy, which scaling both to 1 does not answer.
+        """
+        knees = []
+        for notion in dict.fromkeys(point.notion for point in self.points):
+            points = [point for point in self.points if point.notion == notion]
+            best = knee([(one.compared.unfairness, one.compared.error) for one in points])
+            knees += [] if best is None else [points[best]]
+        return tuple(knees)
+
+    def model(
+        self, gamma: float, *, notion: str | None = None, estimator: str | None = None
+    ) -> Any:
+        """The fitted classifier of a point; notion and estimator only where there are several."""
+        wanted = {"gamma": gamma, "notion": notion, "estimator": estimator}
+        asked = {name: value for name, value in wanted.items() if value is not None}
+        found = [
+            point for point in self.points
+            if all(getattr(point, name) == value for name, value in asked.items())
+        ]  # fmt: skip
+        if len(found) != 1:
+            words = ", ".join(f"{name}={value!r}" for name, value in asked.items())
+            there = "; ".join(
+                f"{name}: {', '.join(f'{value!r}' for value in self._values(name))}"
+                for name in wanted
+            )
+            raise ValueError(
+                f"{len(found) or 'No'} points have {words}; name one. There are {there}."
+            )
+        return found[0].model
+
+    def to_dict(self) -> dict[str, Any]:
+        """The frontier as plain data; nothing of a row is in it."""
+        suggested = self.suggested
+        return {
+            "points": [
+                {**point.to_dict(), "suggested": point in suggested} for point in self.points
+            ],
+        }
+
+    def to_json(self) -> str:
+        """The frontier as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """The frontier as a frame of "pandas", "polars" or "pyarrow", a point a row."""
+        rows = [_flat(one) for one in self.to_dict()["points"]]
+        return nw.from_dicts(rows, backend=backend).to_native()
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for notion in self._values("notion"):
+            for estimator in self._values("estimator"):
+                lines += self._table(notion, estimator)
+        lines.append("× dominated: another has no more error and no more unfairness on these rows")
+        if self.suggested:
+            where = "training" if self.points[0].test is None else "test"
+            lines.append(f"* knee on the {where} rows; which to take is a question of policy")
+        return "\n".join(lines)
+
+    def _table(self, notion: str, estimator: str) -> list[str]:
+        points = [
+            one for one in self.points if (one.notion, one.estimator) == (notion, estimator)
+        ]  # fmt: skip
+        if not points:  # an interrupt can come before the first
+            return []
+        title = f"{notion.replace('_', ' ')}, {estimator}"
+        return [title, *_header(points[0]), *(_line(one, self.suggested) for one in points), ""]
+
+    def _values(self, name: str) -> list[Any]:
+        return list(dict.fromkeys(getattr(point, name) for point in self.points))
+
+
+def dominated(costs: Sequence[tuple[float, ...]]) -> NDArray[np.bool_]:
+    """Which of the costs are dominated: another is nowhere larger, and somewhere smaller.
+
+    >>> dominated([(0.0, 0.3), (0.1, 0.2), (0.1, 0.3), (0.2, 0.2), (0.1, 0.2)]).tolist()
+    [False, False, True, True, False]
+    """
+    table = np.round(np.asarray(costs, dtype=np.float64), _DIGITS)
+    return np.array([
+        bool(((table <= one).all(axis=1) & (table < one).any(axis=1)).any()) for one in table
+    ])  # fmt: skip
+
+
+def knee(costs: Sequence[tuple[float, float]]) -> int | None:
+    """The undominated point furthest below the chord between the ends; None if none is below.
+
+    By hand: scaled, the points are (0, 1), (0.25, 0.5), (0.5, 0.4) and (1, 0), and 1 − x − y is
+    0, 0.25, 0.1 and 0.
+
+    >>> knee([(0.00, 0.30), (0.01, 0.20), (0.02, 0.18), (0.04, 0.10)])
+    1
+    >>> knee([(0.00, 0.30), (0.02, 0.20), (0.04, 0.10)]) is None
+    True
+    """
+    table = np.round(np.asarray(costs, dtype=np.float64), _DIGITS)
+    kept = table[~dominated(costs)]
+    low, high = kept.min(axis=0), kept.max(axis=0)
+    if (low == high).any():
+        return None
+    below = np.where(dominated(costs), -np.inf, 1.0 - ((table - low) / (high - low)).sum(axis=1))
+    best = int(np.argmax(below))
+    return best if round(float(below[best]), _DIGITS) > 0 else None
+
+
+def mark_dominated(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
+    """The same points, each marked where another of its notion dominates it, on each sample."""
+    marked = list(points)
+    for notion in {point.notion for point in marked}:
+        places = [i for i, point in enumerate(marked) if point.notion == notion]
+        for sample in ("train", "test"):
+            seen = [getattr(marked[i], sample) for i in places]
+            if None in seen:
+                continue
+            worse = dominated([(one.error, one.unfairness) for one in seen])
+            for i, one, is_worse in zip(places, seen, worse, strict=True):
+                marked[i] = replace(marked[i], **{sample: replace(one, dominated=bool(is_worse))})
+    return tuple(marked)
+
+
+def _flat(point: dict[str, Any]) -> dict[str, Any]:
+    """A point's data on one level: train_error, test_error, …."""
+    flat = {name: value for name, value in point.items() if not isinstance(value, dict)}
+    for sample in ("train", "test"):
+        flat |= {f"{sample}_{name}": value for name, value in (point[sample] or {}).items()}
+    if point["test"] is None:
+        del flat["test"]
+    return flat
+
+
+# "size" is the number of predictors; the figures of a sample end with its mark.
+_POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
+_SAMPLE = "  {error:>7} {unfair:>7} {most:>7}{mark:>2}"
+
+
+def _header(point: FrontierPoint) -> list[str]:
+    names = _SAMPLE.format(error="error", unfair="unfair", most="at most", mark="")
+    samples = [sample for sample in (point.train, point.test) if sample is not None]
+    kinds = ("training", "test")
+    rows = [
+        f"{f'on {sample.report.n_rows:,} {kind} rows':>{len(names) - 2}}  "
+        for sample, kind in zip(samples, kinds, strict=False)
+    ]
+    first = _POINT.format(mark="", gamma="gamma", size="size", reported="reported")
+    return [" " * len(first) + "".join(rows).rstrip(), (first + names * len(samples)).rstrip()]
+
+
+def _line(point: FrontierPoint, suggested: Sequence[FrontierPoint]) -> str:
+    line = _POINT.format(
+        mark="*" if point in suggested else "",
+        gamma=f"{point.gamma:g}",
+        size=point.n_predictors,
+        reported=f"{point.reported_unfairness:.4f}",
+    )
+    for sample in (point.train, point.test):
+        if sample is not None:
+            line += _SAMPLE.format(
+                error=f"{sample.error:.4f}",
+                unfair=f"{sample.unfairness:.4f}",
+                most=f"{sample.upper_bound:.4f}",
+                mark="×" if sample.dominated else "",
+            )
+    return line.rstrip()
