@@ -27,14 +27,26 @@ class SubgroupParityClassifier(ParityClassifier):
     subgroups : str or SubgroupClass, default="linear"
         The class of subgroups, as in audit(). "linear" is LinearThresholds(restarts=0): the
         search is asked every round. What it reports is a lower bound on the unfairness.
-    solver : {"fictitious_play", "exponentiated_gradient"} or GameSolver
-        How the game is played.
+    solver : str or GameSolver, default="exponentiated_gradient"
+        How the game is played: "exponentiated_gradient", which converges in the fewest rounds and
+        has few predictors; "fictitious_play", the paper's; "no_regret", the one with a theorem
+        behind it; "multiplicative_weights", for classes that list their subgroups.
     C : float, default=10.0
-        The largest total weight of the fairness constraints, in units of error a unfairness.
-    max_iter : int, default=1000
+        The largest total weight of the fairness constraints: a unit of unfairness above gamma is
+        traded for at most C units of error. If gamma isn't reached, that trade was the better one.
+    max_iter : int, default=120
         The most rounds to play; a round trains the estimator once.
-    tol : float or None, default=5e-3
+    tol : float or None, default=2e-3
         The game has converged when gap and penalty are at most this. None plays every round.
+    certify : bool, default=False
+        Go on until it is proven that no subgroup of the class exceeds gamma on the training rows,
+        whatever error that takes: each subgroup that refutes it is learned from. For
+        solver="exponentiated_gradient".
+    budget : float or None, default=None
+        Seconds that a game may take, proof included; then the best so far stands. None is no limit,
+        and 60 with certify=True.
+    warm_start : bool, default=False
+        Start from the predictors of the last fit. For solver="exponentiated_gradient".
     random_state : int, RandomState or None
         Seeds the draws of `predict`, and the estimator.
     verbose : int, default=0
@@ -47,7 +59,8 @@ class SubgroupParityClassifier(ParityClassifier):
     predictors_, weights_ :
         The mixture: its predictors, identical ones merged, and their probabilities.
     history_ : dict of sequences by round
-        "error" and "unfairness" of the mixture, and the "subgroup" that was found.
+        "error" and "unfairness" of the mixtures that were audited, the worst "subgroup" of each,
+        and after which "round" it was.
     n_iter_, n_oracle_calls_ : int
         Rounds played, and times the Learner was asked.
     gap_ : float
@@ -56,6 +69,8 @@ class SubgroupParityClassifier(ParityClassifier):
         The worst subgroup that was found, on the training rows.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
+    certified_ : bool
+        Whether `upper_bound_` was proven to be at most gamma.
 
     Examples
     --------
@@ -81,6 +96,9 @@ class SubgroupParityClassifier(ParityClassifier):
         C: float = 10.0,
         max_iter: int = 120,
         tol: float | None = 2e-3,
+        certify: bool = False,
+        budget: float | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -92,6 +110,9 @@ class SubgroupParityClassifier(ParityClassifier):
         self.C = C
         self.max_iter = max_iter
         self.tol = tol
+        self.certify = certify
+        self.budget = budget
+        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
@@ -130,6 +151,9 @@ class MarginalParityClassifier(ParityClassifier):
         C: float = 10.0,
         max_iter: int = 120,
         tol: float | None = 2e-3,
+        certify: bool = False,
+        budget: float | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -140,6 +164,9 @@ class MarginalParityClassifier(ParityClassifier):
         self.C = C
         self.max_iter = max_iter
         self.tol = tol
+        self.certify = certify
+        self.budget = budget
+        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 

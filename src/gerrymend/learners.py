@@ -57,6 +57,10 @@ class Learner(ABC):
         """The key of the predictor that decides the same for every row."""
 
     @abstractmethod
+    def recall(self, predictor: Any) -> tuple[Decisions, Any]:
+        """Decisions and key of a predictor of an earlier fit."""
+
+    @abstractmethod
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
         """The mixture of the predictors of these keys, a uniform one without weights."""
 
@@ -73,6 +77,7 @@ class LinearLearner(Learner):
         order: NDArray[np.intp] | None = None,
     ) -> None:
         self._projection = Projection(X, weight, order)
+        self._X, self._order = X, slice(None) if order is None else order
         self._pressed, self._row_weight = pressed, weight
         self._weight = None if (weight == 1.0).all() else weight[pressed]
         # Rows that are never pressed bring the same to the product in every round.
@@ -110,6 +115,12 @@ class LinearLearner(Learner):
         one: Array = self._projection.one[0]
         return -one if decision else one
 
+    def recall(self, predictor: Any) -> tuple[Decisions, Any]:
+        """The projection of its score, which is itself where the columns are the same."""
+        cost = -self._row_weight * predictor.score(self._X)[self._order]
+        (coordinates,) = self._projection.coordinates(cost[None])
+        return self._projection.fitted(coordinates[None])[0] < -TIE, coordinates
+
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
         """One matrix of coefficients."""
         intercepts, coefficients = self._projection.coefficients(np.asarray(keys))
@@ -146,6 +157,10 @@ class EstimatorLearner(Learner):
     def constant(self, decision: bool) -> Any:
         """The predictor itself."""
         return ConstantPredictor(decision)
+
+    def recall(self, predictor: Any) -> tuple[Decisions, Any]:
+        """The predictor is its key."""
+        return predictor.decide(self._X), predictor
 
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
         """The keys are the predictors."""

@@ -1,6 +1,7 @@
 """What both classifiers share: validate, assemble, play, store."""
 
 import logging
+import math
 import time
 import warnings
 from abc import abstractmethod
@@ -150,12 +151,15 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, gammas: list[float]
     ) -> list[Equilibrium]:
         """Check everything, then bind and play."""
+        last: MixtureClassifier | None = getattr(self, "mixture_", None)
+        known = last.predictors_ if self.warm_start and last is not None else []
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # a fit that fails leaves no model, rather than half of one
         gammas = [check_gamma(gamma) for gamma in gammas]
         C = check_number(self.C, "C", low=0.0, above=True)
         max_iter = check_whole(self.max_iter, "max_iter", low=1)
         tol = None if self.tol is None else check_number(self.tol, "tol", low=0.0)
+        budget = _check_budget(self.budget, certify=self.certify)
         notions, solver = as_notions(self.notion), as_solver(self.solver)
         subgroups = self._subgroup_class()
         estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
@@ -184,6 +188,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         try:
             equilibria = solver.play(
                 learner, auditor, gammas=gammas, C=C, max_iter=max_iter, tol=tol,
+                budget=budget, certify=self.certify, known=known,
                 on_round=_Progress(max_iter) if self.verbose else None,
             )  # fmt: skip
         except Interrupted as stop:
@@ -191,7 +196,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
                 self._store(stop.equilibria[0])
             raise
         for equilibrium in equilibria:
-            _warn_unless_converged(equilibrium, C=C, tol=tol)
+            _warn_unless_converged(equilibrium, C=C, tol=tol, certify=self.certify)
         return equilibria
 
     def _store(self, equilibrium: Equilibrium) -> None:
@@ -215,6 +220,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         self.gap_ = equilibrium.gap
         self.worst_subgroup_ = equilibrium.worst
         self.upper_bound_ = equilibrium.upper_bound
+        self.certified_ = equilibrium.certified
 
     def _summary(self, equilibrium: Equilibrium) -> dict[str, Any]:
         """How the mixture was trained, as plain data that tells nothing of a row."""
@@ -228,6 +234,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
             "error": float(equilibrium.error[-1]),
             "unfairness": float(equilibrium.unfairness[-1]),
             "upper_bound": float(equilibrium.upper_bound),
+            "certified": equilibrium.certified,
             "gap": float(equilibrium.gap),
         }
 
@@ -269,25 +276,40 @@ def _seed_estimator(estimator: Any, seed: int) -> None:
     estimator.set_params(**open_seeds)
 
 
-def _warn_unless_converged(equilibrium: Equilibrium, *, C: float, tol: float | None) -> None:
+def _check_budget(budget: Any, *, certify: bool) -> float:
+    if budget is None:
+        return 60.0 if certify else math.inf
+    return check_number(budget, "budget", low=0.0, above=True, remedy="It is in seconds.")
+
+
+def _warn_unless_converged(
+    equilibrium: Equilibrium, *, C: float, tol: float | None, certify: bool
+) -> None:
     """Say what is off, and what would change it."""
-    unfairness, gap = float(equilibrium.unfairness[-1]), equilibrium.gap
-    if equilibrium.converged or tol is None:
-        return
-    after = f"After {equilibrium.n_rounds} rounds at gamma={equilibrium.gamma:g} the"
-    if C * (unfairness - equilibrium.gamma) > tol:
-        warnings.warn(
-            f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma. "
-            f"Raise max_iter (now {equilibrium.n_rounds}) or C (now {C:g}), or allow a larger "
-            "gamma.",
-            ConvergenceWarning,
-            stacklevel=4,
+    unfairness, gap, gamma = float(equilibrium.unfairness[-1]), equilibrium.gap, equilibrium.gamma
+    after = f"After {equilibrium.n_rounds} rounds at gamma={gamma:g} the"
+    message = ""
+    if certify:
+        if not equilibrium.certified:
+            message = (
+                f"{after} budget ended before a proof: the worst subgroup found has unfairness "
+                f"{unfairness:.4f}, and it is proven only that none exceeds "
+                f"{equilibrium.upper_bound:.4f}. Raise budget, or allow that gamma."
+            )
+    elif tol is not None and C * (unfairness - gamma) > tol:
+        least = min(float(equilibrium.unfairness.min()), unfairness)
+        message = (
+            f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the least "
+            f"of any mixture on the way is {least:.4f}. Raise C (now {C:g}), which is the error "
+            f"that a unit of unfairness may cost; or max_iter (now {equilibrium.n_rounds}) while "
+            f"the gap is large (now {gap:.4f}); or set certify=True, which keeps to gamma at any "
+            "price; or allow a larger gamma."
         )
-    else:
-        warnings.warn(
+    elif tol is not None and not equilibrium.converged:
+        message = (
             f"{after} mixture has unfairness {unfairness:.4f}, as it should, but its error may be "
             f"up to about {gap:.4f} above the least possible. Raise max_iter (now "
-            f"{equilibrium.n_rounds}), or accept it with a larger tol (now {tol:g}).",
-            ConvergenceWarning,
-            stacklevel=4,
+            f"{equilibrium.n_rounds}), or accept it with a larger tol (now {tol:g})."
         )
+    if message:
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)

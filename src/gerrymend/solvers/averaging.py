@@ -66,6 +66,7 @@ def play(
     tol: float | None,
     budget: float = math.inf,
     certify: bool = False,
+    known: Sequence[Any] = (),
     on_round: Callable[[Round], None] | None = None,
     keep_plays: bool = True,
 ) -> list[Equilibrium]:
@@ -73,10 +74,11 @@ def play(
 
     With keep_plays=False only errors and unfairness are recorded: no mixture and no subgroups.
     """
-    if certify:
+    if certify or known:
+        asked = "certify=True" if certify else "warm_start=True"
         raise ValueError(
-            f"certify=True needs solver='exponentiated_gradient', which can learn from what "
-            f"refutes a mixture; got {solver!r}."
+            f"{asked} needs solver='exponentiated_gradient', which keeps a pool of predictors; "
+            f"got solver={solver!r}."
         )
     deadline = time.monotonic() + budget
     games = _Games(solver, learner, auditor, np.asarray(gammas, float), C, tol, keep_plays)

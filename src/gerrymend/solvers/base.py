@@ -84,13 +84,15 @@ class GameSolver(BaseEstimator, ABC):
         tol: float | None,
         budget: float = math.inf,
         certify: bool = False,
+        known: Sequence[Any] = (),
         on_round: Callable[[Round], None] | None = None,
     ) -> list[Equilibrium]:
         """Play one game for each gamma.
 
         A game has converged when its gap and its penalty C·(U − γ) are both at most `tol`; it ends
         then, and all end after `max_iter` rounds, or about so many seconds. With tol=None every
-        round is played. With `certify` it goes on until the mixture is proven within gamma.
+        round is played. With `certify` it goes on until the mixture is proven within gamma. It may
+        start from predictors that are `known`.
         """
 
 

@@ -18,7 +18,7 @@ worth above that is the gap. With a heuristic Learner the bound is over what has
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,6 +73,7 @@ class ExponentiatedGradient(GameSolver):
         tol: float | None,
         budget: float = math.inf,
         certify: bool = False,
+        known: Sequence[Any] = (),
         on_round: Callable[[Round], None] | None = None,
     ) -> list[Equilibrium]:
         """Play one game for each gamma, the largest first."""
@@ -80,6 +81,8 @@ class ExponentiatedGradient(GameSolver):
         for decision in (False, True):
             decided = np.full(len(auditor.base_cost), decision)
             pool.add_classifier(decided, learner.constant(decision))
+        for predictor in known:
+            pool.add_classifier(*learner.recall(predictor))
         ended: dict[float, Equilibrium] = {}
         for gamma in sorted(set(gammas), reverse=True):
             game = _Game(learner, auditor, pool, gamma, C, tol, budget)
