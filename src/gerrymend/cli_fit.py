@@ -180,8 +180,7 @@ def _fit(
     (gamma,) = request.gammas
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
     classifier = request.classifier(estimator, notion=request.notion, verbose=1, **more)
-    # Games end within tol/C of their gamma: so much less is asked for, to keep what the user asked.
-    classifier.set_params(gamma=max(0.0, gamma - (classifier.tol or 0.0) / classifier.C))
+    classifier.set_params(gamma=gamma)
     train = prepared.train
     with _rounds_told(say):
         classifier.fit(

@@ -102,12 +102,12 @@ class LinearLearner(Learner):
         """The regression's prediction, cut for each cost; a cut moves it by a constant."""
         _, (coordinates,) = self.best_response(cost[None])
         predicted = self._projection.fitted(coordinates[None])[0]
-        cuts = best_cuts(-predicted, np.array([cost, *others]) * self._row_weight)
+        cuts = _cuts(-predicted, [cost, *others], self._row_weight)
         return [
             (predicted + cut < -TIE, coordinates + cut * self._projection.one[0])
             if np.isfinite(cut)
             else (np.full(len(cost), cut < 0), self.constant(cut < 0))
-            for cut in dict.fromkeys(cuts.tolist())
+            for cut in cuts
         ]
 
     def constant(self, decision: bool) -> Any:
@@ -148,10 +148,10 @@ class EstimatorLearner(Learner):
         if isinstance(predictor, LabelPredictor):
             return [(predictor.decide(self._X), predictor)]
         score = predictor.score(self._X)
-        cuts = best_cuts(score, np.array([cost, *others]) * self._weight)
+        cuts = _cuts(score, [cost, *others], self._weight)
         return [
             (score > cut, predictor.cut_at(cut) if np.isfinite(cut) else self.constant(cut < 0))
-            for cut in dict.fromkeys(cuts.tolist())
+            for cut in cuts
         ]
 
     def constant(self, decision: bool) -> Any:
@@ -264,6 +264,13 @@ def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None)
     # By the step's name: with routing on, every other step would have to declare itself.
     with config_context(enable_metadata_routing=False):
         return model.fit(X, target, **{f"{model.steps[-1][0]}__sample_weight": weight})
+
+
+def _cuts(score: Array, costs: Sequence[Array], weight: Array) -> list[float]:
+    """The distinct cuts of least cost, over the rows that have weight."""
+    counted = weight > 0
+    cuts = best_cuts(score[counted], np.array(costs)[:, counted] * weight[counted])
+    return list(dict.fromkeys(cuts.tolist()))
 
 
 def _last_step(estimator: Any) -> Any:

@@ -15,11 +15,7 @@ from gerrymend._sums import Array
 from gerrymend.auditor import Auditor
 from gerrymend.measured import ROUNDING
 from gerrymend.solvers.pool import Pool, PooledGroup
-from gerrymend.solvers.program import Weighing, weigh
-
-# The program aims this much below gamma: a bound can then fall below gamma without being tight,
-# and a subgroup that is a little worse than those of the pool refutes nothing.
-_AIM = 0.97
+from gerrymend.solvers.program import AIM, Weighing, weigh
 
 
 class Certificate(NamedTuple):
@@ -35,7 +31,7 @@ class Certificate(NamedTuple):
 
 def weigh_strictly(pool: Pool, gamma: float) -> Weighing:
     """The mixture of least error that keeps every subgroup of the pool below gamma."""
-    return weigh(pool.error, pool.unfairness, _AIM * gamma, np.inf)
+    return weigh(pool.error, pool.unfairness, AIM * gamma, np.inf)
 
 
 def prove_mixture(

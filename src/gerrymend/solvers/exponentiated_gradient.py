@@ -29,7 +29,7 @@ from gerrymend.measured import ROUNDING
 from gerrymend.solvers.base import Equilibrium, GameSolver, Interrupted, Round, RulesByNotion
 from gerrymend.solvers.certificate import Certificate, prove_mixture, weigh_strictly
 from gerrymend.solvers.pool import Pool, PooledGroup
-from gerrymend.solvers.program import Weighing, weigh
+from gerrymend.solvers.program import AIM, Weighing, weigh
 from gerrymend.subgroups.base import RuleSequence
 
 _WAVE = 12
@@ -38,7 +38,7 @@ _QUIET = 2 * _WAVE
 _LOOK_EVERY = 4
 # Subgroups that it finds, one after another, in a look; in the last look at most.
 _FOUND_AT_ONCE = 2
-_FOUND_AT_LAST = 6
+_FOUND_AT_LAST = 30
 # Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
 _WORSE = 1e-3
 _WORSE_AT_LAST = 1e-4
@@ -123,7 +123,7 @@ class _Game:
         budget: float,
     ) -> None:
         self._learner, self._auditor, self._pool = learner, auditor, pool
-        self._gamma, self._C, self._tol = gamma, C, tol
+        self._gamma, self._C, self._tol = gamma, C, -math.inf if tol is None else tol
         self._start, self._budget = time.monotonic(), budget
         self._program: Weighing = weigh(pool.error, pool.unfairness, gamma, C)
         self._number = 0
@@ -138,33 +138,35 @@ class _Game:
     def play(self, max_iter: int, on_round: Callable[[Round], None] | None) -> None:
         """Play until neither side finds anything better, or every round is played."""
         while self._number < max_iter:
-            closing = self._number + 1 == max_iter or self._is_quiet() or self._left() < 0.3
+            hurried = self._left() < 0.3
+            last = self._number + 1 == max_iter or hurried or self._is_quiet()
+            closing = last or self._number % _WAVE == 0
             self._play_round(closing)
             if closing or self._number <= _LOOK_EVERY or self._number % _LOOK_EVERY == 0:
                 self._look(_FOUND_AT_ONCE, _WORSE)
             if on_round is not None:
                 on_round(self._round())
-            if closing and (self._left() < 0.3 or self._has_converged()):
+            if closing and (hurried or (self._is_quiet() and self.gap <= self._tol)):
                 break
-        self._look(_FOUND_AT_LAST, _WORSE_AT_LAST, thorough=True)
+        self._look(_FOUND_AT_LAST, _WORSE_AT_LAST, last=True)
 
     def _left(self) -> float:
         """The part of the budget that is left; the last look needs some of it."""
         return 1.0 - (time.monotonic() - self._start) / self._budget
 
-    def _has_converged(self) -> bool:
-        return self._tol is not None and self.gap <= self._tol
-
     def _is_quiet(self) -> bool:
-        if self._tol is None or len(self._gains) < _QUIET:
+        """Whether nothing better was found for long, or no subgroup restrains the program."""
+        if self._C * self._last_excess > self._tol:
             return False
-        return max(*self._gains[-_QUIET:], self._C * self._last_excess) <= self._tol
+        if not self._program.duals.any():
+            return True
+        return len(self._gains) >= _QUIET and max(self._gains[-_QUIET:]) <= self._tol
 
     def _play_round(self, closing: bool) -> None:
         """One fit of the Learner, to the wave's duals or to the program's own."""
         own = self._padded(self._program.duals)
         wave = 0.5 - 0.5 * np.cos(2 * np.pi * self._number / _WAVE)
-        duals = own if closing or self._number % _WAVE == 0 else wave * self._gradient_duals()
+        duals = own if closing else wave * self._gradient_duals()
         others = [self._auditor.base_cost, self._pool.cost(own)]
         answers = self._learner.answers(self._pool.cost(duals), others)
         numbers = [self._pool.add_classifier(*answer) for answer in answers]
@@ -192,17 +194,21 @@ class _Game:
         multipliers: Array = too_high - too_low
         return multipliers
 
-    def _look(self, most: int, worse: float, *, thorough: bool = False) -> None:
+    def _look(self, most: int, worse: float, *, last: bool = False) -> None:
         """Weigh the pool and audit the mixture, again while that finds much worse subgroups.
 
-        Of these mixtures the one stands that is worth least to an Auditor who knows them all.
+        Of these mixtures the one stands that is worth least to an Auditor who knows them all. In
+        the last look the Auditor is thorough before it says that there is nothing.
         """
         pool, tried = self._pool, []
+        aim = AIM * self._gamma if last else self._gamma
         for _ in range(most):
-            self._program = weigh(pool.error, pool.unfairness, self._gamma, self._C)
+            self._program = weigh(pool.error, pool.unfairness, aim, self._C)
             tried.append(self._program.weights)
             known = float(np.abs(pool.unfairness @ tried[-1]).max(initial=0.0))
-            found, unfairness = self._audit(tried[-1], thorough)
+            found, unfairness = self._audit(tried[-1])
+            if last and unfairness <= max(self._gamma, known) + worse:
+                found, unfairness = self._audit(tried[-1], thorough=True)
             if unfairness > known + ROUNDING:
                 pool.add_group(found)
             self._last_excess = max(0.0, unfairness - max(self._gamma, known))
@@ -216,7 +222,7 @@ class _Game:
         pool = self._pool
         while True:
             program = weigh_strictly(pool, self._gamma)
-            found, unfairness = self._audit(program.weights, thorough=False)
+            found, unfairness = self._audit(program.weights)
             if unfairness <= self._gamma + ROUNDING:
                 certificate = prove_mixture(
                     self._auditor, pool, program.weights, self._gamma, self._start + self._budget
@@ -231,7 +237,7 @@ class _Game:
         self.standing = self._standing(certificate.weights, found)
         self._records.append((self._number, self.standing))
 
-    def _audit(self, weights: Array, thorough: bool) -> tuple[PooledGroup, float]:
+    def _audit(self, weights: Array, *, thorough: bool = False) -> tuple[PooledGroup, float]:
         probability = self._pool.probability(weights)
         answer = self._auditor.worst(probability[None], None, thorough=thorough)
         which, key = answer.key(0)
@@ -278,7 +284,6 @@ class _Game:
         records = [record for _, record in self._records]
         sources = tuple(one.subgroups.source for one in auditor.notions)
         penalty = self._C * max(0.0, standing.unfairness - self._gamma)
-        tol = -np.inf if self._tol is None else self._tol
         return Equilibrium(
             gamma=self._gamma,
             mixture=self._learner.mixture([pool.keys[i] for i in used], standing.weights[used]),
@@ -292,7 +297,7 @@ class _Game:
             gap=self.gap,
             worst=notion.subgroup(standing.worst.key, standing.worst.members, probability, None),
             upper_bound=self._upper_bound(probability),
-            converged=self.gap <= tol and penalty <= tol,
+            converged=max(self.gap, penalty) <= self._tol,
             certified=self.certificate is not None
             and self.certificate.upper_bound <= self._gamma + ROUNDING,
         )

@@ -117,10 +117,13 @@ class GreatCircleSearch(LinearSearch):
         smallest: int,
         deadline: float = math.inf,
     ) -> tuple[Array, float]:
-        """The best direction and its |value|, from as many starts as there is time for."""
-        size = len(self._zt)
-        best, best_value = np.zeros(size), 0.0 if smallest == 0 else -1.0
-        starts = self._starts(residual)
+        """The best direction and its |value|, from as many starts as there is time for.
+
+        Of the two sides of a threshold it names the one whose rate is too high, and between
+        subgroups that are equally bad the one of fewer distinct rows.
+        """
+        size, starts = len(self._zt), self._starts(residual)
+        best, best_value, n_members = np.zeros(size), 0.0 if smallest == 0 else -1.0, 0
         for i in range(len(starts) + self._restarts if starts else 0):
             # A generator for each start: one more start can then only add to what is found.
             rng = np.random.default_rng([self._seed, i])
@@ -130,25 +133,40 @@ class GreatCircleSearch(LinearSearch):
                 start, step = rng.standard_normal(size), _STEPS[i % len(_STEPS)]
                 if np.isfinite(step):
                     start = best + step * start / np.sqrt(size)
-            direction = start / (np.linalg.norm(start) or 1.0)
-            stretch = 1 + _STRETCH // len(rows)
-            since_gain, turn = 0, 0
-            while since_gain < size:
-                direction, value, since_gain, turn = ascend(
-                    self._zt, residual, rows, smallest, direction, since_gain, turn, stretch,
-                    _LEAST_GAIN,
-                )  # fmt: skip
-                if time.monotonic() >= deadline:
-                    break
-            if value > best_value + _LEAST_GAIN:
-                best, best_value = direction, value
+            direction, value = self._climb(start, residual, rows, smallest, deadline)
+            if value > best_value - _LEAST_GAIN:
+                direction, members = self._too_high_side(direction, residual)
+                if value > best_value + _LEAST_GAIN or members < n_members:
+                    best, best_value, n_members = direction, value, members
             if time.monotonic() >= deadline:
                 break
-        # Of the two sides name the one whose rate is too high; ties are in neither.
-        u = best @ self._zt
-        if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():
-            best = -best
         return best, best_value
+
+    def _climb(
+        self,
+        start: Array,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        deadline: float,
+    ) -> tuple[Array, float]:
+        """Ascend from one start, with a look at the clock now and then."""
+        direction = start / (np.linalg.norm(start) or 1.0)
+        since_gain, turn, stretch = 0, 0, 1 + _STRETCH // len(rows)
+        while True:
+            direction, value, since_gain, turn = ascend(
+                self._zt, residual, rows, smallest, direction, since_gain, turn, stretch,
+                _LEAST_GAIN,
+            )  # fmt: skip
+            if since_gain >= len(direction) or time.monotonic() >= deadline:
+                return direction, value
+
+    def _too_high_side(self, direction: Array, residual: Array) -> tuple[Array, int]:
+        """The direction or its opposite, and how many cells are in; ties are in neither."""
+        u = direction @ self._zt
+        if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():
+            direction, u = -direction, -u
+        return direction, int(np.count_nonzero(u > TIE))
 
     def _starts(self, residual: Array) -> list[Array]:
         if not residual.any():
