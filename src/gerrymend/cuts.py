@@ -5,7 +5,7 @@ import numpy as np
 from gerrymend._sums import Array
 
 # Scores closer than this part of their range are tied, and costs than this part of their sum are
-# equal: rounding must not tell them apart. Scores that all but agree have a range of rounding alone.
+# equal: rounding must not tell them apart. Where scores all but agree, rounding is all their range.
 _SAME = 1e-9
 _ROUNDING = 8 * np.finfo(np.float64).eps
 
