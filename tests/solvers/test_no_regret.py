@@ -30,7 +30,7 @@ def fair_or_right():
     return auditor, TableLearner(decisions, np.ones(4))
 
 
-def play_four_rows(n_samples, n_answers, perturbation=0.1, random_state=0):
+def play_four_rows(n_samples, n_answers, perturbation=0.1, random_state=0, C=C):
     (end,) = play(
         NoRegret(n_samples, perturbation, random_state), *fair_or_right()[::-1], gammas=[GAMMA],
         C=C, max_iter=n_samples * n_answers, tol=None, keep_plays=False,
