@@ -1,12 +1,15 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from gerrymend._projection import Projection
@@ -156,3 +159,91 @@ def test_a_cost_of_nothing_but_rounding_is_a_tie(sign):
     assert not decisions.any()
     mixture = learner_of(LinearRegression(), X, costs, np.ones(6)).mixture(keys)
     np.testing.assert_array_equal(mixture.positive_probability(X), 0)
+
+
+class Votes(ClassifierMixin, BaseEstimator):
+    """A classifier with no score: the heavier label on either side of 0 of the first column."""
+
+    def fit(self, X, y, sample_weight):
+        side = X[:, 0] > 0
+        self.classes_ = np.unique(y)
+        self.labels_ = [
+            int(
+                np.sum(sample_weight[(side == s) & (y == 1)])
+                > np.sum(sample_weight[(side == s)]) / 2
+            )
+            for s in (False, True)
+        ]
+        return self
+
+    def predict(self, X):
+        return np.where(X[:, 0] > 0, self.labels_[1], self.labels_[0])
+
+
+def on_a_frame():
+    columns = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    return make_pipeline(columns, LogisticRegression())
+
+
+ANSWERING = [
+    LinearRegression(),
+    LogisticRegression(),
+    SGDClassifier(random_state=0),
+    DecisionTreeClassifier(max_depth=3, random_state=0),
+    HistGradientBoostingClassifier(max_iter=5, random_state=0),
+    on_a_frame(),
+    Ridge(),
+    DecisionTreeRegressor(max_depth=3, random_state=0),
+    Votes(),
+]
+
+
+def problem_for(estimator, problem):
+    X, costs, weight = problem
+    if not isinstance(estimator, Pipeline):
+        return X, costs, weight
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    return frame.assign(colour=np.where(X[:, 1] > 0.3, "red", "blue")), costs, weight
+
+
+def paid(decided, cost, weight):
+    return float(np.sum((cost * weight)[decided]))
+
+
+@pytest.mark.parametrize("estimator", ANSWERING, ids=lambda e: type(e).__name__)
+def test_answers_are_what_their_predictors_decide(problem, estimator):
+    X, costs, weight = problem_for(estimator, problem)
+    learner = learner_of(estimator, X, costs, weight)
+    for cost, others in ((costs[0], costs[1:]), (costs[1], []), (-costs[2], costs)):
+        for decided, key in learner.answers(cost, list(others)):
+            assert decided.dtype == bool
+            alone = learner.mixture([key]).positive_probability(X)
+            np.testing.assert_array_equal(alone, decided)
+    both = [learner.constant(False), learner.constant(True), learner.constant(True)]
+    p = learner.mixture(both, np.array([0.5, 0.25, 0.25])).positive_probability(X)
+    np.testing.assert_allclose(p, 0.5)
+
+
+@pytest.mark.parametrize("estimator", ANSWERING, ids=lambda e: type(e).__name__)
+def test_a_cut_costs_no_more_than_the_estimators_own(problem, estimator):
+    """The first answer is the cut for the cost; the others' cheapest is no worse for theirs."""
+    X, costs, weight = problem_for(estimator, problem)
+    for cost in costs:
+        learner = learner_of(estimator, X, costs, weight)  # anew: none starts from the last fit
+        uncut = learner.best_response(cost[None])[0][0]
+        answers = learner.answers(cost, list(costs))
+        assert paid(answers[0][0], cost, weight) <= paid(uncut, cost, weight) + 1e-9
+        for other in costs:
+            cheapest = min(paid(decided, other, weight) for decided, _ in answers)
+            assert cheapest <= paid(uncut, other, weight) + 1e-9
+    assert len(learner.answers(costs[0])) == 1
+
+
+@pytest.mark.parametrize("estimator", ANSWERING, ids=lambda e: type(e).__name__)
+def test_a_cost_of_one_sign_is_answered_by_a_constant(problem, estimator):
+    X, costs, weight = problem_for(estimator, problem)
+    learner = learner_of(estimator, X, costs, weight)
+    for sign in (1.0, -1.0):
+        (decided, key), *_ = learner.answers(sign * np.abs(costs[0]), [sign * np.abs(costs[1])])
+        np.testing.assert_array_equal(decided, sign < 0)
+        np.testing.assert_array_equal(learner.mixture([key]).positive_probability(X), sign < 0)

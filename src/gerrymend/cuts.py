@@ -5,8 +5,9 @@ import numpy as np
 from gerrymend._sums import Array
 
 # Scores closer than this part of their range are tied, and costs than this part of their sum are
-# equal: rounding must not tell them apart.
+# equal: rounding must not tell them apart. Where scores all but agree, rounding is all their range.
 _SAME = 1e-9
+_ROUNDING = 8 * np.finfo(np.float64).eps
 
 
 def best_cuts(score: Array, costs: Array) -> Array:
@@ -24,7 +25,8 @@ def best_cuts(score: Array, costs: Array) -> Array:
     descending = score[order]
     paid = np.cumsum(costs[:, order], axis=1)
     spread = descending[0] - descending[-1]
-    apart = np.append(descending[:-1] - descending[1:] > _SAME * spread, True)
+    tie = max(_SAME * spread, _ROUNDING * np.abs(descending[[0, -1]]).max())
+    apart = np.append(descending[:-1] - descending[1:] > tie, True)
     paid = np.column_stack([np.zeros(len(costs)), np.where(apart, paid, np.inf)])
     equal = paid <= paid.min(axis=1, keepdims=True) + _SAME * np.abs(costs).sum(axis=1)[:, None]
     halfway = (descending[:-1] + descending[1:]) / 2

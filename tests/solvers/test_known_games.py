@@ -6,15 +6,31 @@ from scipy.optimize import linprog
 
 from gerrymend.auditor import Auditor
 from gerrymend.learners import LinearLearner, make_learner
-from gerrymend.mixture import ConstantPredictor, Mixture
+from gerrymend.mixture import Mixture
 from gerrymend.notions import as_notions
 from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.solvers import FictitiousPlay, MultiplicativeWeights, play
+from gerrymend.solvers import (
+    ExponentiatedGradient,
+    FictitiousPlay,
+    MultiplicativeWeights,
+    NoRegret,
+    play,
+)
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 
+class TablePredictor:
+    """Decides the rows of the game, which are given by their numbers."""
+
+    def __init__(self, decisions):
+        self.decisions = decisions
+
+    def decide(self, X):
+        return self.decisions[X] > 0
+
+
 class TableLearner:
-    """The exact best response over a short list of classifiers."""
+    """The exact best response over a short list of classifiers, the two constant ones among it."""
 
     def __init__(self, decisions, weight):
         self.decisions, self.weight = decisions, weight
@@ -23,8 +39,17 @@ class TableLearner:
         best = np.argmin(self.decisions @ (costs * self.weight).T, axis=0)
         return self.decisions[best] > 0, best
 
-    def mixture(self, keys):
-        return Mixture([ConstantPredictor(True)] * len(keys), np.ones(len(keys)) / len(keys))
+    def answers(self, cost, others=()):
+        decisions, keys = self.best_response(np.array([cost, *others]))
+        return list(zip(decisions, keys.tolist(), strict=True))
+
+    def constant(self, decision):
+        return int(np.flatnonzero((self.decisions == decision).all(axis=1))[0])
+
+    def mixture(self, keys, weights=None):
+        weights = np.ones(len(keys)) if weights is None else weights
+        predictors = [TablePredictor(self.decisions[key]) for key in keys]
+        return Mixture(predictors, weights / np.sum(weights))
 
 
 def make_game(seed, notion_name):
@@ -43,13 +68,16 @@ def make_game(seed, notion_name):
     return auditor, TableLearner(decisions, weight), y, weight, a, decisions
 
 
+def groups_of(a):
+    return [values == value for values in a.values() for value in np.unique(values)]
+
+
 def value_by_linear_program(y, weight, a, decisions, notions, gamma, C):
     """min err·q + C·s, s ≥ ±unfairness_g(q) − gamma, q a distribution, written row by row."""
     error = [(weight * (h != y)).sum() / weight.sum() for h in decisions]
-    groups = [values == value for values in a.values() for value in np.unique(values)]
     rows = []
     for notion in notions:
-        for group in groups:
+        for group in groups_of(a):
             signed = np.array([notion.unfairness(y, h, group, weight) for h in decisions])
             rows += [signed, -signed]
     A_ub = np.column_stack([np.array(rows), -np.ones(len(rows))])
@@ -66,19 +94,30 @@ def value_by_linear_program(y, weight, a, decisions, notions, gamma, C):
 NAMES = ("false_positive_rate", "false_negative_rate", "statistical_parity", "error_rate")
 
 
-@pytest.mark.parametrize("solver", [FictitiousPlay(), FictitiousPlay("appendix"),
-                                    MultiplicativeWeights()], ids=repr)  # fmt: skip
+SOLVERS = [
+    FictitiousPlay(),
+    FictitiousPlay("appendix"),
+    MultiplicativeWeights(),
+    ExponentiatedGradient(),
+    NoRegret(n_samples=40, random_state=0),
+]
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
 @pytest.mark.parametrize("notion", [*NAMES, "equalized_odds"])
 @pytest.mark.parametrize("seed", range(2))
 def test_solvers_reach_the_value_of_the_game(solver, notion, seed):
     gamma, C = 0.01, 5.0
     auditor, learner, y, weight, a, decisions = make_game(seed, notion)
     value = value_by_linear_program(y, weight, a, decisions, as_notions(notion), gamma, C)
-    (end,) = play(solver, learner, auditor, gammas=[gamma], C=C, max_iter=4000, tol=2e-3)
+    (end,) = solver.play(learner, auditor, gammas=[gamma], C=C, max_iter=4000, tol=2e-3)
     worth = end.error[-1] + C * max(0.0, end.unfairness[-1] - gamma)
     assert worth >= value - 1e-9, "a mixture can't be worth less than the value of the game"
     assert worth <= value + end.gap + 1e-9, "with exact answers the gap is a bound"
-    assert worth == pytest.approx(value, abs=0.01)
+    # The noise of a perturbed leader is slow to average out; its rate is in test_theorems.py.
+    assert worth == pytest.approx(value, abs=0.02 if isinstance(solver, NoRegret) else 0.01)
+    if isinstance(solver, ExponentiatedGradient):
+        assert end.gap <= 2e-3
 
 
 def test_games_of_many_gammas_are_the_games_of_each(toy):

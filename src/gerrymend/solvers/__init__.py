@@ -8,6 +8,7 @@ from gerrymend.solvers.base import Equilibrium, GameSolver, Round
 from gerrymend.solvers.exponentiated_gradient import ExponentiatedGradient
 from gerrymend.solvers.fictitious_play import FictitiousPlay
 from gerrymend.solvers.multiplicative_weights import MultiplicativeWeights
+from gerrymend.solvers.no_regret import NoRegret
 
 __all__ = [
     "Equilibrium",
@@ -15,6 +16,7 @@ __all__ = [
     "FictitiousPlay",
     "GameSolver",
     "MultiplicativeWeights",
+    "NoRegret",
     "Round",
     "as_solver",
     "play",
@@ -24,6 +26,7 @@ _BY_NAME: dict[str, type[GameSolver]] = {
     "exponentiated_gradient": ExponentiatedGradient,
     "fictitious_play": FictitiousPlay,
     "multiplicative_weights": MultiplicativeWeights,
+    "no_regret": NoRegret,
 }
 
 

@@ -38,6 +38,13 @@ class Player(ABC):
     on the game; against each round's own duals it is the mean of the answers' values.
     """
 
+    perturbs = False
+    """Whether the Learner answers other costs than the duals': then no play of it gives a bound."""
+
+    def perturb(self, costs: Array) -> Array:
+        """The costs that the Learner answers, given those of the duals."""
+        return costs
+
     @abstractmethod
     def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
         """Take in a round: the Auditor's answer to the mixture, and the Learner's last play."""
@@ -134,6 +141,7 @@ class _Games:
         self._player = solver.start(auditor, gammas, C)
         self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
         self._mean_value = np.zeros(len(gammas))
+        self._unperturbed: tuple[Duals, Array] | None = None
         self._plays: list[Keys] = []
         self._found: list[tuple[NDArray[np.intp], list[NDArray[Any]]]] = []
         self._records: list[tuple[Array, Array]] = []
@@ -145,7 +153,7 @@ class _Games:
         _, before = self.standing
         duals = self._player.duals
         self._auditor.price(duals.pressure, out=self._costs)
-        decisions, keys = self._learner.best_response(self._costs)
+        decisions, keys = self._learner.best_response(self._player.perturb(self._costs))
         votes = decisions + before.votes if before else decisions.astype(np.float64)
         answer = self._auditor.worst(votes, number)
         now = _Standing(number, duals, votes, answer, self._auditor.error(votes, number))
@@ -160,11 +168,18 @@ class _Games:
             self._mean_value += (self._learner_value(now, before) - self._mean_value) / number
         self.standing = (before, now)
         if self._tol is not None:
-            penalty = self._penalty(now)
-            if (penalty <= self._tol).any():
-                met = (penalty <= self._tol) & (self._gap(now, before) <= self._tol)
-                self._end(np.flatnonzero(met), converged=True)
+            self._end_converged(now, before, self._tol)
         return played
+
+    def _end_converged(self, now: _Standing, before: _Standing | None, tol: float) -> None:
+        met = self._penalty(now) <= tol
+        met[list(self.ended)] = False
+        # The second look costs a call of the Learner if plays are perturbed, and nothing otherwise.
+        for gap in (self._gap, self._bounded_gap):
+            if met.any():
+                met &= gap(now, before) <= tol
+        if met.any():
+            self._end(np.flatnonzero(met), converged=True)
 
     def _penalty(self, now: _Standing) -> Array:
         penalty: Array = self._C * np.maximum(now.answer.unfairness - self._gammas, 0.0)
@@ -177,24 +192,42 @@ class _Games:
         gap: Array = now.error + self._penalty(now) - value
         return gap
 
+    def _bounded_gap(self, now: _Standing, before: _Standing | None) -> Array:
+        """The gap by answers to the duals themselves, also if plays answered perturbed costs."""
+        gap = self._gap(now, before)
+        if not self._player.perturbs:
+            return gap
+        if self._unperturbed is None or self._unperturbed[0] is not now.duals:
+            self._auditor.price(now.duals.pressure, out=self._costs)
+            votes = self._learner.best_response(self._costs)[0].astype(np.float64)
+            error, residuals = self._auditor.error(votes, 1), self._auditor.residuals(votes, 1)
+            self._unperturbed = now.duals, self._lagrangian(now.duals, error, residuals)
+        gap = np.maximum(gap, now.error + self._penalty(now) - self._unperturbed[1])
+        return gap
+
     def _learner_value(self, now: _Standing, before: _Standing | None) -> Array:
         """L of the Learner's last play, or of the mixture with it if that is less.
 
         The mixture is an answer to the duals too, and a heuristic's can be worse. L is affine in
         the mixture, so the last play's is t·L(with it) − (t − 1)·L(without it): no pass over rows.
         """
-        pressure = now.duals.pressure
-        value = now.error + self._auditor.fine(pressure, now.answer.residuals)
+        value = self._lagrangian(now.duals, now.error, now.answer.residuals)
         if before is not None:
-            without = before.error + self._auditor.fine(pressure, before.answer.residuals)
+            without = self._lagrangian(now.duals, before.error, before.answer.residuals)
             value = np.minimum(value, now.number * value - before.number * without)
-        return value - self._gammas * now.duals.mass
+        return value
+
+    def _lagrangian(self, duals: Duals, error: Array, residuals: list[Array]) -> Array:
+        """L of models with these errors and residuals."""
+        fine = self._auditor.fine(duals.pressure, residuals)
+        return error + fine - self._gammas * duals.mass
 
     def _end(self, games: Iterable[int], *, converged: bool) -> None:
         """Measure games where they end; the others go on."""
         before, now = self.standing
         assert now is not None
-        bounds, gaps = self._auditor.upper_bound(now.answer.residuals), self._gap(now, before)
+        bounds = self._auditor.upper_bound(now.answer.residuals)
+        gaps = self._bounded_gap(now, before)
         for game in set(map(int, games)) - self.ended.keys():
             worst = self._auditor.subgroup(now.answer, game, now.votes[game], now.number)
             self.ended[game] = _Ending(

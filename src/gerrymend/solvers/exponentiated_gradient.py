@@ -131,7 +131,7 @@ class _Game:
         self._gains: list[float] = []
         self._last_excess = np.inf
         self._closing_duals = np.zeros(0)
-        self._records: list[tuple[int, _Standing]] = []
+        self._records: dict[int, _Standing] = {}
         self.standing: _Standing | None = None
         self.certificate: Certificate | None = None
 
@@ -215,7 +215,7 @@ class _Game:
             if self._last_excess <= worse or self._left() <= 0:
                 break
         self.standing = min((self._standing(one, found) for one in tried), key=self._worth)
-        self._records.append((self._number, self.standing))
+        self._records[self._number] = self.standing
 
     def certify(self) -> None:
         """Play on, with no slack, until the mixture is proven within gamma or the budget ends."""
@@ -281,13 +281,13 @@ class _Game:
         probability = pool.probability(standing.weights)
         notion = auditor.notions[standing.worst.notion]
         used = np.flatnonzero(standing.weights)
-        records = [record for _, record in self._records]
+        records = list(self._records.values())
         sources = tuple(one.subgroups.source for one in auditor.notions)
         penalty = self._C * max(0.0, standing.unfairness - self._gamma)
         return Equilibrium(
             gamma=self._gamma,
             mixture=self._learner.mixture([pool.keys[i] for i in used], standing.weights[used]),
-            rounds=np.array([number for number, _ in self._records], dtype=np.intp),
+            rounds=np.array(list(self._records), dtype=np.intp),
             error=np.array([record.error for record in records]),
             unfairness=np.array([record.unfairness for record in records]),
             subgroups=RuleSequence(

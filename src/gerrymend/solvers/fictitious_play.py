@@ -45,7 +45,7 @@ class FictitiousPlay(AveragingSolver):
 
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
         """Start with no pressure at all."""
-        return _FictitiousPlayer(
+        return FictitiousPlayer(
             auditor,
             gammas,
             C,
@@ -55,7 +55,7 @@ class FictitiousPlay(AveragingSolver):
         )
 
 
-class _FictitiousPlayer(Player):
+class FictitiousPlayer(Player):
     """Sums of the duals so far.
 
     In the appendix's order the mixture of round t is h⁰, …, hᵗ⁻¹, where hᵗ⁻¹ answers λ̄ of round
