@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gerrymend.proving import Proof, prove
     from gerrymend.report import AuditReport
     from gerrymend.saving import ModelFileError, load_model, save_model
-    from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay
+    from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay, NoRegret
     from gerrymend.subgroups import (
         Conjunctions,
         ExplicitGroups,
@@ -56,6 +56,7 @@ _HOME = {
     "ModelFileError": "saving",
     "FairnessNotion": "notions",
     "FictitiousPlay": "solvers",
+    "NoRegret": "solvers",
     "ExponentiatedGradient": "solvers",
     "LinearThresholds": "subgroups",
     "Marginals": "subgroups",
@@ -81,6 +82,7 @@ __all__ = [
     "Marginals",
     "MixtureClassifier",
     "ModelFileError",
+    "NoRegret",
     "ParetoFrontier",
     "Proof",
     "Subgroup",

@@ -182,6 +182,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         auditor = Auditor(notions, subgroups, cells, labels, weight)
         if self.random_state is not None:
             _seed_estimator(estimator := clone(estimator), self._seed)
+            _seed_estimator(solver := clone(solver), self._seed)
         learner = make_learner(
             estimator, features, weight, auditor.base_cost, auditor.pressed, order
         )

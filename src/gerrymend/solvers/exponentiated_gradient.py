@@ -130,6 +130,7 @@ class _Game:
         self._plays: list[int] = []
         self._gains: list[float] = []
         self._last_excess = np.inf
+        self._converged = False
         self._closing_duals = np.zeros(0)
         self._records: dict[int, _Standing] = {}
         self.standing: _Standing | None = None
@@ -146,7 +147,8 @@ class _Game:
                 self._look(_FOUND_AT_ONCE, _WORSE)
             if on_round is not None:
                 on_round(self._round())
-            if closing and (hurried or (self._is_quiet() and self.gap <= self._tol)):
+            self._converged = closing and self._is_quiet() and self.gap <= self._tol
+            if self._converged or hurried:
                 break
         self._look(_FOUND_AT_LAST, _WORSE_AT_LAST, last=True)
 
@@ -235,7 +237,7 @@ class _Game:
             pool.add_group(found)
         self.certificate = certificate
         self.standing = self._standing(certificate.weights, found)
-        self._records.append((self._number, self.standing))
+        self._records[self._number] = self.standing
 
     def _audit(self, weights: Array, *, thorough: bool = False) -> tuple[PooledGroup, float]:
         probability = self._pool.probability(weights)
@@ -297,7 +299,7 @@ class _Game:
             gap=self.gap,
             worst=notion.subgroup(standing.worst.key, standing.worst.members, probability, None),
             upper_bound=self._upper_bound(probability),
-            converged=max(self.gap, penalty) <= self._tol,
+            converged=self._converged and penalty <= self._tol,
             certified=self.certificate is not None
             and self.certificate.upper_bound <= self._gamma + ROUNDING,
         )
