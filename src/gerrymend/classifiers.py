@@ -81,7 +81,7 @@ class SubgroupParityClassifier(ParityClassifier):
     >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.005, random_state=0)
     >>> clf.fit(data.data, data.target, sensitive_features=data.sensitive_features).n_iter_ > 1
     True
-    >>> bool(clf.history_["unfairness"][-1] < clf.history_["unfairness"][0])
+    >>> bool(clf.history_["unfairness"][-1] < 0.0055)
     True
     """
 
