@@ -5,6 +5,7 @@ so that with no fairness pressure it is ±1: an estimator then sees the very pro
 have been given on its own.
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -253,6 +254,32 @@ def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:
         why = "" if is_classifier(estimator) else ", and sample_weight was given"
         raise TypeError(f"estimator={estimator!r} takes no sample_weight in fit{why}. {remedy}")
     return estimator
+
+
+def check_uses_weights(estimator: Any, X: Any) -> None:
+    """Raise if a classifier takes weights and ignores them: the game would go nowhere.
+
+    A few rows with both labels each; as the weight moves to one label, so must the decisions.
+    """
+    if is_regressor(estimator) or isinstance(estimator, LinearClassifierMixin):
+        return
+    rows = _safe_indexing(X, np.repeat(np.arange(min(10, X.shape[0])), 2))
+    label = np.tile([0, 1], rows.shape[0] // 2)
+    decided = []
+    for heavy in (0, 1):
+        weight = np.where(label == heavy, 1000.0, 1.0)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                decided.append(fit_weighted(clone(estimator), rows, label, weight).predict(rows))
+        except Exception:  # too few rows for it, perhaps; if not, its own fit will say so
+            return
+    if np.array_equal(*decided):
+        raise TypeError(
+            f"estimator={estimator!r} takes sample_weight in fit and ignores it: with a thousand "
+            "times the weight on either label it decides the same. The game works through weights; "
+            "pass an estimator that uses them, such as LogisticRegression()."
+        )
 
 
 def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None) -> Any:

@@ -29,7 +29,7 @@ from gerrymend._validation import (
 )
 from gerrymend.auditor import Auditor
 from gerrymend.features import FeatureReader
-from gerrymend.learners import check_estimator_kind, make_learner
+from gerrymend.learners import check_estimator_kind, check_uses_weights, make_learner
 from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
 from gerrymend.notions import as_notions
 from gerrymend.protected import distinct_rows, named_columns, read_columns
@@ -175,6 +175,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         labels = self._read_labels(y)
         check_same_length(X=range(n_rows), y=labels, sensitive_features=protected[0].values)
         weight = check_weights(sample_weight, n_rows)
+        check_uses_weights(estimator, features)
         self._seed = draw_seed(self.random_state)
 
         order, cells = distinct_rows(protected).sorted_by(labels)

@@ -225,7 +225,7 @@ class _Game:
         while True:
             program = weigh_strictly(pool, self._gamma)
             found, unfairness = self._audit(program.weights)
-            if unfairness <= self._gamma + ROUNDING:
+            if unfairness <= self._gamma + ROUNDING or self._left() <= 0:
                 certificate = prove_mixture(
                     self._auditor, pool, program.weights, self._gamma, self._start + self._budget
                 )

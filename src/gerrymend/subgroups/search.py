@@ -68,9 +68,9 @@ class GreatCircleSearch(LinearSearch):
 
     @property
     def quick(self) -> "GreatCircleSearch":
-        """The ascent from the regression's start alone."""
+        """As few starts as can be relied on where the regression's is a dead end."""
         quick = copy.copy(self)
-        quick._restarts = 0
+        quick._restarts = min(_FEWEST, self._restarts)
         return quick
 
     @property
@@ -120,10 +120,10 @@ class GreatCircleSearch(LinearSearch):
         """The best direction and its |value|, from as many starts as there is time for.
 
         Of the two sides of a threshold it names the one whose rate is too high, and between
-        subgroups that are equally bad the one of fewer distinct rows.
+        subgroups that are equally bad the one of fewer distinct rows, or whose first comes first.
         """
         size, starts = len(self._zt), self._starts(residual)
-        best, best_value, n_members = np.zeros(size), 0.0 if smallest == 0 else -1.0, 0
+        best, best_value, size_and_first = np.zeros(size), 0.0 if smallest == 0 else -1.0, (0, 0)
         for i in range(len(starts) + self._restarts if starts else 0):
             # A generator for each start: one more start can then only add to what is found.
             rng = np.random.default_rng([self._seed, i])
@@ -136,8 +136,8 @@ class GreatCircleSearch(LinearSearch):
             direction, value = self._climb(start, residual, rows, smallest, deadline)
             if value > best_value - _LEAST_GAIN:
                 direction, members = self._too_high_side(direction, residual)
-                if value > best_value + _LEAST_GAIN or members < n_members:
-                    best, best_value, n_members = direction, value, members
+                if value > best_value + _LEAST_GAIN or members < size_and_first:
+                    best, best_value, size_and_first = direction, value, members
             if time.monotonic() >= deadline:
                 break
         return best, best_value
@@ -161,12 +161,12 @@ class GreatCircleSearch(LinearSearch):
             if since_gain >= len(direction) or time.monotonic() >= deadline:
                 return direction, value
 
-    def _too_high_side(self, direction: Array, residual: Array) -> tuple[Array, int]:
-        """The direction or its opposite, and how many cells are in; ties are in neither."""
+    def _too_high_side(self, direction: Array, residual: Array) -> tuple[Array, tuple[int, int]]:
+        """The direction or its opposite, and how many cells are in and the first; ties are not."""
         u = direction @ self._zt
         if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():
             direction, u = -direction, -u
-        return direction, int(np.count_nonzero(u > TIE))
+        return direction, (int(np.count_nonzero(u > TIE)), int(np.argmax(u > TIE)))
 
     def _starts(self, residual: Array) -> list[Array]:
         if not residual.any():
