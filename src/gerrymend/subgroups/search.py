@@ -55,7 +55,7 @@ class GreatCircleSearch(LinearSearch):
         self._zt = np.ascontiguousarray(self._z.T)
         if restarts is None:
             restarts = min(_MOST, max(_FEWEST, _OFTEN_NUMBERS // self._z.size))
-        self._restarts, self._seed = restarts, seed
+        self._restarts, self._seed, self._logistic = restarts, seed, restarts > 0
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(self._z.shape[1])
         coefficients = unit[:, :-1] / scale
@@ -68,9 +68,9 @@ class GreatCircleSearch(LinearSearch):
 
     @property
     def quick(self) -> "GreatCircleSearch":
-        """As few starts as can be relied on where the regression's is a dead end."""
+        """Few starts, as the regression's alone may be a dead end, and no logistic regression."""
         quick = copy.copy(self)
-        quick._restarts = min(_FEWEST, self._restarts)
+        quick._restarts, quick._logistic = min(_FEWEST, self._restarts), False
         return quick
 
     @property
@@ -172,7 +172,7 @@ class GreatCircleSearch(LinearSearch):
         if not residual.any():
             return []
         starts = [self._regression_direction(residual)]
-        if self._restarts == 0:
+        if not self._logistic:
             return starts
         counted = residual != 0  # of both signs, as W sums to 0
         if self._z.shape[1] > 1:
