@@ -22,7 +22,11 @@ UNCONSTRAINED = {
 def test_unconstrained_error_and_unfairness(name):
     X, y, protected = load_paper(name)
     clf = SubgroupParityClassifier(
-        LinearRegression(), subgroups=LinearThresholds("regression"), max_iter=1, tol=None
+        LinearRegression(),
+        solver="fictitious_play",
+        subgroups=LinearThresholds("regression"),
+        max_iter=1,
+        tol=None,
     )
     clf.fit(X, y, sensitive_features=protected)
     found = (clf.history_["error"][0], clf.history_["unfairness"][0])
@@ -33,6 +37,7 @@ def test_communities_reaches_what_the_paper_reports():
     X, y, protected = load_paper("communities")
     clf = SubgroupParityClassifier(
         LinearRegression(),
+        solver="fictitious_play",
         subgroups=LinearThresholds("regression"),
         gamma=0.005,
         max_iter=5000,
@@ -46,7 +51,11 @@ def test_communities_reaches_what_the_paper_reports():
 def test_the_discrimination_surface_of_the_unconstrained_model():
     X, y, protected = load_paper("communities")
     clf = SubgroupParityClassifier(
-        LinearRegression(), subgroups=LinearThresholds("regression"), max_iter=1, tol=None
+        LinearRegression(),
+        solver="fictitious_play",
+        subgroups=LinearThresholds("regression"),
+        max_iter=1,
+        tol=None,
     )
     p = clf.fit(X, y, sensitive_features=protected).predict_proba(X)[:, 1]
     two = protected[["racePctWhite", "racepctblack"]]

@@ -153,7 +153,7 @@ class _Search:
                 if not halves:  # as far as float64 goes: what is left counts as open
                     self._closed = max(self._closed, -bound)
         left = -self._heap[0][0] if self._heap else -math.inf
-        return max(left if self._is_open(left) else left - self._rounding, self._closed)
+        return max(self._beyond_found(left), self._closed)
 
     def _cover(self) -> list[tuple[int, ...]]:
         """Cones that cover every direction: over the facets of a simplex around the origin."""
@@ -166,6 +166,10 @@ class _Search:
 
     def _is_open(self, bound: float) -> bool:
         return bound > max(self.found.value, self._target) + self._rounding
+
+    def _beyond_found(self, bound: float) -> float:
+        """A bound; where rounding alone puts it above what was found, without that."""
+        return bound - self._rounding if bound <= self.found.value + self._rounding else bound
 
     def _add_vertex(self, direction: Array) -> int:
         size = math.sqrt(direction @ direction)
@@ -226,7 +230,7 @@ class _Search:
         if self._is_open(bound):
             heapq.heappush(self._heap, (-bound, depth, cone))
         else:
-            self._closed = max(self._closed, bound - self._rounding)
+            self._closed = max(self._closed, self._beyond_found(bound))
 
     def _halves(self, cone: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Halve the longest edge: the generators that are furthest apart; none if too near."""
