@@ -42,6 +42,9 @@ _FOUND_AT_LAST = 30
 # Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
 _WORSE = 1e-3
 _WORSE_AT_LAST = 1e-4
+# Parts of the budget: what rounds leave for the last look, and for a proof after it; and what a look
+# leaves, as the Auditor's search can't be hurried.
+_FOR_LAST_LOOK, _FOR_PROOF, _FOR_SEARCH = 0.35, 0.6, 0.15
 
 
 class ExponentiatedGradient(GameSolver):
@@ -87,7 +90,7 @@ class ExponentiatedGradient(GameSolver):
         for gamma in sorted(set(gammas), reverse=True):
             game = _Game(learner, auditor, pool, gamma, C, tol, budget)
             try:
-                game.play(max_iter, on_round)
+                game.play(max_iter, _FOR_PROOF if certify else _FOR_LAST_LOOK, on_round)
                 if certify:
                     game.certify()
             except KeyboardInterrupt:
@@ -136,10 +139,10 @@ class _Game:
         self.standing: _Standing | None = None
         self.certificate: Certificate | None = None
 
-    def play(self, max_iter: int, on_round: Callable[[Round], None] | None) -> None:
-        """Play until neither side finds anything better, or every round is played."""
+    def play(self, max_iter: int, reserve: float, on_round: Callable[[Round], None] | None) -> None:
+        """Play until neither side finds anything better, or rounds or time are used up."""
         while self._number < max_iter:
-            hurried = self._left() < 0.3
+            hurried = self._left() < reserve
             last = self._number + 1 == max_iter or hurried or self._is_quiet()
             closing = last or self._number % _WAVE == 0
             self._play_round(closing)
@@ -153,7 +156,7 @@ class _Game:
         self._look(_FOUND_AT_LAST, _WORSE_AT_LAST, last=True)
 
     def _left(self) -> float:
-        """The part of the budget that is left; the last look needs some of it."""
+        """The part of the budget that is left."""
         return 1.0 - (time.monotonic() - self._start) / self._budget
 
     def _is_quiet(self) -> bool:
@@ -214,7 +217,7 @@ class _Game:
             if unfairness > known + ROUNDING:
                 pool.add_group(found)
             self._last_excess = max(0.0, unfairness - max(self._gamma, known))
-            if self._last_excess <= worse or self._left() <= 0:
+            if self._last_excess <= worse or self._left() < _FOR_SEARCH:
                 break
         self.standing = min((self._standing(one, found) for one in tried), key=self._worth)
         self._records[self._number] = self.standing
