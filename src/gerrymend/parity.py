@@ -80,10 +80,12 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         sensitive_features: Any = None,
         sample_weight: Any = None,
     ) -> list[Self]:
-        """Fit one classifier for each gamma, all games advancing together.
+        """Fit one classifier for each gamma, for less than so many fits.
 
-        With `LinearRegression()` the games are rows of one matrix, and many cost little more than
-        one. Each result is what `fit` would give for its gamma.
+        The default solver goes from the largest gamma to the smallest with one pool of predictors
+        and subgroups, so that each starts from what the others found; a budget is for each gamma.
+        With the others all games advance together: with `LinearRegression()` they are rows of one
+        matrix, many cost little more than one, and each result is what `fit` would give.
 
         Returns
         -------

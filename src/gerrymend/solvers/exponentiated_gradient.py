@@ -42,8 +42,8 @@ _FOUND_AT_LAST = 30
 # Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
 _WORSE = 1e-3
 _WORSE_AT_LAST = 1e-4
-# Parts of the budget: what rounds leave for the last look, and for a proof after it; and what a look
-# leaves, as the Auditor's search can't be hurried.
+# Parts of the budget: what rounds leave for the last look, and for a proof after it; and what a
+# look leaves, as the Auditor's search can't be hurried.
 _FOR_LAST_LOOK, _FOR_PROOF, _FOR_SEARCH = 0.35, 0.6, 0.15
 
 
