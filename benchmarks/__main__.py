@@ -6,8 +6,9 @@ import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one core, and no threads to wake
 
-from benchmarks import conjunctions, peers, proofs, rounds
+from benchmarks import conjunctions, learning, peers, proofs, rounds
 from benchmarks.data import communities
+from benchmarks.fits import show
 
 
 def main():
@@ -40,10 +41,11 @@ def main():
              "at least 1"),
         ]  # fmt: skip
     show_proofs(figures)
+    figures += learning.figures(peers="--no-peers" not in sys.argv)
+    if "--schemes" in sys.argv:
+        learning.schemes()
     print(f"\n{name}; one core\n")
-    for label, value, wanted in figures:
-        shown = value if isinstance(value, str) else f"{value:.2f}"
-        print(f"{label:<46}{shown:>12}   {wanted or ''}")
+    show(figures)
     print("\n" + json.dumps({label: value for label, value, _ in figures}))
 
 

@@ -170,8 +170,7 @@ class _Game:
     def _play_round(self, closing: bool) -> None:
         """One fit of the Learner, to the wave's duals or to the program's own."""
         own = self._padded(self._program.duals)
-        wave = 0.5 - 0.5 * np.cos(2 * np.pi * self._number / _WAVE)
-        duals = own if closing else wave * self._gradient_duals()
+        duals = self._duals(own, closing)
         others = [self._auditor.base_cost, self._pool.cost(own)]
         answers = self._learner.answers(self._pool.cost(duals), others)
         numbers = [self._pool.add_classifier(*answer) for answer in answers]
@@ -181,6 +180,13 @@ class _Game:
         self._number += 1
         if closing:
             self._closing_duals = duals
+
+    def _duals(self, own: Array, closing: bool) -> Array:
+        """What the Learner answers: the program's own duals, or the wave's."""
+        if closing:
+            return own
+        wave: float = 0.5 - 0.5 * math.cos(2 * math.pi * self._number / _WAVE)
+        return wave * self._gradient_duals()
 
     def _gradient_duals(self) -> Array:
         """C·softmax(0, η·R), R what the plays violate of each constraint: MultiplicativeWeights.

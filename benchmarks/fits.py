@@ -1,0 +1,88 @@
+"""What the benchmarks of learning share: the data, a clock, and an audit that is not in a hurry."""
+
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.data import PAPER_DATA
+from gerrymend import LinearThresholds, SubgroupParityClassifier
+from gerrymend.notions import FALSE_POSITIVE_RATE
+from gerrymend.reading import tally_of_rows
+
+DATASETS = ("communities", "adult", "student", "lawschool")
+# What a unit of unfairness above gamma counts in units of error: the classifier's default C.
+PENALTY = 10.0
+
+
+def standardised(name, *, race=False):
+    """Standardised one-hot columns, labels and protected columns; Law School's race if asked."""
+    from tests.conftest import load_paper
+
+    X, y, protected = load_paper(name)
+    if name == "lawschool" and not race:
+        protected = protected[["fam_inc", "age", "gender"]]
+    return StandardScaler().fit_transform(X), y, protected
+
+
+def at_hand():
+    """Whether the paper's data is; without it there is nothing to run."""
+    if not PAPER_DATA.is_dir():
+        print("The paper's data is not at hand; these benchmarks of learning are left out.")
+    return PAPER_DATA.is_dir()
+
+
+def expected_error(y, p):
+    """Error of decisions that are 1 with probability p."""
+    return float(np.mean(np.where(y == 1, 1.0 - p, p)))
+
+
+def searched_unfairness(y, p, protected, seconds):
+    """The worst false-positive unfairness that a search of so many seconds finds."""
+    seen = tally_of_rows(y, p, protected, decision_probabilities=True).of_notion(
+        FALSE_POSITIVE_RATE
+    )
+    search = seen.bind(LinearThresholds(restarts=10**9))
+    no_rows = np.zeros(len(seen.residual), dtype=np.intp)
+    _, value = search._search(seen.residual, no_rows, 0, time.monotonic() + seconds)
+    return value / len(y)
+
+
+class Fit(NamedTuple):
+    """A fitted classifier, its decisions on the training rows, and what they are worth."""
+
+    model: SubgroupParityClassifier
+    probability: np.ndarray
+    error: float
+    seconds: float
+
+
+def fit(X, y, protected, **parameters):
+    """Fit ours; the clock is on for `fit` alone."""
+    model = SubgroupParityClassifier(LogisticRegression(), random_state=0, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is measured what it came to
+        start = time.perf_counter()
+        model.fit(X, y, sensitive_features=protected)
+        seconds = time.perf_counter() - start
+    p = model.predict_proba(X)[:, 1]
+    return Fit(model, p, expected_error(y, p), seconds)
+
+
+def warm_up():
+    """Let numba compile, and libraries load, off the clock."""
+    X, y, protected = standardised("student")
+    fit(X, y, protected, gamma=0.01, certify=True, budget=1.0)
+    X, y, protected = standardised("communities")
+    fit(X, y, protected, gamma=0.02, max_iter=2)
+
+
+def show(figures):
+    """Lines of a table: what, how much, and what was wanted."""
+    for label, value, wanted in figures:
+        shown = value if isinstance(value, str) else f"{value:.2f}"
+        print(f"{label:<46}{shown:>12}   {wanted or ''}", flush=True)
