@@ -22,7 +22,14 @@ from gerrymend.reproduction.games import (
     play_games,
     watched_rounds,
 )
-from gerrymend.solvers import FictitiousPlay, MultiplicativeWeights, play
+from gerrymend.solvers import (
+    Equilibrium,
+    ExponentiatedGradient,
+    FictitiousPlay,
+    MultiplicativeWeights,
+    NoRegret,
+    play,
+)
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 TRAJECTORY_GAMMAS = (0.001, 0.005, 0.009, 0.022)
@@ -36,7 +43,9 @@ CONVENTIONS = {
 PAPER_C = 10.0
 SEED = 0
 # The strongest search over linear thresholds that the package has; still a lower bound.
-STRONGEST = LinearThresholds(restarts=100)
+STRONGEST = LinearThresholds(restarts=800)
+# As the classifiers play against it: a search that is asked often.
+OWN_SEARCH = LinearThresholds(restarts=None)
 
 
 def table_1(data: PaperData) -> dict[str, Any]:
@@ -229,6 +238,53 @@ def learner_game(
     )
     games = play_games(player, auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=PAPER_C)
     return {"frontier": frontier_of(games), "note": data.note}
+
+
+def solver_games(
+    data: PaperData, *, gamma: float, rounds: int, pooled_rounds: int
+) -> dict[str, Any]:
+    """Fictitious play and no regret, and the package's default solver for far fewer rounds.
+
+    All with the paper's oracles; the last also against the auditor that it has by default.
+    """
+    table = Table(data)
+    auditor = table.auditor(LinearThresholds(search="regression"))
+    strongest = table.auditor(STRONGEST)
+    at = watched_rounds(rounds)
+    audited = np.array([t for t in (100, 1000) if t < rounds] + [rounds])
+    found = {}
+    averaging = {"fictitious play": FictitiousPlay(), "no regret": NoRegret(random_state=SEED)}
+    for name, solver in averaging.items():
+        watcher = Watcher({"strongest": strongest}, at=audited)
+        (game,) = play_games(
+            table.linear_learner(auditor), auditor, solver,
+            gammas=[gamma], rounds=rounds, C=PAPER_C, watchers=(watcher,),
+        )  # fmt: skip
+        found[name] = _by_round(game, at, audited, watcher.of("strongest", 0))
+    opponents = {
+        "exponentiated gradient": auditor,
+        "exponentiated gradient, own search": table.auditor(OWN_SEARCH),
+    }
+    for name, opponent in opponents.items():
+        (game,) = ExponentiatedGradient().play(
+            table.linear_learner(opponent), opponent,
+            gammas=[gamma], C=PAPER_C, max_iter=pooled_rounds, tol=None,
+        )  # fmt: skip
+        assert game.mixture is not None
+        p = game.mixture.positive_probability(table.X[table.order])
+        last = strongest.worst(p[None], None).unfairness
+        found[name] = _by_round(game, np.arange(1, len(game.rounds) + 1), game.rounds[-1:], last)
+    return {"gamma": gamma, "C": PAPER_C, "games": found, "note": data.note}
+
+
+def _by_round(game: Equilibrium, at: Any, audited: Any, strongest: Any) -> dict[str, Any]:
+    """Some of a game's records, and what the strongest search says of some of its mixtures."""
+    return {
+        "t": game.rounds[at - 1],
+        "error": game.error[at - 1],
+        "unfairness": game.unfairness[at - 1],
+        "strongest": {"t": audited, "unfairness": strongest},
+    }
 
 
 def held_out(

@@ -279,6 +279,35 @@ def richer_learners(plt: Any, records: Records) -> Any:
     return figure if drawn else None
 
 
+def solvers(plt: Any, records: Records) -> Any:
+    """Error and unfairness by round: fictitious play, no regret, exponentiated gradient."""
+    found = _found(records, "solvers")
+    if not found:
+        return None
+    figure, axes = plt.subplots(
+        len(found), 2, figsize=(11, 2.7 * len(found)), layout="constrained", squeeze=False
+    )
+    for (left, right), (name, result) in zip(axes, found.items(), strict=True):
+        for (label, game), colour in zip(
+            result["games"].items(), (SUBGROUP, MARGINAL, GREEN, PURPLE), strict=True
+        ):
+            left.plot(game["t"], game["error"], color=colour, lw=1.2, label=label)
+            right.plot(game["t"], game["unfairness"], color=colour, lw=1.2)
+            strongest = game["strongest"]
+            right.scatter(
+                strongest["t"], strongest["unfairness"], color=colour, marker="x", s=36, zorder=3
+            )
+        right.axhline(result["gamma"], color="black", lw=0.8, ls="--")
+        heading = f"{title(name, records)}, gamma = {result['gamma']:g}"
+        for axis, what in ((left, "error"), (right, "unfairness")):
+            axis.set(xscale="log", xlabel="round t (log scale)", ylabel=what, title=heading)
+        right.set_ylim(bottom=0)
+    axes[0][0].scatter([], [], color="black", marker="x", s=36, label="by a stronger search")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=5, frameon=False)
+    return figure
+
+
 def held_out(plt: Any, records: Records) -> Any:
     """Train and test error and unfairness by gamma, over splits, with the range as a band."""
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
@@ -316,5 +345,5 @@ _FIGURES: dict[str, dict[str, Callable[[Any, Records], Any]]] = {
     },
     "trajectory": {"figure_5_trajectory": trajectory},
     "c": {"sensitivity_to_c": sensitivity_to_c},
-    "future": {"richer_learners": richer_learners, "held_out": held_out},
+    "future": {"richer_learners": richer_learners, "solvers": solvers, "held_out": held_out},
 }

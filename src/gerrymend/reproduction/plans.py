@@ -36,7 +36,7 @@ def needed_by(target: str) -> tuple[str, ...]:
         "surface": ("surface",),
         "trajectory": ("subgroup",),
         "c": ("c",),
-        "future": ("subgroup", "learners", "held_out"),
+        "future": ("subgroup", "learners", "solvers", "held_out"),
     }[target]
 
 
@@ -52,6 +52,7 @@ def units(experiment: str, datasets: Sequence[str], *, quick: bool) -> list[Unit
         "marginal": _marginal,
         "c": _c,
         "learners": _learners,
+        "solvers": _solvers,
         "held_out": _held_out,
     }[experiment]
     return [unit for name in datasets for unit in per_dataset(name, quick)]
@@ -115,6 +116,12 @@ def _learners(name: str, quick: bool) -> list[Unit]:
         )
         for learner in rounds
     ]
+
+
+def _solvers(name: str, quick: bool) -> list[Unit]:
+    rounds, pooled_rounds = (200, 12) if quick else (10_000, 120)
+    config = {"gamma": 0.005, "rounds": rounds, "pooled_rounds": pooled_rounds}
+    return [Unit("solvers", name, name, experiments.solver_games, config, weight=6.0)]
 
 
 def _held_out(name: str, quick: bool) -> list[Unit]:
