@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -106,6 +106,29 @@ def test_a_warm_start_begins_where_the_last_fit_ended(small, estimator):
     assert worth[1] < worth[2]
 
 
+def test_a_warm_start_needs_the_same_columns(small):
+    X, y, protected = small
+    clf = SubgroupParityClassifier(warm_start=True, max_iter=1, tol=None)
+    clf.fit(X, y, sensitive_features=protected)
+    with pytest.raises(ValueError, match="whose X had 3 columns; X has 2"):
+        clf.fit(X[:, :2], y, sensitive_features=protected)
+
+
+def test_what_is_reported_after_an_ended_budget_is_what_was_found(small):
+    X, y, protected = small
+    notions = ("false_positive_rate", "false_negative_rate", "error_rate")
+    clf = SubgroupParityClassifier(
+        DecisionTreeClassifier(max_depth=4), notion=notions, gamma=0.001, certify=True,
+        subgroups="conjunctions", budget=1e-6, max_iter=3, random_state=0,
+    )  # fmt: skip
+    with pytest.warns(ConvergenceWarning, match="budget ended before a proof"):
+        clf.fit(X, y, sensitive_features=protected)
+    truth = audit(y, clf.predict_proba(X)[:, 1], sensitive_features=protected, notion=notions,
+                  subgroups="conjunctions", decision_probabilities=True).unfairness  # fmt: skip
+    assert clf.history_["unfairness"][-1] == pytest.approx(truth, abs=1e-9)
+    assert truth <= clf.upper_bound_ + 1e-9
+
+
 class Deaf(DecisionTreeClassifier):
     """Takes weights and ignores them."""
 
@@ -120,7 +143,9 @@ def test_an_estimator_that_ignores_weights_is_refused(small):
         SubgroupParityClassifier(Deaf()).fit(X, y, sensitive_features=protected)
 
 
-@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(max_depth=4), GaussianNB()], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [DecisionTreeClassifier(max_depth=4), GaussianNB(), RidgeClassifier()], ids=repr
+)
 def test_any_estimator_comes_within_gamma(small, estimator):
     X, y, protected = small
     clf = SubgroupParityClassifier(estimator, gamma=0.01, max_iter=24, tol=None, random_state=0)

@@ -117,7 +117,11 @@ class LinearLearner(Learner):
         return -one if decision else one
 
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
-        """The projection of its score, which is itself where the columns are the same."""
+        """The projection of its score, which is itself where it is linear."""
+        if isinstance(predictor, ConstantPredictor):
+            return np.full(len(self._row_weight), predictor.decision), self.constant(
+                predictor.decision
+            )
         cost = -self._row_weight * predictor.score(self._X)[self._order]
         (coordinates,) = self._projection.coordinates(cost[None])
         return self._projection.fitted(coordinates[None])[0] < -TIE, coordinates
@@ -196,7 +200,9 @@ class ClassificationLearner(EstimatorLearner):
         weight = np.abs(cost) * self._weight
         model = fit_weighted(self._model(near_last), self._X, label, weight)
         if isinstance(model, LinearClassifierMixin):
-            return LinearPredictor(model.coef_[0].copy(), float(np.ravel(model.intercept_)[0]))
+            return LinearPredictor(
+                np.ravel(model.coef_).copy(), float(np.ravel(model.intercept_)[0])
+            )
         for method in SCORE_METHODS:
             if hasattr(model, method):
                 return ScorePredictor(model, method, 0.0 if method == "decision_function" else 0.5)
@@ -278,7 +284,8 @@ def check_uses_weights(estimator: Any, X: Any) -> None:
         raise TypeError(
             f"estimator={estimator!r} takes sample_weight in fit and ignores it: with a thousand "
             "times the weight on either label it decides the same. The game works through weights; "
-            "pass an estimator that uses them, such as LogisticRegression()."
+            "pass an estimator that uses them, such as LogisticRegression(), and leave out "
+            "class_weight='balanced', which cancels them."
         )
 
 

@@ -83,7 +83,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         """Fit one classifier for each gamma, for less than so many fits.
 
         The default solver goes from the largest gamma to the smallest with one pool of predictors
-        and subgroups, so that each starts from what the others found; a budget is for each gamma.
+        and subgroups, so that each starts from what the others found: better than `fit` as a rule,
+        but not the same, and now and then worse. A budget is for each gamma.
         With the others all games advance together: with `LinearRegression()` they are rows of one
         matrix, many cost little more than one, and each result is what `fit` would give.
 
@@ -91,6 +92,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         -------
         list of fitted classifiers, in the order of gammas
         """
+        if np.ndim(gammas) != 1:
+            raise TypeError(f"gammas must be a list of numbers; got {gammas!r}.")
         if len(gammas) == 0:
             raise ValueError("gammas is empty; pass at least one value of gamma.")
         player = clone(self)
@@ -161,6 +164,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         C = check_number(self.C, "C", low=0.0, above=True)
         max_iter = check_whole(self.max_iter, "max_iter", low=1)
         tol = None if self.tol is None else check_number(self.tol, "tol", low=0.0)
+        if not isinstance(self.certify, bool):
+            raise TypeError(f"certify must be True or False; got {self.certify!r}.")
         budget = _check_budget(self.budget, certify=self.certify)
         notions, solver = as_notions(self.notion), as_solver(self.solver)
         subgroups = self._subgroup_class()
@@ -169,6 +174,11 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         allow_nan = get_tags(self).input_tags.allow_nan
         self._reader = FeatureReader.of(X, estimator, allow_nan=allow_nan)
         features = self._reader.read(X, self, reset=True)
+        if known and last is not None and last.n_features_in_ != self.n_features_in_:
+            raise ValueError(
+                f"warm_start=True starts from the last fit, whose X had {last.n_features_in_} "
+                f"columns; X has {self.n_features_in_}. Set warm_start=False for other columns."
+            )
         if sensitive_features is None:
             protected = read_columns(X if is_frame(X) else features, "X")
         else:
@@ -200,7 +210,9 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
                 self._store(stop.equilibria[0])
             raise
         for equilibrium in equilibria:
-            _warn_unless_converged(equilibrium, C=C, tol=tol, certify=self.certify)
+            _warn_unless_converged(
+                equilibrium, C=C, tol=tol, max_iter=max_iter, certify=self.certify
+            )
         return equilibria
 
     def _store(self, equilibrium: Equilibrium) -> None:
@@ -287,11 +299,13 @@ def _check_budget(budget: Any, *, certify: bool) -> float:
 
 
 def _warn_unless_converged(
-    equilibrium: Equilibrium, *, C: float, tol: float | None, certify: bool
+    equilibrium: Equilibrium, *, C: float, tol: float | None, max_iter: int, certify: bool
 ) -> None:
     """Say what is off, and what would change it."""
     unfairness, gap, gamma = float(equilibrium.unfairness[-1]), equilibrium.gap, equilibrium.gamma
-    after = f"After {equilibrium.n_rounds} rounds at gamma={gamma:g} the"
+    rounds = equilibrium.n_rounds
+    after = f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={gamma:g} the"
+    longer = "budget" if rounds < max_iter else f"max_iter (now {max_iter})"
     message = ""
     if certify:
         if not equilibrium.certified:
@@ -300,20 +314,19 @@ def _warn_unless_converged(
                 f"{unfairness:.4f}, and it is proven only that none exceeds "
                 f"{equilibrium.upper_bound:.4f}. Raise budget, or allow that gamma."
             )
-    elif tol is not None and C * (unfairness - gamma) > tol:
-        least = min(float(equilibrium.unfairness.min()), unfairness)
+    elif tol is not None and unfairness > gamma + min(tol / C, 0.001):
         message = (
             f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the least "
-            f"of any mixture on the way is {least:.4f}. Raise C (now {C:g}), which is the error "
-            f"that a unit of unfairness may cost; or max_iter (now {equilibrium.n_rounds}) while "
+            f"of any mixture on the way is {equilibrium.unfairness.min():.4f}. Raise C (now "
+            f"{C:g}), which is the error that a unit of unfairness may cost; or {longer}, while "
             f"the gap is large (now {gap:.4f}); or set certify=True, which keeps to gamma at any "
             "price; or allow a larger gamma."
         )
     elif tol is not None and not equilibrium.converged:
         message = (
             f"{after} mixture has unfairness {unfairness:.4f}, as it should, but its error may be "
-            f"up to about {gap:.4f} above the least possible. Raise max_iter (now "
-            f"{equilibrium.n_rounds}), or accept it with a larger tol (now {tol:g})."
+            f"up to about {gap:.4f} above the least possible. Raise {longer}, or accept it with a "
+            f"larger tol (now {tol:g})."
         )
     if message:
         warnings.warn(message, ConvergenceWarning, stacklevel=4)

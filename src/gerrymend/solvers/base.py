@@ -100,7 +100,7 @@ class Interrupted(KeyboardInterrupt):
     """The user stopped the game; `equilibria` is what it had come to."""
 
     def __init__(self, equilibria: list[Equilibrium]) -> None:
-        super().__init__("The game was interrupted; what had been learned is kept.")
+        super().__init__("The game was interrupted; fit keeps what had been learned.")
         self.equilibria = equilibria
 
 

@@ -49,13 +49,17 @@ def prove_mixture(
     auditor: Auditor, pool: Pool, weights: Array, gamma: float, deadline: float
 ) -> Certificate:
     """Prove a mixture within gamma, or find a subgroup that refutes it, before the deadline."""
-    probability = pool.probability(weights)
-    n, bounds = auditor.total_weight, []
-    for which, residual in enumerate(auditor.residuals(probability[None], None)):
+    residuals = auditor.residuals(pool.probability(weights)[None], None)
+    classes, n = [notion.subgroups for notion in auditor.notions], auditor.total_weight
+    # Whatever ends it, there is a bound for every notion.
+    bounds = [
+        float(one.upper_bound(residual)[0]) / n
+        for one, residual in zip(classes, residuals, strict=True)
+    ]
+    for which, residual in enumerate(residuals):
         seconds = max(0.0, deadline - time.monotonic())
-        bound = auditor.notions[which].subgroups
-        bracket = bound.prove(residual[0], at_most=gamma * n, seconds=seconds)
-        bounds.append(bracket.upper_bound / n)
+        bracket = classes[which].prove(residual[0], at_most=gamma * n, seconds=seconds)
+        bounds[which] = min(bounds[which], bracket.upper_bound / n)
         if abs(float(bracket.found.values[0])) / n > gamma + ROUNDING:
             found = bracket.found
             group = PooledGroup(which, found.members[0] > 0, found.keys[0])

@@ -208,8 +208,9 @@ class _Game:
     def _look(self, most: int, worse: float, *, last: bool = False) -> None:
         """Weigh the pool and audit the mixture, again while that finds much worse subgroups.
 
-        Of these mixtures the one stands that is worth least to an Auditor who knows them all. In
-        the last look the Auditor is thorough before it says that there is nothing.
+        Of these mixtures the one stands that is worth least to an Auditor who knows them all; one
+        within gamma, if that costs no more than `tol`. In the last look the Auditor is thorough
+        before it says that there is nothing, and goes on while a subgroup exceeds gamma.
         """
         pool, tried = self._pool, []
         aim = AIM * self._gamma if last else self._gamma
@@ -223,9 +224,10 @@ class _Game:
             if unfairness > known + ROUNDING:
                 pool.add_group(found)
             self._last_excess = max(0.0, unfairness - max(self._gamma, known))
-            if self._last_excess <= worse or self._left() < _FOR_SEARCH:
+            allowed = 0.0 if last and known <= self._gamma else worse
+            if self._last_excess <= allowed or self._left() < _FOR_SEARCH:
                 break
-        self.standing = min((self._standing(one, found) for one in tried), key=self._worth)
+        self.standing = min((self._standing(one, found) for one in tried), key=self._preference)
         self._records[self._number] = self.standing
 
     def certify(self) -> None:
@@ -244,6 +246,7 @@ class _Game:
                 self._program = program
                 self._play_round(closing=True)
             pool.add_group(found)
+        pool.add_group(certificate.refuted_by or found)
         self.certificate = certificate
         self.standing = self._standing(certificate.weights, found)
         self._records[self._number] = self.standing
@@ -266,6 +269,10 @@ class _Game:
 
     def _worth(self, standing: _Standing) -> float:
         return standing.error + self._C * max(0.0, standing.unfairness - self._gamma)
+
+    def _preference(self, standing: _Standing) -> float:
+        exceeds = standing.unfairness > self._gamma + ROUNDING
+        return self._worth(standing) + (max(self._tol, 0.0) if exceeds else 0.0)
 
     def _padded(self, duals: Array) -> Array:
         """Duals of a program, 0 for subgroups that have come into the pool since."""
