@@ -9,6 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from gerrymend import SubgroupParityClassifier, audit
+from gerrymend.datasets import make_intersectional
 from tests.checking import assert_checked
 
 
@@ -114,8 +115,9 @@ def test_a_warm_start_needs_the_same_columns(small):
         clf.fit(X[:, :2], y, sensitive_features=protected)
 
 
-def test_what_is_reported_after_an_ended_budget_is_what_was_found(small):
-    X, y, protected = small
+def test_what_is_reported_after_an_ended_budget_is_what_was_found():
+    data = make_intersectional(600, random_state=0)
+    X, y, protected = data.data, data.target, data.sensitive_features
     notions = ("false_positive_rate", "false_negative_rate", "error_rate")
     clf = SubgroupParityClassifier(
         DecisionTreeClassifier(max_depth=4), notion=notions, gamma=0.001, certify=True,

@@ -246,7 +246,9 @@ class _Game:
                 self._program = program
                 self._play_round(closing=True)
             pool.add_group(found)
-        pool.add_group(certificate.refuted_by or found)
+        for group in (found, certificate.refuted_by):  # the mixture is measured by them too
+            if group is not None:
+                pool.add_group(group)
         self.certificate = certificate
         self.standing = self._standing(certificate.weights, found)
         self._records[self._number] = self.standing
