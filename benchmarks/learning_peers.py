@@ -2,12 +2,13 @@
 
 Every model is trained on the same standardised rows and audited on them by the same search, its
 randomised decisions as probabilities. Ours is then trained for a little
-less unfairness than theirs has, at a price that makes it reach that rather than pay.
+less unfairness than theirs has, in less time than theirs took: see `_ours`.
 """
 
 import time
 import warnings
 
+import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
@@ -25,8 +26,11 @@ from benchmarks.peers import aif360_fit
 
 FAIRLEARN = [{"eps": eps, "bins": bins} for bins in (2, 4) for eps in (0.005, 0.01, 0.02)]
 GERRYFAIR = [{"gamma": gamma, "n_rounds": 200} for gamma in (0.005, 0.01)]
-# What ours aims at, of their unfairness; and what a unit of it above that costs, at most.
-AIM, PRICE = 0.95, 30.0
+# What ours aims at, of their unfairness, until an audit finds it within; and what a unit of it
+# above that costs, at most: enough that it is reached rather than paid for.
+AIMS, PRICE = (0.95, 0.8, 0.6), 30.0
+# Seconds for each of these, where that is less than a fixed part of what theirs took.
+MOST_SECONDS, PART = 3.0, 0.3
 
 
 def intersections(protected, bins):
@@ -85,17 +89,28 @@ def against_peers(datasets=DATASETS, audit_seconds=10.0):
     return rows
 
 
+def _ours(data, unfairness, seconds, audit_seconds):
+    """Ours, at most so unfair if that can be; seconds are those of all tries."""
+    X, y, protected = data
+    spent, budget = 0.0, min(MOST_SECONDS, PART * seconds)
+    for aim in AIMS:
+        fitted = fit(X, y, protected, gamma=aim * unfairness, C=PRICE, budget=budget)
+        spent += fitted.seconds
+        found = searched_unfairness(y, fitted.probability, protected, audit_seconds)
+        if found <= unfairness:
+            break
+    return {"our error": fitted.error, "our unfairness": found, "our seconds": spent}
+
+
 def _beside(name, peer, options, data, theirs, audit_seconds):
-    """A row: theirs, and ours with gamma at their unfairness."""
-    (X, y, protected), (p, seconds) = data, theirs
+    """A row: theirs, and ours at its unfairness."""
+    (_, y, protected), (p, seconds) = data, theirs
     unfairness = searched_unfairness(y, p, protected, audit_seconds)
-    fitted = fit(X, y, protected, gamma=AIM * unfairness, C=PRICE, budget=3.0)
+    allowed = seconds if peer == "fairlearn" else np.inf
     row = {
         "data": name, "peer": peer, "options": options, "error": expected_error(y, p),
-        "unfairness": unfairness, "seconds": seconds, "our error": fitted.error,
-        "our unfairness": searched_unfairness(y, fitted.probability, protected, audit_seconds),
-        "our seconds": fitted.seconds,
-    }  # fmt: skip
+        "unfairness": unfairness, "seconds": seconds,
+    } | _ours(data, unfairness, allowed, audit_seconds)  # fmt: skip
     settings = ", ".join(f"{key} {value:g}" for key, value in options.items())
     print(f"{peer:<13}{name:<13}{settings:<25}{row['error']:>8.4f}{unfairness:>8.4f}{seconds:>8.2f}"
           f"{row['our error']:>14.4f}{row['our unfairness']:>8.4f}{row['our seconds']:>8.2f}",
