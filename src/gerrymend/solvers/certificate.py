@@ -15,7 +15,7 @@ from gerrymend._sums import Array
 from gerrymend.auditor import Auditor
 from gerrymend.measured import ROUNDING
 from gerrymend.solvers.pool import Pool, PooledGroup
-from gerrymend.solvers.program import AIM, Weighing, weigh
+from gerrymend.solvers.program import Weighing, weigh
 
 
 class Certificate(NamedTuple):
@@ -29,6 +29,8 @@ class Certificate(NamedTuple):
     refuted_by: PooledGroup | None
 
 
+# How far below gamma the program aims: bounds that need not be tight are proven in far less time.
+_AIM = 0.9
 # Below this the program's own tolerance is of the size of gamma.
 _LEAST_GAMMA = 1e-5
 
@@ -42,7 +44,7 @@ def weigh_strictly(pool: Pool, gamma: float) -> Weighing:
     if gamma < _LEAST_GAMMA:
         weights = np.eye(len(pool))[int(np.argmin(pool.error[:2]))]
         return Weighing(weights, np.zeros(len(pool.groups)), float(pool.error @ weights))
-    return weigh(pool.error, pool.unfairness, AIM * gamma, np.inf)
+    return weigh(pool.error, pool.unfairness, _AIM * gamma, np.inf)
 
 
 def prove_mixture(
