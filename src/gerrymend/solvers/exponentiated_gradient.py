@@ -29,7 +29,7 @@ from gerrymend.measured import ROUNDING
 from gerrymend.solvers.base import Equilibrium, GameSolver, Interrupted, Round, RulesByNotion
 from gerrymend.solvers.certificate import Certificate, prove_mixture, weigh_strictly
 from gerrymend.solvers.pool import Pool, PooledGroup
-from gerrymend.solvers.program import AIM, Weighing, weigh
+from gerrymend.solvers.program import Weighing, weigh
 from gerrymend.subgroups.base import RuleSequence
 
 _WAVE = 12
@@ -42,6 +42,9 @@ _FOUND_AT_LAST = 30
 # Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
 _WORSE = 1e-3
 _WORSE_AT_LAST = 1e-4
+# In the last look the program aims so far below gamma: a subgroup that is a little worse than those
+# of the pool is then still within it.
+_AIM_AT_LAST = 0.97
 # Parts of the budget: what rounds leave for the last look, and for a proof after it; and what a
 # look leaves, as the Auditor's search can't be hurried.
 _FOR_LAST_LOOK, _FOR_PROOF, _FOR_SEARCH = 0.35, 0.6, 0.15
@@ -213,7 +216,7 @@ class _Game:
         before it says that there is nothing, and goes on while a subgroup exceeds gamma.
         """
         pool, tried = self._pool, []
-        aim = AIM * self._gamma if last else self._gamma
+        aim = _AIM_AT_LAST * self._gamma if last else self._gamma
         for _ in range(most):
             self._program = weigh(pool.error, pool.unfairness, aim, self._C)
             tried.append(self._program.weights)

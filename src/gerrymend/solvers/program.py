@@ -14,9 +14,6 @@ from scipy.optimize import linprog
 
 from gerrymend._sums import Array
 
-# The last mixture aims so much below gamma: a subgroup that is a little worse than those of the
-# pool is then still within it.
-AIM = 0.97
 # Weights below this are rounding of the simplex method.
 _NEGLIGIBLE = 1e-9
 
