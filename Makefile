@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow lint bench browser clean
 
 demo: $(READY)
 	$(BIN)/gerrymend demo
 
-test: $(READY)
+test: $(READY) browser
 	$(BIN)/python -m pytest -q
 
 test-slow: $(READY)
@@ -22,6 +22,13 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# Pages are tested in a real browser; where it can't be installed those tests are skipped, and say so.
+browser:
+	@command -v chromium > /dev/null || { \
+	  test "$$(id -u)" = 0 && command -v apt-get > /dev/null \
+	  && apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium > /dev/null; } \
+	|| echo "No chromium, and no apt-get to install it with: tests in a browser will be skipped."
 
 clean:
 	rm -rf $(VENV) .venv-aif360 build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,0 +1,84 @@
+"""A self-contained HTML page: its templates, and the policy that keeps it from reaching out.
+
+Every value is escaped by the template engine. Scripts run only if their hash is in the page's own
+content-security policy, so text from the data can't become one; nothing may be loaded from
+anywhere, so an opened page tells nobody.
+"""
+
+import base64
+import functools
+import hashlib
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from gerrymend._files import write_whole
+from gerrymend.reporting import wording
+
+
+def render_page(template: str, *, title: str, scripts: Sequence[str] = (), **context: Any) -> str:
+    """A whole page by a template that extends `page.html`; `scripts` run at its end, in order."""
+    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
+    return render(template, title=title, scripts=scripts, script_policy=allowed, **context)
+
+
+def render(template: str, **context: Any) -> str:
+    """What a template makes of the context, everything in it escaped."""
+    return str(_environment().get_template(template).render(**context))
+
+
+def write_page(html: str, path: str | Path) -> Path:
+    """Write a page, whole or not at all."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"path {str(path)!r} is in a folder that does not exist; make it, or name another."
+        )
+    write_whole(target, html.encode())
+    return target
+
+
+def plotly_script() -> str:
+    """The bundled plotly.js, for pages with a plot to touch."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError:
+        raise _missing("plotly") from None
+    return str(get_plotlyjs())
+
+
+def own_script(name: str) -> str:
+    """A script from beside the templates."""
+    return (resources.files("gerrymend.reporting") / "templates" / name).read_text("utf-8")
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+@functools.cache
+def _environment() -> Any:
+    try:
+        import jinja2
+        from markupsafe import Markup
+    except ImportError:
+        raise _missing("jinja2") from None
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("gerrymend.reporting"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.globals["wording"] = wording
+    environment.globals["style_sheet"] = lambda: Markup(own_script("page.css"))
+    environment.filters["trusted_script"] = Markup
+    return environment
+
+
+def _missing(package: str) -> ImportError:
+    return ImportError(
+        f"HTML reports need {package}, which is not installed; install it with: "
+        "pip install 'gerrymend[report]'."
+    )
