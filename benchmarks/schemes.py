@@ -12,8 +12,6 @@ from gerrymend.solvers import exponentiated_gradient
 Game = exponentiated_gradient._Game
 # Of the program's duals in the running mean, for each round.
 _FRESH = 0.25
-# What a unit of a cell's outcome above the mean adds to its cost.
-_STEP = 2.0
 
 
 class Gradient(Game):
@@ -40,52 +38,25 @@ class Smoothed(Game):
         return self._mean
 
 
-class WaveAndCells(Game):
-    """The wave; and every third round a play for which each protected row is a group of its own.
-
-    Deciding 1 costs a row more by how far the outcomes of its cell were above the mean, added up
-    over these plays: a gradient step on their squares. The plays become fair to all cells.
-    """
-
-    _strain = None
-
-    def _play_round(self, closing):
-        if closing or self._number % 3:
-            super()._play_round(closing)
-            return
-        auditor, pool = self._auditor, self._pool
-        if self._strain is None:
-            self._strain = [np.zeros((1, len(notion.mass))) for notion in auditor.notions]
-        cost = auditor.base_cost[None].copy()
-        auditor.price(self._strain, out=cost)
-        own = self._padded(self._program.duals)
-        answers = self._learner.answers(cost[0], [auditor.base_cost, pool.cost(own)])
-        numbers = [pool.add_classifier(*answer) for answer in answers]
-        best = pool.values(own, self._gamma)[numbers].min()
-        self._gains.append(max(0.0, self._program.value - float(best)))
-        self._plays.append(numbers[0])
-        self._number += 1
-        residuals = auditor.residuals(answers[0][0].astype(float)[None], 1)
-        for notion, strain, residual in zip(auditor.notions, self._strain, residuals, strict=True):
-            strain += _STEP * residual / notion.mass
-
-
-# The game, and rounds between two weighings: the program's duals are worth asking for once only.
+# The game; rounds between two weighings, as the program's duals are worth asking for once only; and
+# every how many rounds the play is one for cells.
+_NEVER = 10**9
 SCHEMES = {
-    "gradient": (Gradient, 4),
-    "double oracle": (DoubleOracle, 1),
-    "smoothed duals": (Smoothed, 1),
-    "wave": (Game, 4),
-    "wave and cells": (WaveAndCells, 4),
+    "gradient": (Gradient, 4, _NEVER),
+    "double oracle": (DoubleOracle, 1, _NEVER),
+    "smoothed duals": (Smoothed, 1, _NEVER),
+    "wave": (Game, 4, _NEVER),
+    "wave and cells": (Game, 4, exponentiated_gradient._CELLS_EVERY),
 }
 
 
 def worth(data, gamma, scheme, seed, n_calls, audit_seconds):
     """error + 10·(unfairness − gamma)⁺ after so many calls of the Learner."""
-    game, look_every = SCHEMES[scheme]
+    game, look_every, cells_every = SCHEMES[scheme]
+    patches = {"_Game": game, "_LOOK_EVERY": look_every, "_CELLS_EVERY": cells_every}
     X, y, protected = data
     with ExitStack() as stack:
-        for name, value in (("_Game", game), ("_LOOK_EVERY", look_every)):
+        for name, value in patches.items():
             stack.enter_context(mock.patch.object(exponentiated_gradient, name, value))
         fitted = fit(
             X, y, protected, gamma=gamma, tol=None, max_iter=n_calls,

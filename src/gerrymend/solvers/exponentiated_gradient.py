@@ -5,9 +5,10 @@ the pools of classifiers and subgroups (`program.py`). So the duals that the Lea
 not converge; they must lead to classifiers that the program can use. Multiplicative weights spread
 them over the subgroups that the plays violate. How much weight fairness should have in all, which
 is Σ λ at the solution, is between 0 and C and not known: the weights are swept from 0 to all of C
-and back, a wave of some rounds; at its trough the Learner answers the program's own duals. A score
-is cut for the duals it was fitted to, for the program's own, and for no duals at all: three
-classifiers for one fit.
+and back, a wave of some rounds; at its trough the Learner answers the program's own duals. In every
+second round it plays as if each protected row were a group instead (`cell_play.py`). A score is cut
+for the costs it was fitted to, for the program's own, and for the error alone: three classifiers
+for one fit.
 
 A game is quiet when over the last waves no classifier would have bettered the program's value by
 more than `tol`, and no subgroup either. Then the Learner is asked for an answer to the program's
@@ -27,6 +28,7 @@ from gerrymend.auditor import Auditor
 from gerrymend.learners import Learner
 from gerrymend.measured import ROUNDING
 from gerrymend.solvers.base import Equilibrium, GameSolver, Interrupted, Round, RulesByNotion
+from gerrymend.solvers.cell_play import CellPlay
 from gerrymend.solvers.certificate import Certificate, prove_mixture, weigh_strictly
 from gerrymend.solvers.pool import Pool, PooledGroup
 from gerrymend.solvers.program import Weighing, weigh
@@ -34,6 +36,8 @@ from gerrymend.subgroups.base import RuleSequence
 
 _WAVE = 12
 _QUIET = 2 * _WAVE
+# Every so many rounds the play is one for cells.
+_CELLS_EVERY = 2
 # Rounds between two looks by the Auditor, but for the first rounds.
 _LOOK_EVERY = 4
 # Subgroups that it finds, one after another, in a look; in the last look at most.
@@ -89,9 +93,10 @@ class ExponentiatedGradient(GameSolver):
             pool.add_classifier(decided, learner.constant(decision))
         for predictor in known:
             pool.add_classifier(*learner.recall(predictor))
+        cell_play = CellPlay(auditor)
         ended: dict[float, Equilibrium] = {}
         for gamma in sorted(set(gammas), reverse=True):
-            game = _Game(learner, auditor, pool, gamma, C, tol, budget)
+            game = _Game(learner, auditor, pool, cell_play, gamma, C, tol, budget)
             try:
                 game.play(max_iter, _FOR_PROOF if certify else _FOR_LAST_LOOK, on_round)
                 if certify:
@@ -123,12 +128,14 @@ class _Game:
         learner: Learner,
         auditor: Auditor,
         pool: Pool,
+        cell_play: CellPlay,
         gamma: float,
         C: float,
         tol: float | None,
         budget: float,
     ) -> None:
         self._learner, self._auditor, self._pool = learner, auditor, pool
+        self._cell_play = cell_play
         self._gamma, self._C, self._tol = gamma, C, -math.inf if tol is None else tol
         self._start, self._budget = time.monotonic(), budget
         self._program: Weighing = weigh(pool.error, pool.unfairness, gamma, C)
@@ -171,11 +178,14 @@ class _Game:
         return len(self._gains) >= _QUIET and max(self._gains[-_QUIET:]) <= self._tol
 
     def _play_round(self, closing: bool) -> None:
-        """One fit of the Learner, to the wave's duals or to the program's own."""
+        """One fit of the Learner: to the wave's duals, to the cells, or to the program's duals."""
         own = self._padded(self._program.duals)
         duals = self._duals(own, closing)
-        others = [self._auditor.base_cost, self._pool.cost(own)]
-        answers = self._learner.answers(self._pool.cost(duals), others)
+        for_cells = not closing and self._number % _CELLS_EVERY == 0
+        cost = self._cell_play.cost() if for_cells else self._pool.cost(duals)
+        answers = self._learner.answers(cost, [self._auditor.base_cost, self._pool.cost(own)])
+        if for_cells:
+            self._cell_play.answered(answers[0][0])
         numbers = [self._pool.add_classifier(*answer) for answer in answers]
         best = self._pool.values(own, self._gamma)[numbers].min()
         self._gains.append(max(0.0, self._program.value - float(best)))

@@ -1,0 +1,48 @@
+"""Plays for which every protected row is a group of its own.
+
+Every subgroup is a union of cells, the rows with the same protected values. A mixture that treats
+each cell alike, whose mean residual W_c / m_c is 0 in every cell c, therefore treats every subgroup
+alike, whatever the class. To minimise the error under these constraints has the Lagrangian
+err(D) + Σ_c ν_c·W_c / n; a step of gradient ascent on ν after each play D of the Learner is
+
+    ν_c ← ν_c + η·W_c(D) / m_c.
+
+Its plays are candidates for the program beside those that answer subgroups. They are what is left
+where the allowed unfairness is near 0 and subgroups are so many that finding them one by one takes
+too long; where it is large the program has no use for them.
+"""
+
+import numpy as np
+
+from gerrymend._sums import Array
+from gerrymend.auditor import Auditor
+from gerrymend.learners import Decisions
+
+# η: a cell that is decided 1 where others are not is worth one error more to the Learner.
+_STEP = 1.0
+
+
+class CellPlay:
+    """The strains ν of the cells, over the plays so far."""
+
+    def __init__(self, auditor: Auditor) -> None:
+        self._auditor = auditor
+        self._strain = [np.zeros((1, len(notion.mass))) for notion in auditor.notions]
+
+    def cost(self) -> Array:
+        """What deciding 1 costs each row.
+
+        The strains need no centring: Σ_c m_c·(W_c / m_c) = 0, so their mean is 0 from the start.
+        """
+        cost = self._auditor.base_cost[None].copy()
+        self._auditor.price(self._strain, out=cost)
+        price: Array = cost[0]
+        return price
+
+    def answered(self, decisions: Decisions) -> None:
+        """Take the step that the Learner's answer asks for."""
+        residuals = self._auditor.residuals(decisions.astype(np.float64)[None], 1)
+        for notion, strain, residual in zip(
+            self._auditor.notions, self._strain, residuals, strict=True
+        ):
+            strain += _STEP * residual / notion.mass
