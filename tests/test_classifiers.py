@@ -26,6 +26,7 @@ from gerrymend import (
     SubgroupParityClassifier,
     audit,
 )
+from gerrymend.datasets import make_intersectional
 from gerrymend.subgroups import search
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -288,6 +289,57 @@ def test_a_path_is_the_fits_of_each_gamma(toy):
         np.testing.assert_array_equal(model.predict(X), one.predict(X))
     with pytest.raises(ValueError, match="gammas is empty"):
         base.fit_path(X, y, gammas=[], sensitive_features=protected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_larger_gamma_of_a_path_costs_no_more(seed):
+    """A mixture within a smaller gamma is one within a larger: weighed over one pool, no error
+    can rise."""
+    data = make_intersectional(400, cardinalities=(2, 3), n_numeric=0, random_state=seed)
+    path = SubgroupParityClassifier(LogisticRegression(), tol=0.01, random_state=0).fit_path(
+        data.data, data.target, gammas=[0.02, 0.005, 0.01],
+        sensitive_features=data.sensitive_features,
+    )  # fmt: skip
+    path.sort(key=lambda model: model.gamma)
+    assert all(model.history_["unfairness"][-1] <= model.gamma + 1e-3 for model in path)
+    errors = [model.history_["error"][-1] for model in path]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] > errors[-1]
+
+
+def test_a_path_starts_from_the_last_fit_if_told_to(toy):
+    X, y, protected = toy
+    clf = SubgroupParityClassifier(LogisticRegression(), gamma=0.01, random_state=0)
+    clf.fit(X, y, sensitive_features=protected)
+    first_rounds = [
+        clf.set_params(warm_start=warm, max_iter=1, tol=None).fit_path(
+            X, y, gammas=[0.01], sensitive_features=protected
+        )[0].history_
+        for warm in (True, False)
+    ]  # fmt: skip
+    warm, cold = (
+        one["error"][-1] + clf.C * max(0.0, one["unfairness"][-1] - 0.01) for one in first_rounds
+    )
+    assert warm < cold - 0.01
+
+
+def test_an_interrupted_path_keeps_the_gammas_that_were_played(toy):
+    X, y, protected = toy
+    calls = []
+
+    class Impatient(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            calls.append(1)
+            if len(calls) == 9:
+                raise KeyboardInterrupt
+            return super().fit(X, y, sample_weight=sample_weight)
+
+    clf = SubgroupParityClassifier(Impatient(max_depth=2), max_iter=5, tol=None, random_state=0)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        clf.fit_path(X, y, gammas=[0.0, 0.02], sensitive_features=protected)
+    assert [model.gamma for model in caught.value.models] == [0.0, 0.02]
+    assert [model.n_iter_ for model in caught.value.models] == [1, 5]
+    assert caught.value.models[1].predict(X).shape == y.shape
 
 
 def test_a_run_that_does_not_converge_says_what_to_change(toy):

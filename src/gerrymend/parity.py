@@ -83,28 +83,42 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         """Fit one classifier for each gamma, for less than so many fits.
 
         The default solver goes from the largest gamma to the smallest with one pool of predictors
-        and subgroups, so that each starts from what the others found: better than `fit` as a rule,
-        but not the same, and now and then worse. A budget is for each gamma.
+        and subgroups, so that each starts from what the others found, and at the end weighs every
+        mixture once more over all of them: better than `fit` as a rule, but not the same. A budget
+        is for each gamma.
         With the others all games advance together: with `LinearRegression()` they are rows of one
         matrix, many cost little more than one, and each result is what `fit` would give.
 
         Returns
         -------
         list of fitted classifiers, in the order of gammas
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; its `models` are the classifiers of the gammas that were played.
         """
         if np.ndim(gammas) != 1:
             raise TypeError(f"gammas must be a list of numbers; got {gammas!r}.")
         if len(gammas) == 0:
             raise ValueError("gammas is empty; pass at least one value of gamma.")
         player = clone(self)
-        models = []
-        for equilibrium in player._play(X, y, sensitive_features, sample_weight, list(gammas)):
-            model = clone(self).set_params(gamma=equilibrium.gamma)
-            for name in vars(player).keys() - vars(model).keys():
-                setattr(model, name, getattr(player, name))
-            model._store(equilibrium)
-            models.append(model)
-        return models
+        if self.warm_start and hasattr(self, "mixture_"):
+            player.mixture_ = self.mixture_
+        try:
+            played = player._play(X, y, sensitive_features, sample_weight, list(gammas))
+        except Interrupted as stop:
+            stop.models = [self._like(player, one) for one in stop.equilibria]
+            raise
+        return [self._like(player, equilibrium) for equilibrium in played]
+
+    def _like(self, player: Self, equilibrium: Equilibrium) -> Self:
+        """A classifier for one gamma of what was played."""
+        model = clone(self).set_params(gamma=equilibrium.gamma)
+        for name in vars(player).keys() - vars(model).keys():
+            setattr(model, name, getattr(player, name))
+        model._store(equilibrium)
+        return model
 
     def predict_proba(self, X: Any) -> Array:
         """Probability with which the mixture makes each *decision*, by class.

@@ -97,11 +97,15 @@ class GameSolver(BaseEstimator, ABC):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped the game; `equilibria` is what it had come to."""
+    """The user stopped the game; `equilibria` is what it had come to.
+
+    `models` are the classifiers that fit_path makes of them.
+    """
 
     def __init__(self, equilibria: list[Equilibrium]) -> None:
         super().__init__("The game was interrupted; fit keeps what had been learned.")
         self.equilibria = equilibria
+        self.models: list[Any] = []
 
 
 @dataclass(frozen=True)

@@ -94,21 +94,22 @@ class ExponentiatedGradient(GameSolver):
         for predictor in known:
             pool.add_classifier(*learner.recall(predictor))
         cell_play = CellPlay(auditor)
-        ended: dict[float, Equilibrium] = {}
-        for gamma in sorted(set(gammas), reverse=True):
-            game = _Game(learner, auditor, pool, cell_play, gamma, C, tol, budget)
-            try:
-                game.play(max_iter, _FOR_PROOF if certify else _FOR_LAST_LOOK, on_round)
+        games: dict[float, _Game] = {}
+        try:
+            for gamma in sorted(set(gammas), reverse=True):
+                games[gamma] = _Game(learner, auditor, pool, cell_play, gamma, C, tol, budget)
+                games[gamma].play(max_iter, _FOR_PROOF if certify else _FOR_LAST_LOOK, on_round)
                 if certify:
-                    game.certify()
-            except KeyboardInterrupt:
-                if game.standing is not None:
-                    ended[gamma] = game.equilibrium()
-                if not ended:
-                    raise
-                raise Interrupted([ended[one] for one in gammas if one in ended]) from None
-            ended[gamma] = game.equilibrium()
-        return [ended[gamma] for gamma in gammas]
+                    games[gamma].certify()
+            if not certify:
+                for gamma in sorted(games)[1:]:
+                    games[gamma].reconsider()
+        except KeyboardInterrupt:
+            if not any(game.standing for game in games.values()):
+                raise
+            stood = [games[one] for one in gammas if one in games and games[one].standing]
+            raise Interrupted([game.equilibrium() for game in stood]) from None
+        return [games[gamma].equilibrium() for gamma in gammas]
 
 
 class _Standing(NamedTuple):
@@ -243,6 +244,15 @@ class _Game:
         self.standing = min((self._standing(one, found) for one in tried), key=self._preference)
         self._records[self._number] = self.standing
 
+    def reconsider(self) -> None:
+        """Weigh once more, over all that games of smaller gammas have brought into the pool."""
+        before = self.standing
+        self._look(_FOUND_AT_LAST, _WORSE_AT_LAST, last=True)
+        assert before is not None
+        assert self.standing is not None
+        before = self._standing(before.weights, before.worst)
+        self.standing = min(before, self.standing, key=self._preference)
+
     def certify(self) -> None:
         """Play on, with no slack, until the mixture is proven within gamma or the budget ends."""
         pool = self._pool
@@ -275,6 +285,7 @@ class _Game:
 
     def _standing(self, weights: Array, found: PooledGroup) -> _Standing:
         """Measure a mixture by the subgroups of the pool; by what was found, if there is none."""
+        weights = np.pad(weights, (0, len(self._pool) - len(weights)))
         error = float(self._pool.error @ weights)
         if not self._pool.groups:
             return _Standing(weights, error, 0.0, found)
@@ -308,9 +319,11 @@ class _Game:
         return Round(self._number, np.array([error]), np.array([unfairness]), votes)
 
     def equilibrium(self) -> Equilibrium:
-        """What the game came to."""
+        """What the game came to, its mixture measured by all subgroups that any game found."""
         assert self.standing is not None
-        pool, auditor, standing = self._pool, self._auditor, self.standing
+        pool, auditor = self._pool, self._auditor
+        standing = self._standing(self.standing.weights, self.standing.worst)
+        self._records[self._number] = self.standing = standing
         probability = pool.probability(standing.weights)
         notion = auditor.notions[standing.worst.notion]
         used = np.flatnonzero(standing.weights)
