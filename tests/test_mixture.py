@@ -1,6 +1,9 @@
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
@@ -74,6 +77,19 @@ def test_draws_are_the_same_in_every_container():
         row_draws(pd.DataFrame(words), 5), row_draws(pl.DataFrame(words), 5)
     )
     assert len(set(row_draws(pd.DataFrame(words), 5))) == 3
+
+
+def test_a_date_draws_alike_in_every_container():
+    days = [dt.datetime(2020, 1, 2, 3, 4, 5, 678901), dt.datetime(1969, 7, 20), None]
+    draws = row_draws(pd.DataFrame({"day": days}), 5)
+    assert len(set(draws.tolist())) == 3
+    for frame in (pl.DataFrame({"day": days}), pa.table({"day": days})):
+        np.testing.assert_array_equal(row_draws(frame, 5), draws)
+    dates = [None if day is None else day.date() for day in days]
+    midnights = [None if day is None else dt.datetime(*day.timetuple()[:3]) for day in days]
+    drawn = [row_draws(make({"day": dates}), 5) for make in (pl.DataFrame, pa.table)]
+    for draws in drawn:
+        np.testing.assert_array_equal(draws, row_draws(pd.DataFrame({"day": midnights}), 5))
 
 
 def test_draws_are_uniform():

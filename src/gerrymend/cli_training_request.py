@@ -206,6 +206,7 @@ class TrainingRequest:
             "max_iter": "--max-iter",
             "test_size": "--test-size",
             "random_state": "--seed",
+            "certify=True": "--certify",
         }
         subjects = {
             "y": f"--label {self.label}",

@@ -250,6 +250,10 @@ def _words(X: Any) -> Iterator[NDArray[np.uint64]]:
             yield (values + 0.0).view(np.uint64)
         return
     for series in nw.from_native(X, eager_only=True).iter_columns():
+        if isinstance(series.dtype, nw.Date):
+            series = series.cast(nw.Datetime("us"))
+        if isinstance(series.dtype, nw.Datetime):
+            series = series.dt.timestamp("us")
         if series.dtype.is_numeric() or series.dtype == nw.Boolean:
             values = series.cast(nw.Float64).to_numpy() + 0.0
             yield np.where(np.isnan(values), np.nan, values).view(np.uint64)
