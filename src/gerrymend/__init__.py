@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Trees,
         ValueSets,
     )
+    from gerrymend.surfaces import DiscriminationSurface, discrimination_surface
     from gerrymend.tradeoffs import FrontierPoint, ParetoFrontier
 
 __version__ = "0.1.0"
@@ -64,6 +65,8 @@ _HOME = {
     "Conjunctions": "subgroups",
     "ValueSets": "subgroups",
     "Trees": "subgroups",
+    "DiscriminationSurface": "surfaces",
+    "discrimination_surface": "surfaces",
 }
 
 __all__ = [
@@ -71,6 +74,7 @@ __all__ = [
     "CheckResult",
     "Conjunctions",
     "DerandomizationCost",
+    "DiscriminationSurface",
     "ExplicitGroups",
     "ExponentiatedGradient",
     "FairnessNotion",
@@ -92,6 +96,7 @@ __all__ = [
     "audit",
     "audit_counts",
     "check_report",
+    "discrimination_surface",
     "load_model",
     "pareto_frontier",
     "prove",
