@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from gerrymend.measured import Subgroup
     from gerrymend.mixture_classifier import MixtureClassifier
     from gerrymend.notions import FairnessNotion
+    from gerrymend.plotting import (
+        AuditDisplay,
+        ConvergenceDisplay,
+        FrontierDisplay,
+        SurfaceDisplay,
+        TrajectoryDisplay,
+    )
     from gerrymend.proving import Proof, prove
     from gerrymend.report import AuditReport
     from gerrymend.saving import ModelFileError, load_model, save_model
@@ -67,18 +74,26 @@ _HOME = {
     "Trees": "subgroups",
     "DiscriminationSurface": "surfaces",
     "discrimination_surface": "surfaces",
+    "AuditDisplay": "plotting",
+    "ConvergenceDisplay": "plotting",
+    "FrontierDisplay": "plotting",
+    "SurfaceDisplay": "plotting",
+    "TrajectoryDisplay": "plotting",
 }
 
 __all__ = [
+    "AuditDisplay",
     "AuditReport",
     "CheckResult",
     "Conjunctions",
+    "ConvergenceDisplay",
     "DerandomizationCost",
     "DiscriminationSurface",
     "ExplicitGroups",
     "ExponentiatedGradient",
     "FairnessNotion",
     "FictitiousPlay",
+    "FrontierDisplay",
     "FrontierInterrupted",
     "FrontierPoint",
     "LinearThresholds",
@@ -91,6 +106,8 @@ __all__ = [
     "Proof",
     "Subgroup",
     "SubgroupParityClassifier",
+    "SurfaceDisplay",
+    "TrajectoryDisplay",
     "Trees",
     "ValueSets",
     "audit",

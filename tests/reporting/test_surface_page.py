@@ -44,7 +44,8 @@ def point_at(page, first, second):
             const map = document.getElementById("map"), {xaxis, yaxis} = map._fullLayout;
             map.scrollIntoView();
             const {left, top} = map.getBoundingClientRect();
-            return [left + xaxis._offset + xaxis.c2p(first), top + yaxis._offset + yaxis.c2p(second)];
+            const x = xaxis._offset + xaxis.c2p(first), y = yaxis._offset + yaxis.c2p(second);
+            return [left + x, top + y];
         }""",
         [first, second],
     )

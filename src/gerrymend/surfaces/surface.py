@@ -231,10 +231,14 @@ class DiscriminationSurface:
 
         return write_page(self.to_html(), path)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
+        """The sentence and the table for notebooks; None without jinja2, and they show the text."""
         from gerrymend.reporting.surface_page import surface_fragment
 
-        return surface_fragment(self.to_dict())
+        try:
+            return surface_fragment(self.to_dict())
+        except ImportError:
+            return None
 
 
 def discrimination_surface(
