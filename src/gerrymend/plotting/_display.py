@@ -1,5 +1,6 @@
 """What all displays share: an Axes to draw on, colours, labels, and what a model decides."""
 
+import re
 import textwrap
 from abc import ABC, abstractmethod
 from typing import Any
@@ -14,7 +15,9 @@ from gerrymend.parity import ParityClassifier
 from gerrymend.protected import named_columns
 
 # Okabe and Ito's colours, which colour-blind people can tell apart.
-VERMILLION, BLUE, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
+VERMILLION, BLUE = "#D55E00", "#0072B2"
+# What stands between the names and values of a group's description.
+_SIGNS = re.compile(r"( (?:and|in|=|≥|≤|<|\+|−) )")
 
 
 class Display(ABC):
@@ -59,17 +62,29 @@ def new_axes(size: tuple[float, float]) -> Any:
 
 
 def label(text: str, width: int = 40, lines: int = 2) -> str:
-    """Text from the data as a label: wrapped, cut off with an ellipsis, and no formula.
+    """Text from the data as a label: wrapped, no formula, and its longest parts cut off.
 
-    >>> label("age ≥ 30 and the share of households without a car ≥ 0.25", width=30)
-    'age ≥ 30 and the share of\\nhouseholds without a car ≥…'
+    So that groups can be told apart, a long name does not hide the value after it.
+
+    >>> label("the share of households without a car = 0.25", width=30, lines=1)
+    'the share of household… = 0.25'
     >>> print(label("pays $5 or $6"))
     pays \\$5 or \\$6
     """
-    wrapped = textwrap.wrap(text, width, break_on_hyphens=False) or [""]
-    if len(wrapped) > lines:
-        wrapped = [*wrapped[: lines - 1], wrapped[lines - 1][: width - 1].rstrip() + "…"]
+    parts = _SIGNS.split(text)
+    wrapped = _wrapped(text, width)
+    while len(wrapped) > lines:
+        longest = max(range(len(parts)), key=lambda i: len(parts[i]))
+        if len(parts[longest]) <= 5:  # many short ones
+            wrapped = [*wrapped[: lines - 1], wrapped[lines - 1][: width - 1] + "…"]
+            break
+        parts[longest] = parts[longest].removesuffix("…")[:-1].rstrip() + "…"
+        wrapped = _wrapped("".join(parts), width)
     return "\n".join(wrapped).replace("$", r"\$")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
 
 
 def say_nothing(ax: Any, words: str) -> None:
@@ -80,12 +95,17 @@ def say_nothing(ax: Any, words: str) -> None:
     ax.set_axis_off()
 
 
-def legend_above(ax: Any, columns: int = 3, **options: Any) -> None:
+def legend_above(ax: Any, *, columns: int = 3, **options: Any) -> None:
     """A legend above the Axes, where it can hide nothing."""
     ax.legend(
         loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, frameon=False, fontsize=9,
         borderaxespad=0.0, columnspacing=1.2, handletextpad=0.5, **options,
     )  # fmt: skip
+
+
+def plain_numbers(value: float, _: Any = None) -> str:
+    """Ticks of a logarithmic scale of rounds: 10 and 100, and nothing between."""
+    return f"{value:g}" if np.log10(value) % 1 == 0 else ""
 
 
 def check_played(classifier: Any) -> ParityClassifier:

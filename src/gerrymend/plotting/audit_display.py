@@ -15,6 +15,7 @@ from gerrymend.plotting._display import (
     say_nothing,
 )
 from gerrymend.report import AuditReport
+from gerrymend.reporting.wording import percent
 
 _LINES = ("--", ":", "-.", (0, (5, 1)))
 
@@ -119,12 +120,13 @@ class AuditDisplay(Display):
             say_nothing(ax, "No subgroup that may be described differs from the overall rate.")
             return
         for (notion, rate), style in zip(self.overall.items(), _LINES, strict=False):
-            words = f"overall {_words(notion) if len(self.overall) > 1 else ''}".strip()
-            ax.axvline(rate, color="black", lw=1.2, ls=style, label=f"{words}: {rate:.1%}")
+            words = f"overall {_words(notion) if len(self._notions) > 1 else ''}".strip()
+            ax.axvline(rate, color="black", lw=1.2, ls=style, label=f"{words}: {percent(rate)}")
         self._draw_kind(ax, True, VERMILLION, "D", "worst found by the audit")
-        interval = any(one.interval for one in self.groups if not one.found)
-        listed = f"listed, {self.level:.0%} interval" if interval else "listed"
-        self._draw_kind(ax, False, BLUE, "o", listed)
+        self._draw_kind(ax, False, BLUE, "o", "others")
+        if any(one.interval for one in self.groups):
+            words = f"{percent(self.level)} intervals, all at once"
+            ax.plot([], [], color="0.4", lw=1.4, marker="|", ms=7, label=words)
         ax.set_yticks(range(len(self.groups)), [self._label(one) for one in self.groups])
         ax.tick_params(axis="y", length=0, labelsize=9 if len(self.groups) <= 25 else 8)
         ax.set_ylim(len(self.groups) - 0.4, -0.6)
@@ -133,7 +135,7 @@ class AuditDisplay(Display):
         ax.grid(axis="x", color="0.9")
         ax.set_axisbelow(True)
         ax.spines[["top", "right", "left"]].set_visible(False)
-        legend_above(ax, columns=2 if len(self.overall) > 1 else 3)
+        legend_above(ax, columns=2)
 
     def _draw_kind(self, ax: Any, found: bool, colour: str, marker: str, words: str) -> None:
         """The groups that were found, or those that were listed."""

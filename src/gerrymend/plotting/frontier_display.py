@@ -101,7 +101,8 @@ class FrontierDisplay(Display):
         self._draw_marks(ax)
         self._draw_key(ax, estimators)
         top = max(one.unfairness for point in self.points for one in _samples(point))
-        ax.set_ylim(0, 1.18 * top or 1.0)
+        top = top or 1.0
+        ax.set_ylim(-0.03 * top, 1.15 * top)
         ax.set(xlabel="error", ylabel="unfairness found")
         legend_above(ax)
 
@@ -125,19 +126,21 @@ class FrontierDisplay(Display):
 
     def _draw_marks(self, ax: Any) -> None:
         """Gammas beside the points that are compared, and a ring around the knee."""
-        suggested = self.frontier.suggested
+        gammas: dict[tuple[float, float], list[str]] = {}
         for point in self.points:
             one = point.compared
             if not one.dominated:
-                ax.annotate(
-                    f"{point.gamma:g}", (one.error, one.unfairness), fontsize=8, color="0.25",
-                    xytext=(7, 5), textcoords="offset points",
-                )  # fmt: skip
-            if point in suggested:
+                gammas.setdefault((one.error, one.unfairness), []).append(f"{point.gamma:g}")
+            if point in self.frontier.suggested:
                 ax.plot(
                     one.error, one.unfairness, "o", ms=17, mfc="none", mec="black", mew=1.5,
-                    zorder=4, label=f"knee: gamma = {point.gamma:g}",
+                    zorder=4, ls="none", label=f"knee: gamma = {point.gamma:g}",
                 )  # fmt: skip
+        for place, words in gammas.items():
+            ax.annotate(
+                ", ".join(dict.fromkeys(words)), place, fontsize=8, color="0.25", xytext=(7, 5),
+                textcoords="offset points",
+            )  # fmt: skip
 
     def _draw_key(self, ax: Any, estimators: list[str]) -> None:
         """Entries of the legend for what has no line of its own."""

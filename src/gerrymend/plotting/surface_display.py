@@ -123,7 +123,8 @@ class SurfaceDisplay(Display):
         )  # fmt: skip
         i, j = one.place
         ax.plot(
-            surface.thetas[i], surface.thetas[j], "x", color="black", ms=9, mew=2,
+            surface.thetas[i], surface.thetas[j], "X", color="black", mec="white", ms=11,
+            mew=1.2, ls="none",
             label=f"worst: {label(str(surface.subgroups[i][j]))}",
         )  # fmt: skip
         hidden = np.argwhere(np.isnan(one.unfairness))

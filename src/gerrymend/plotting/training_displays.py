@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gerrymend.plotting._display import BLUE, VERMILLION, Display, check_played, legend_above
+from gerrymend.plotting._display import (
+    BLUE,
+    VERMILLION,
+    Display,
+    check_played,
+    legend_above,
+    plain_numbers,
+)
 
 
 class _History(Display):
@@ -26,6 +33,11 @@ class _History(Display):
                 f"{len(self.rounds)}, {len(self.error)} and {len(self.unfairness)}."
             )
         self.gamma = float(gamma)
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether rounds need a logarithmic scale."""
+        return bool(self.rounds[-1] > 20 * self.rounds[0])
 
 
 class TrajectoryDisplay(_History):
@@ -77,14 +89,15 @@ class TrajectoryDisplay(_History):
         """Draw on an Axes, or on one of a new figure, and return it."""
         drawn = super().plot(ax)
         if colorbar and len(self.rounds) > 1:
-            self.figure_.colorbar(self.points_, ax=drawn, label="round")
+            log = {"format": plain_numbers} if self._is_long else {}
+            self.figure_.colorbar(self.points_, ax=drawn, label="round", **log)
         return drawn
 
     def _draw(self, ax: Any) -> None:
         from matplotlib.colors import LogNorm, Normalize
 
         first, last = int(self.rounds[0]), int(self.rounds[-1])
-        norm = (LogNorm if last > 20 * first else Normalize)(first, max(last, first + 1))
+        norm = (LogNorm if self._is_long else Normalize)(first, max(last, first + 1))
         ax.plot(self.error, self.unfairness, color="0.75", lw=0.8, zorder=1)
         self.points_ = ax.scatter(
             self.error, self.unfairness, c=self.rounds, norm=norm, cmap="viridis_r", s=18, zorder=2
@@ -170,12 +183,11 @@ class ConvergenceDisplay(_History):
             marker="s" if few else None, ms=4, label="unfairness found (right)",
         )  # fmt: skip
         gamma = _gamma_line(right, self.gamma)
-        if self.rounds[-1] > 20 * self.rounds[0]:
+        if self._is_long:
             ax.set_xscale("log")
-        log = " (log scale)" if self.rounds[-1] > 20 * self.rounds[0] else ""
-        ax.set_xlabel(
-            f"round{log}" + (f"; gap at the end {self.gap:.4f}" if self.gap is not None else "")
-        )
+            ax.xaxis.set_major_formatter(plain_numbers)
+        gap = "" if self.gap is None else f"; gap at the end {self.gap:.4f}"
+        ax.set_xlabel(("round (log scale)" if self._is_long else "round") + gap)
         ax.set_ylabel("error", color=BLUE)
         right.set_ylabel("unfairness found", color=VERMILLION)
         right.set_ylim(bottom=0)
