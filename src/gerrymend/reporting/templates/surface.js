@@ -76,7 +76,7 @@
     const one = rounds[current];
     const z = turned((i, j) => one.unfairness[i][j]);
     const scale = [[0, colours.low], [0.5, colours.middle], [1, colours.high]];
-    const most = Math.max(14, Math.floor(width / 11));
+    const most = Math.max(12, Math.floor((Math.min(width, 650) - 90) / 8) - 14); // "θ₁: weight of " is 14
     const axis = (name, mark) => ({
       title: { text: `${mark}: weight of ${escape(shortened(name, most))}`, standoff: 8 },
       range: [thetas[0] - half(0), thetas[k - 1] + half(k - 2)], fixedrange: true, zeroline: false,
@@ -101,7 +101,7 @@
       marker(one.place, "x-thin", colours, 3),
       marker(chosen, "square-open", colours, 2.5),
     ];
-    const margin = { l: 62, r: 30, t: 92, b: 56 };
+    const margin = { l: 62, r: 30, t: 76, b: 56 };
     const layout = {
       ...frame(colours), margin, height: Math.min(width - margin.l - margin.r, 560) + margin.t + margin.b,
       xaxis: axis(first, "θ₁"), yaxis: { ...axis(second, "θ₂"), scaleanchor: "x", constrain: "domain" },
