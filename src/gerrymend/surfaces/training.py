@@ -17,7 +17,7 @@ from gerrymend.protected import Cells, distinct_rows, read_columns
 from gerrymend.rows import Rows
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.surfaces.half_planes import two_terms
-from gerrymend.surfaces.surface import one_notion
+from gerrymend.surfaces.measuring import one_notion
 from gerrymend.tally import Tally
 
 # Rounds that are kept unless they are named.
