@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from gerrymend.measured import Subgroup
     from gerrymend.mixture_classifier import MixtureClassifier
     from gerrymend.notions import FairnessNotion
+    from gerrymend.plotting import (
+        AuditDisplay,
+        ConvergenceDisplay,
+        FrontierDisplay,
+        SurfaceDisplay,
+        TrajectoryDisplay,
+    )
     from gerrymend.proving import Proof, prove
     from gerrymend.report import AuditReport
     from gerrymend.saving import ModelFileError, load_model, save_model
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
         Trees,
         ValueSets,
     )
+    from gerrymend.surfaces import DiscriminationSurface, discrimination_surface
     from gerrymend.tradeoffs import FrontierPoint, ParetoFrontier
 
 __version__ = "0.1.0"
@@ -64,17 +72,28 @@ _HOME = {
     "Conjunctions": "subgroups",
     "ValueSets": "subgroups",
     "Trees": "subgroups",
+    "DiscriminationSurface": "surfaces",
+    "discrimination_surface": "surfaces",
+    "AuditDisplay": "plotting",
+    "ConvergenceDisplay": "plotting",
+    "FrontierDisplay": "plotting",
+    "SurfaceDisplay": "plotting",
+    "TrajectoryDisplay": "plotting",
 }
 
 __all__ = [
+    "AuditDisplay",
     "AuditReport",
     "CheckResult",
     "Conjunctions",
+    "ConvergenceDisplay",
     "DerandomizationCost",
+    "DiscriminationSurface",
     "ExplicitGroups",
     "ExponentiatedGradient",
     "FairnessNotion",
     "FictitiousPlay",
+    "FrontierDisplay",
     "FrontierInterrupted",
     "FrontierPoint",
     "LinearThresholds",
@@ -87,11 +106,14 @@ __all__ = [
     "Proof",
     "Subgroup",
     "SubgroupParityClassifier",
+    "SurfaceDisplay",
+    "TrajectoryDisplay",
     "Trees",
     "ValueSets",
     "audit",
     "audit_counts",
     "check_report",
+    "discrimination_surface",
     "load_model",
     "pareto_frontier",
     "prove",

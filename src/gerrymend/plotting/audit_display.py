@@ -1,0 +1,193 @@
+"""AuditDisplay: rates of the worst subgroups, and of listed groups, against the overall rate."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gerrymend.auditing import audit
+from gerrymend.plotting._display import (
+    BLUE,
+    VERMILLION,
+    Display,
+    decisions_of,
+    label,
+    legend_above,
+    protected_of,
+    say_nothing,
+)
+from gerrymend.report import AuditReport
+from gerrymend.reporting.wording import percent
+
+_LINES = ("--", ":", "-.", (0, (5, 1)))
+
+
+class GroupRate(NamedTuple):
+    """A line of the picture: a group, its rate, and the interval of that where there is one."""
+
+    words: str
+    notion: str
+    rate: float
+    size: int
+    interval: tuple[float, float] | None
+    found: bool
+
+
+class AuditDisplay(Display):
+    """Rates of groups, one a line: those that an audit found, and those that a class lists.
+
+    It is best made by `from_report`, `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    groups : sequence of GroupRate
+    overall : mapping from the name of a notion to its overall rate
+    level : float, default=0.95
+        What the intervals hold with, all at once.
+
+    Attributes
+    ----------
+    ax_, figure_ :
+        What it was drawn on last.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from gerrymend import AuditDisplay, audit
+    >>> from gerrymend.datasets import make_gerrymandered
+    >>> toy = make_gerrymandered(800)
+    >>> report = audit(toy.target, (toy.score >= 0.5).astype(int),
+    ...                sensitive_features=toy.sensitive_features, top=2)
+    >>> display = AuditDisplay.from_report(report)
+    >>> display.ax_.get_xlabel()
+    'false positive rate'
+    >>> [group.words for group in display.groups]
+    ['race = blue and gender = man', 'race = green and gender = woman']
+    """
+
+    def __init__(
+        self, groups: Sequence[GroupRate], overall: Mapping[str, float], level: float = 0.95
+    ) -> None:
+        self.groups = tuple(groups)
+        self.overall = dict(overall)
+        self.level = level
+
+    @classmethod
+    def from_report(cls, report: AuditReport, *, ax: Any = None) -> "AuditDisplay":
+        """The groups of a report: `top`, and `intervals` where its class lists groups."""
+        if not isinstance(report, AuditReport):
+            raise TypeError(f"report must be an AuditReport, as audit() returns; got {report!r}.")
+        display = cls(_groups(report), _overall(report))
+        display.plot(ax)
+        return display
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> "AuditDisplay":
+        """Audit what a fitted classifier decides, and draw that.
+
+        `options` are those of audit(): notion, subgroups, top, …. The mixtures of this package are
+        audited by the probability of each decision, other classifiers by predict().
+        """
+        decided, are_probabilities = decisions_of(estimator, X)
+        return cls.from_predictions(
+            y, decided, sensitive_features=protected_of(X, sensitive_features), ax=ax,
+            decision_probabilities=are_probabilities, **options,
+        )  # fmt: skip
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, *, sensitive_features: Any, ax: Any = None, **options: Any
+    ) -> "AuditDisplay":
+        """Audit decisions, and draw that; `options` are those of audit()."""
+        report = audit(
+            y_true, y_pred, sensitive_features=sensitive_features, **{"top": 3, **options}
+        )
+        return cls.from_report(report, ax=ax)
+
+    def _size(self) -> tuple[float, float]:
+        return 7.5, max(2.4, 1.5 + 0.36 * len(self.groups))
+
+    def _draw(self, ax: Any) -> None:
+        if not self.groups:
+            say_nothing(ax, "No subgroup that may be described differs from the overall rate.")
+            return
+        for (notion, rate), style in zip(self.overall.items(), _LINES, strict=False):
+            words = f"overall {_words(notion) if len(self._notions) > 1 else ''}".strip()
+            ax.axvline(rate, color="black", lw=1.2, ls=style, label=f"{words}: {percent(rate)}")
+        self._draw_kind(ax, True, VERMILLION, "D", "worst found by the audit")
+        self._draw_kind(ax, False, BLUE, "o", "others")
+        if any(one.interval for one in self.groups):
+            words = f"{percent(self.level)} intervals, all at once"
+            ax.plot([], [], color="0.4", lw=1.4, marker="|", ms=7, label=words)
+        ax.set_yticks(range(len(self.groups)), [self._label(one) for one in self.groups])
+        ax.tick_params(axis="y", length=0, labelsize=9 if len(self.groups) <= 25 else 8)
+        ax.set_ylim(len(self.groups) - 0.4, -0.6)
+        ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+        ax.set_xlabel("rate" if len(self._notions) > 1 else _words(next(iter(self._notions))))
+        ax.grid(axis="x", color="0.9")
+        ax.set_axisbelow(True)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        legend_above(ax, columns=2)
+
+    def _draw_kind(self, ax: Any, found: bool, colour: str, marker: str, words: str) -> None:
+        """The groups that were found, or those that were listed."""
+        chosen = [(i, one) for i, one in enumerate(self.groups) if one.found == found]
+        for i, one in chosen:
+            if one.notion in self.overall:  # how far from the overall rate
+                ax.plot([self.overall[one.notion], one.rate], [i, i], color=colour, lw=4, alpha=0.3)
+            if one.interval is not None:
+                low, high = one.interval
+                ax.plot(
+                    [low, high],
+                    [i, i],
+                    color=colour,
+                    lw=1.4,
+                    marker="|",
+                    ms=7,
+                    solid_capstyle="butt",
+                )
+        if chosen:
+            rates = [one.rate for _, one in chosen]
+            ax.plot(rates, [i for i, _ in chosen], marker, color=colour, ms=7, label=words)
+
+    @property
+    def _notions(self) -> dict[str, None]:
+        return dict.fromkeys(one.notion for one in self.groups)
+
+    def _label(self, one: GroupRate) -> str:
+        lines = 2 if len(self.groups) <= 25 else 1
+        rate = f", {_words(one.notion)}" if len(self._notions) > 1 else ""
+        return label(one.words, lines=lines) + f"  ({one.size:,}{rate})"
+
+
+def _groups(report: AuditReport) -> list[GroupRate]:
+    """The worst found, then the listed ones by their rate; a group that is both is found."""
+    intervals = {(one.group, one.notion): one.rate_interval for one in report.intervals}
+    found = [
+        GroupRate(words, one.notion.name, one.rate, one.size,
+                  intervals.pop((words, one.notion.name), None), True)
+        for one in report.top
+        for words in [one.describe()]
+    ]  # fmt: skip
+    listed = [
+        GroupRate(one.group, one.notion, one.rate, one.size, one.rate_interval, False)
+        for one in report.intervals
+        if (one.group, one.notion) in intervals
+    ]
+    return found + sorted(listed, key=lambda one: -one.rate)
+
+
+def _overall(report: AuditReport) -> dict[str, float]:
+    return {one.notion.name: one.overall_rate for one in report.top}
+
+
+def _words(notion: str) -> str:
+    return label(notion.replace("_", " "), lines=1)

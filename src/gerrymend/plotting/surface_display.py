@@ -1,0 +1,139 @@
+"""SurfaceDisplay: the unfairness of half-planes of two attributes as a heat map."""
+
+from typing import Any
+
+import numpy as np
+
+from gerrymend.plotting._display import (
+    Display,
+    decisions_of,
+    label,
+    legend_above,
+    protected_of,
+    say_nothing,
+)
+from gerrymend.surfaces import DiscriminationSurface, discrimination_surface
+
+
+class SurfaceDisplay(Display):
+    """One round of a discrimination surface; colours reach as far in every round.
+
+    Parameters
+    ----------
+    surface : DiscriminationSurface
+    number : int, default=-1
+        The place of the round in `surface.rounds`.
+
+    Attributes
+    ----------
+    ax_, figure_ :
+        What it was drawn on last.
+    mesh_ :
+        The heat map, for a colour bar of one's own; None where no group is shown.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from gerrymend import SurfaceDisplay
+    >>> from gerrymend.datasets import make_gerrymandered
+    >>> toy = make_gerrymandered(800)
+    >>> display = SurfaceDisplay.from_predictions(
+    ...     toy.target, (toy.score >= 0.5).astype(int), sensitive_features=toy.sensitive_features)
+    >>> display.ax_.get_xlabel()
+    'θ₁: weight of race = blue'
+    """
+
+    mesh_: Any
+
+    def __init__(self, surface: DiscriminationSurface, number: int = -1) -> None:
+        if not isinstance(surface, DiscriminationSurface):
+            raise TypeError(
+                "surface must be a DiscriminationSurface, as discrimination_surface() returns; got "
+                f"{surface!r}."
+            )
+        if not -len(surface.rounds) <= number < len(surface.rounds):
+            raise ValueError(
+                f"number={number!r} is no place in the surface's {len(surface.rounds)} rounds: "
+                f"{', '.join(str(one.name) for one in surface.rounds)}."
+            )
+        self.surface = surface
+        self.number = number
+
+    @classmethod
+    def from_surface(
+        cls, surface: DiscriminationSurface, number: int = -1, *, ax: Any = None,
+        colorbar: bool = True,
+    ) -> "SurfaceDisplay":  # fmt: skip
+        """A round of a surface, the last by default."""
+        display = cls(surface, number)
+        display.plot(ax, colorbar=colorbar)
+        return display
+
+    from_report = from_surface
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, sensitive_features: Any = None, ax: Any = None,
+        **options: Any,
+    ) -> "SurfaceDisplay":  # fmt: skip
+        """The surface of what a fitted classifier decides.
+
+        `options` are those of discrimination_surface(): attributes, notion, …. For the rounds of a
+        training see DiscriminationSurface.from_training().
+        """
+        decided, are_probabilities = decisions_of(estimator, X)
+        return cls.from_predictions(
+            y, decided, sensitive_features=protected_of(X, sensitive_features), ax=ax,
+            decision_probabilities=are_probabilities, **options,
+        )  # fmt: skip
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, *, sensitive_features: Any, ax: Any = None, **options: Any
+    ) -> "SurfaceDisplay":
+        """The surface of some decisions; `options` are those of discrimination_surface()."""
+        surface = discrimination_surface(
+            y_true, y_pred, sensitive_features=sensitive_features, **options
+        )
+        return cls.from_surface(surface, ax=ax)
+
+    def plot(self, ax: Any = None, *, colorbar: bool = True) -> Any:
+        """Draw on an Axes, or on one of a new figure, and return it."""
+        drawn = super().plot(ax)
+        if colorbar and self.mesh_ is not None:
+            words = "unfairness: + rate too high, − too low"
+            self.figure_.colorbar(self.mesh_, ax=drawn, label=words)
+        return drawn
+
+    def _draw(self, ax: Any) -> None:
+        surface, one = self.surface, self.surface.rounds[self.number]
+        self.mesh_ = None
+        if one.place is None:
+            say_nothing(
+                ax,
+                f"No group has {surface.min_group_size} rows that count inside, and as many "
+                "outside; smaller ones are not shown.",
+            )
+            return
+        limit = surface.limit or 1.0
+        self.mesh_ = ax.pcolormesh(
+            surface.thetas, surface.thetas, np.ma.masked_invalid(one.unfairness.T), cmap="PuOr_r",
+            vmin=-limit, vmax=limit, shading="nearest",
+        )  # fmt: skip
+        i, j = one.place
+        ax.plot(
+            surface.thetas[i], surface.thetas[j], "X", color="black", mec="white", ms=11,
+            mew=1.2, ls="none",
+            label=f"worst: {label(str(surface.subgroups[i][j]))}",
+        )  # fmt: skip
+        hidden = np.argwhere(np.isnan(one.unfairness))
+        if len(hidden):
+            ax.plot(
+                *surface.thetas[hidden].T, marker=(2, 0, -45), ms=6, color="0.5", ls="none",
+                label=f"not shown: fewer than {surface.min_group_size} rows",
+            )  # fmt: skip
+        names = [label(name, lines=2) for name in surface.attributes]
+        ax.set(xlabel=f"θ₁: weight of {names[0]}", ylabel=f"θ₂: weight of {names[1]}")
+        ax.set_aspect("equal")
+        legend_above(ax, columns=1)

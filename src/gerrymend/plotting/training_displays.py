@@ -1,0 +1,198 @@
+"""How a training went: error and unfairness by round, and against each other."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gerrymend.plotting._display import (
+    BLUE,
+    VERMILLION,
+    Display,
+    check_played,
+    legend_above,
+    plain_numbers,
+)
+
+
+class _History(Display):
+    """What a game's history has: rounds, errors and unfairness."""
+
+    def __init__(
+        self,
+        rounds: ArrayLike,
+        error: ArrayLike,
+        unfairness: ArrayLike,
+        *,
+        gamma: float,
+    ) -> None:
+        self.rounds, self.error, self.unfairness = map(np.asarray, (rounds, error, unfairness))
+        if not len(self.rounds) == len(self.error) == len(self.unfairness) > 0:
+            raise ValueError(
+                f"rounds, error and unfairness must be as many, and at least one; got "
+                f"{len(self.rounds)}, {len(self.error)} and {len(self.unfairness)}."
+            )
+        self.gamma = float(gamma)
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether rounds need a logarithmic scale."""
+        return bool(self.rounds[-1] > 20 * self.rounds[0])
+
+
+class TrajectoryDisplay(_History):
+    """The mixtures of a training as points (error, unfairness), coloured by their round.
+
+    Parameters
+    ----------
+    rounds, error, unfairness : sequences
+        Of the mixtures that were audited, in order.
+    gamma : float
+        The unfairness that was allowed.
+
+    Attributes
+    ----------
+    ax_, figure_ :
+        What it was drawn on last.
+    points_ :
+        The points, for a colour bar of one's own.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from gerrymend import SubgroupParityClassifier, TrajectoryDisplay
+    >>> from gerrymend.datasets import make_intersectional
+    >>> data = make_intersectional(500, random_state=0)
+    >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.01, max_iter=20, tol=None)
+    >>> _ = clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
+    >>> display = TrajectoryDisplay.from_estimator(clf)
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('error', 'unfairness found')
+    """
+
+    points_: Any
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, colorbar: bool = True
+    ) -> "TrajectoryDisplay":
+        """The history of a fitted classifier."""
+        fitted = check_played(estimator)
+        history: Any = fitted.history_
+        display = cls(history["round"], history["error"], history["unfairness"], gamma=fitted.gamma)
+        display.plot(ax, colorbar=colorbar)
+        return display
+
+    def plot(self, ax: Any = None, *, colorbar: bool = True) -> Any:
+        """Draw on an Axes, or on one of a new figure, and return it."""
+        drawn = super().plot(ax)
+        if colorbar and len(self.rounds) > 1:
+            log = {"format": plain_numbers} if self._is_long else {}
+            self.figure_.colorbar(self.points_, ax=drawn, label="round", **log)
+        return drawn
+
+    def _draw(self, ax: Any) -> None:
+        from matplotlib.colors import LogNorm, Normalize
+
+        first, last = int(self.rounds[0]), int(self.rounds[-1])
+        norm = (LogNorm if self._is_long else Normalize)(first, max(last, first + 1))
+        ax.plot(self.error, self.unfairness, color="0.75", lw=0.8, zorder=1)
+        self.points_ = ax.scatter(
+            self.error, self.unfairness, c=self.rounds, norm=norm, cmap="viridis_r", s=18, zorder=2
+        )
+        ends = {"first": (0, "s"), "last": (-1, "*")}
+        for words, (place, marker) in ends.items():
+            ax.plot(
+                self.error[place], self.unfairness[place], marker, ms=13 if marker == "*" else 9,
+                mfc="none", mec="black", mew=1.3, zorder=3, ls="none",
+                label=f"{words}: round {self.rounds[place]}",
+            )  # fmt: skip
+        _gamma_line(ax, self.gamma)
+        ax.set(xlabel="error", ylabel="unfairness found")
+        ax.set_ylim(bottom=0)
+        legend_above(ax)
+
+
+class ConvergenceDisplay(_History):
+    """Error and unfairness by round: the error on the left scale, the unfairness on the right.
+
+    Parameters
+    ----------
+    rounds, error, unfairness : sequences
+        Of the mixtures that were audited, in order.
+    gamma : float
+        The unfairness that was allowed.
+    gap : float, optional
+        How far the last mixture is from the game's value.
+
+    Attributes
+    ----------
+    ax_, figure_ :
+        What it was drawn on last.
+    unfairness_ax_ :
+        The right scale, over the same Axes.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from gerrymend import ConvergenceDisplay
+    >>> display = ConvergenceDisplay([1, 2, 3], [0.20, 0.22, 0.21], [0.03, 0.02, 0.01], gamma=0.01)
+    >>> ax = display.plot()
+    >>> ax.get_ylabel(), display.unfairness_ax_.get_ylabel()
+    ('error', 'unfairness found')
+    """
+
+    unfairness_ax_: Any
+
+    def __init__(
+        self,
+        rounds: ArrayLike,
+        error: ArrayLike,
+        unfairness: ArrayLike,
+        *,
+        gamma: float,
+        gap: float | None = None,
+    ) -> None:
+        super().__init__(rounds, error, unfairness, gamma=gamma)
+        self.gap = gap
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> "ConvergenceDisplay":
+        """The history of a fitted classifier."""
+        fitted = check_played(estimator)
+        history: Any = fitted.history_
+        display = cls(
+            history["round"], history["error"], history["unfairness"],
+            gamma=fitted.gamma, gap=fitted.gap_,
+        )  # fmt: skip
+        display.plot(ax)
+        return display
+
+    def _draw(self, ax: Any) -> None:
+        right = self.unfairness_ax_ = ax.twinx()
+        few = len(self.rounds) <= 40
+        (error,) = ax.plot(
+            self.rounds, self.error, color=BLUE, lw=1.6, marker="o" if few else None, ms=4,
+            label="error (left)",
+        )  # fmt: skip
+        (unfairness,) = right.plot(
+            self.rounds, self.unfairness, color=VERMILLION, lw=1.6, ls="--",
+            marker="s" if few else None, ms=4, label="unfairness found (right)",
+        )  # fmt: skip
+        gamma = _gamma_line(right, self.gamma)
+        if self._is_long:
+            ax.set_xscale("log")
+            ax.xaxis.set_major_formatter(plain_numbers)
+        gap = "" if self.gap is None else f"; gap at the end {self.gap:.4f}"
+        ax.set_xlabel(("round (log scale)" if self._is_long else "round") + gap)
+        ax.set_ylabel("error", color=BLUE)
+        right.set_ylabel("unfairness found", color=VERMILLION)
+        right.set_ylim(bottom=0)
+        legend_above(ax, handles=[error, unfairness, gamma])
+
+
+def _gamma_line(ax: Any, gamma: float) -> Any:
+    return ax.axhline(gamma, color="black", lw=1, ls=":", label=f"gamma = {gamma:g}")

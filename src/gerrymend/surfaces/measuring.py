@@ -1,0 +1,193 @@
+"""From decisions to a surface: sums by cell, and what the half-planes make of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gerrymend._sums import Array
+from gerrymend._validation import check_whole
+from gerrymend.notions import FairnessNotion, NotionLike, as_notions
+from gerrymend.protected import Cells, Column, distinct_rows, take_rows
+from gerrymend.reading import read_tally
+from gerrymend.surfaces.half_planes import HalfPlanes, two_terms
+from gerrymend.surfaces.surface import DiscriminationSurface, SurfaceRound
+from gerrymend.tally import NotionTally, Tally
+
+
+def discrimination_surface(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    attributes: Any = None,
+    notion: NotionLike = "false_positive_rate",
+    thetas: Sequence[float] | None = None,
+    standardize: bool = True,
+    min_group_size: int = 10,
+    threshold: float | None = None,
+    decision_probabilities: bool = False,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    data: Any = None,
+) -> DiscriminationSurface:
+    """The unfairness of every half-plane of two attributes, for one model or several.
+
+    Parameters
+    ----------
+    y_true, sensitive_features, threshold, decision_probabilities, pos_label, sample_weight, data :
+        As in audit().
+    y_pred :
+        As in audit(); or a mapping from names (or rounds) to these, for several models.
+    attributes : pair
+        Two of the protected attributes: the name of a number, or of a category with two values; or
+        (name, value) for one value of a category. Not needed where there are just two.
+    notion : str or FairnessNotion
+        One rate.
+    thetas : sequence of float, optional
+        The grid, for either attribute; by default −1, −0.9, …, 1. Only directions matter.
+    standardize : bool, default=True
+        Measure both attributes in standard deviations; False is the paper's, which had both between
+        0 and 1.
+    min_group_size : int, default=10
+        Groups with fewer rows that count, inside or outside, are not shown.
+
+    Returns
+    -------
+    DiscriminationSurface
+
+    Examples
+    --------
+    The paper's toy example. Blue men are in the corner, where both attributes have a weight of 1:
+
+    >>> from gerrymend import discrimination_surface
+    >>> from gerrymend.datasets import make_gerrymandered
+    >>> toy = make_gerrymandered(800)
+    >>> surface = discrimination_surface(
+    ...     toy.target, (toy.score >= 0.5).astype(int), sensitive_features=toy.sensitive_features)
+    >>> surface.attributes
+    ('race = blue', 'gender = man')
+    >>> worst = surface.worst()
+    >>> worst["subgroup"], worst["size"], worst["rate"], worst["unfairness"]
+    ('race = blue and gender = man', 200, 1.0, 0.0625)
+    >>> worst["theta"]
+    [1.0, 1.0]
+    """
+    if not isinstance(standardize, bool):
+        raise TypeError(f"standardize must be True or False; got {standardize!r}.")
+    rate = one_notion(as_notions(notion))
+    smallest = check_whole(min_group_size, "min_group_size", low=1)
+    models = y_pred if isinstance(y_pred, Mapping) else {"decisions": y_pred}
+    if not models:
+        raise ValueError("y_pred is an empty mapping; pass the predictions of at least one model.")
+    decided = {
+        "threshold": threshold,
+        "decision_probabilities": decision_probabilities,
+        "pos_label": pos_label,
+    }
+    given = {
+        "y_true": y_true,
+        "sensitive_features": sensitive_features,
+        "sample_weight": sample_weight,
+    }
+    tallies = {
+        name: over_two(read_tally(data, given | {"y_pred": one}, decided), attributes)
+        for name, one in models.items()
+    }
+    return measure_surface(
+        tallies, rate, attributes,
+        thetas=thetas, standardize=standardize, min_group_size=smallest,
+    )  # fmt: skip
+
+
+def measure_surface(
+    tallies: Mapping[Any, Tally],
+    notion: FairnessNotion,
+    attributes: Any,
+    *,
+    thetas: Sequence[float] | None,
+    standardize: bool,
+    min_group_size: int,
+) -> DiscriminationSurface:
+    """The surface of each tally: the same cells, decided by several models."""
+    seen = [tally.of_notion(notion) for tally in tallies.values()]
+    first = next(iter(tallies.values()))
+    planes = HalfPlanes.of(
+        first.columns, first.weight.sum(axis=0), attributes, thetas, standardize=standardize
+    )
+    groups = _sizes(planes, seen[0])
+    hidden = np.minimum(groups.counted, seen[0].rows.sum() - groups.counted) < min_group_size
+    residuals = np.stack([one.residual for one in seen])
+    unfairness = planes.sums(_active(seen[0]), residuals) / first.total_weight
+    return DiscriminationSurface(
+        attributes=planes.names,
+        notion=notion,
+        thetas=planes.thetas,
+        subgroups=planes.describe(first.columns, ~hidden),
+        size=np.where(hidden, np.nan, groups.size),
+        share=np.where(hidden, np.nan, groups.mass / first.total_weight),
+        rounds=tuple(
+            SurfaceRound(
+                name=name if isinstance(name, int) else str(name),
+                unfairness=np.where(hidden, np.nan, values),
+                overall_rate=float(one.outcomes.sum() / one.cells.mass.sum()),
+                error=error_of(one.tally),
+            )
+            for name, one, values in zip(tallies, seen, unfairness, strict=True)
+        ),
+        n_rows=int(first.n_rows.sum()),
+        min_group_size=min_group_size,
+        standardized=standardize,
+    )
+
+
+class _Groups(NamedTuple):
+    """Of every group: its rows, those that count, and their weight."""
+
+    size: Array
+    counted: Array
+    mass: Array
+
+
+def _sizes(planes: HalfPlanes, seen: NotionTally) -> _Groups:
+    (size,) = planes.sums(seen.tally.columns, seen.cells.n_rows[None].astype(float))
+    counted, mass = planes.sums(_active(seen), np.stack([seen.rows.astype(float), seen.cells.mass]))
+    return _Groups(size, counted, mass)
+
+
+def _active(seen: NotionTally) -> tuple[Column, ...]:
+    """The columns of the cells that count."""
+    return take_rows(seen.tally.columns, seen.cells.active)
+
+
+def over_two(tally: Tally, attributes: Any) -> Tally:
+    """The same sums by the values of the two attributes alone."""
+    used = two_terms(tally.columns, tally.weight.sum(axis=0), attributes).levels
+    cells = distinct_rows([column for column in tally.columns if column.name in used])
+    both = Cells(cells.columns, np.tile(cells.index, 2))
+    return Tally.of_sums(
+        both,
+        np.repeat([0, 1], len(cells.index)),
+        tally.n_rows.ravel(),
+        tally.weight.ravel(),
+        tally.positive.ravel(),
+        tally.is_count,
+        tally.labels,
+        n_counted=None if tally.n_counted is None else tally.n_counted.ravel(),
+    )
+
+
+def error_of(tally: Tally) -> float:
+    """The expected error of the decisions behind a tally."""
+    wrong = tally.positive[0].sum() + (tally.weight[1] - tally.positive[1]).sum()
+    return float(wrong / tally.total_weight)
+
+
+def one_notion(notions: Sequence[FairnessNotion]) -> FairnessNotion:
+    """The one rate that a surface is about."""
+    if len(notions) > 1:
+        raise ValueError(
+            f"A surface is of one rate, and there are {len(notions)}: "
+            f"{', '.join(one.name for one in notions)}. Choose one with notion=."
+        )
+    return notions[0]

@@ -1,0 +1,138 @@
+"""A training that is watched: what its mixtures decide at chosen rounds, as sums by cell."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from gerrymend._sums import Array
+from gerrymend._validation import check_whole
+from gerrymend.notions import FairnessNotion, as_notions
+from gerrymend.parity import ParityClassifier
+from gerrymend.protected import Cells, distinct_rows, read_columns
+from gerrymend.rows import Rows
+from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
+from gerrymend.surfaces.half_planes import two_terms
+from gerrymend.surfaces.measuring import one_notion
+from gerrymend.tally import Tally
+
+# Rounds that are kept unless they are named.
+_ABOUT = 24
+
+
+class Watched(NamedTuple):
+    """The rounds that were kept, by number, and the rate that they are compared by."""
+
+    tallies: dict[int, Tally]
+    notion: FairnessNotion
+
+
+def watch_training(
+    classifier: Any,
+    X: Any,
+    y: Any,
+    sensitive_features: Any,
+    sample_weight: Any,
+    attributes: Any,
+    rounds: Sequence[int] | None,
+    notion: Any,
+) -> Watched:
+    """Fit a copy of the classifier, and sum its decisions at some rounds by two attributes."""
+    if not isinstance(classifier, ParityClassifier):
+        raise TypeError(
+            "classifier must be a SubgroupParityClassifier or a MarginalParityClassifier; got "
+            f"{classifier!r}. For other models pass their decisions to discrimination_surface()."
+        )
+    rate = one_notion(as_notions(classifier.notion if notion is None else notion))
+    at = _check_rounds(rounds, check_whole(classifier.max_iter, "max_iter", low=1))
+    rows = Rows.read(X, y, sensitive_features, sample_weight)
+    keeper = _Keeper(rows, attributes, at)
+    fitted = clone(classifier).set_params(solver=_Heard(as_solver(classifier.solver), keeper))
+    fitted.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+    kept = {number: tally for number, tally in keeper.tallies.items() if number < fitted.n_iter_}
+    kept[fitted.n_iter_] = keeper.tally(fitted.predict_proba(X)[:, 1])
+    missed = sorted(at - kept.keys())
+    if rounds is not None and missed:
+        warnings.warn(
+            f"The game ended after {fitted.n_iter_} rounds, so that rounds "
+            f"{', '.join(map(str, missed))} were not played. Set tol=None to play all max_iter.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return Watched(kept, rate)
+
+
+class _Keeper:
+    """Keeps the sums of chosen rounds; a row's decision is gone when the next round is played."""
+
+    def __init__(self, rows: Rows, attributes: Any, at: set[int]) -> None:
+        columns = read_columns(rows.protected)
+        classes, self._y = np.unique(rows.labels, return_inverse=True)
+        self._labels = tuple(classes.tolist())
+        self._weight = np.ones(len(self._y)) if rows.weight is None else rows.weight
+        # The game has its rows by label and cell of all the attributes.
+        self._order, _ = distinct_rows(columns).sorted_by(self._y)
+        used = two_terms(columns, self._weight, attributes).levels
+        self._cells: Cells = distinct_rows([one for one in columns if one.name in used])
+        self._at = at
+        self.tallies: dict[int, Tally] = {}
+
+    def __call__(self, played: Round) -> None:
+        """Keep the round, if it is among the chosen."""
+        if played.number in self._at:
+            p = np.empty(len(self._y))
+            p[self._order] = played.votes[0] / played.number
+            self.tallies[played.number] = self.tally(p)
+
+    def tally(self, p: Array) -> Tally:
+        """The decisions of a mixture, summed; without the rows themselves."""
+        tally = Tally.of_rows(self._cells, self._y, p, self._weight, self._labels)
+        return replace(tally, rows=None)
+
+
+class _Heard(GameSolver):
+    """Another solver, with one more who hears of its rounds."""
+
+    def __init__(self, solver: GameSolver, hears: Callable[[Round], None]) -> None:
+        self.solver = solver
+        self.hears = hears
+
+    def __sklearn_clone__(self) -> "_Heard":
+        return _Heard(clone(self.solver), self.hears)  # the same ears, not a copy of them
+
+    def play(
+        self,
+        learner: Any,
+        auditor: Any,
+        *,
+        on_round: Callable[[Round], None] | None = None,
+        **rules: Any,
+    ) -> list[Equilibrium]:
+        """Play as the solver does."""
+
+        def both(played: Round) -> None:
+            self.hears(played)
+            if on_round is not None:
+                on_round(played)
+
+        return self.solver.play(learner, auditor, on_round=both, **rules)
+
+
+def _check_rounds(rounds: Sequence[int] | None, max_iter: int) -> set[int]:
+    """The rounds to keep: all of the first, and ever fewer, unless they are named."""
+    if rounds is None:
+        chosen: NDArray[np.intp] = np.geomspace(1, max_iter, _ABOUT).round().astype(np.intp)
+        return set(chosen.tolist())
+    if isinstance(rounds, str) or not isinstance(rounds, Sequence | np.ndarray | range):
+        raise TypeError(f"rounds must be a list of whole numbers; got {rounds!r}.")
+    at = {check_whole(number, "rounds", low=1) for number in rounds}
+    if at and max(at) > max_iter:
+        raise ValueError(
+            f"rounds has {max(at)}, and the classifier plays at most max_iter={max_iter}; raise "
+            "max_iter, or name earlier rounds."
+        )
+    return at
