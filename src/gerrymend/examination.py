@@ -146,7 +146,7 @@ def examine(
         intervals=simultaneous_intervals(examined, smallest=min_group_size),
         generalisation=generalisation(tally, examined),
         attributes=attributes,
-        overall_rates=overall_rates(seen),
+        overall_rates=overall_rates(seen, smallest=min_group_size),
         marginals=marginals.groups,
         marginals_left_out=marginals.left_out,
         marginal_unfairness=marginals.unfairness,

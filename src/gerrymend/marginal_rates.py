@@ -24,14 +24,14 @@ class OverallRate:
     ----------
     notion : str
         What is counted.
-    rate : float
-        Over all rows that count.
+    rate : float or None
+        Over all rows that count; None where these are too few to be described.
     rows : int
         How many these are.
     """
 
     notion: str
-    rate: float
+    rate: float | None
     rows: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,14 +52,15 @@ class MarginalRates:
     left_out: int
 
 
-def overall_rates(seen: Sequence[NotionTally]) -> tuple[OverallRate, ...]:
+def overall_rates(seen: Sequence[NotionTally], *, smallest: int) -> tuple[OverallRate, ...]:
     """The overall rate of each notion."""
-    return tuple(
-        OverallRate(
-            one.notion.name, float(one.outcomes.sum() / one.cells.mass.sum()), int(one.rows.sum())
-        )
-        for one in seen
-    )
+
+    def overall(one: NotionTally) -> OverallRate:
+        rows = int(one.rows.sum())
+        rate = float(one.outcomes.sum() / one.cells.mass.sum()) if rows >= smallest else None
+        return OverallRate(one.notion.name, rate, rows)
+
+    return tuple(map(overall, seen))
 
 
 def marginal_rates(seen: Sequence[NotionTally], *, smallest: int) -> MarginalRates:

@@ -56,7 +56,10 @@ def _wrong_overall(stated: Mapping[str, Any], measured: Mapping[str, Measured]) 
         if seen is None:
             yield f"An overall rate is of {one['notion']}, which is no notion of the report."
             continue
-        if abs(exact(one["rate"]) - seen.overall_rate) > TOLERANCE * seen.scale:
+        if one["rate"] is None:
+            if sum(seen.rows) >= stated["min_group_size"]:
+                yield f"The overall {one['notion']} is kept back, though enough rows count."
+        elif abs(exact(one["rate"]) - seen.overall_rate) > TOLERANCE * seen.scale:
             yield (
                 f"The overall {one['notion']} is stated as {one['rate']!r}, and is "
                 f"{shown(seen.overall_rate)}."
