@@ -64,7 +64,7 @@ def _rates(rates: Mapping[str, Any]) -> list[str]:
     first = f"{rates['name']}{meaning}; overall {rates['overall']}; {rates['rows']} rows count."
     parts = [f"### {rates['name']}", escaped(first)]
     if not rows:
-        return [*parts, "No group of one attribute is large enough to be described."]
+        return [*parts, "No group of one attribute has enough rows, in and out, to be described."]
     if rates["not_shown"]:
         parts.append(
             f"The {len(rows)} groups that differ most; {rates['not_shown']} more are not shown."

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting import audit_words as words
-from gerrymend.reporting.audit_view import audit_view
+from gerrymend.reporting.audit_view import audit_view, described
 from gerrymend.reporting.wording import count, percent, unfairness
 
 STYLES = {"within": "bold green", "exceeds": "bold red", "undecided": "bold yellow"}
@@ -22,7 +22,7 @@ def audit_table(report: Mapping[str, Any]) -> Any:
     table.add_column("Subgroup", overflow="fold")
     for name in ("Rows", "Rate", "Overall", "Unfairness"):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in report["top"]:
+    for one in described(report):
         table.add_row(
             Text(one["subgroup"]),  # no markup: it is from the data
             count(one["size"]),

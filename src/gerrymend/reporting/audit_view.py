@@ -92,9 +92,14 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     return figures
 
 
+def described(report: Report) -> list[Mapping[str, Any]]:
+    """The subgroups to show, the worst first."""
+    return [*report["top"]] or [*filter(None, [report["worst"]])]
+
+
 def _subgroups(report: Report) -> list[dict[str, Any]]:
     views = []
-    for i, one in enumerate(report["top"]):
+    for i, one in enumerate(described(report)):
         facts = words.subgroup_facts(one, report)
         if i == 0:
             test = (

@@ -125,7 +125,7 @@ def _worst_sentence(report: Report) -> str:
     long = is_formula(worst) or len(worst["subgroup"]) > _LONG
     who = "the first one below" if long else worst["subgroup"]
     return (
-        f"The worst-treated subgroup {which} is {who}, {count(worst['size'])} of "
+        f"The worst subgroup {which} is {who}, {count(worst['size'])} of "
         f"{count(report['n_rows'])} rows: {rate_sentence(worst)}."
     )
 
@@ -230,8 +230,9 @@ def detection_sentences(report: Report) -> list[str]:
     if report["withheld"]:
         sentences.append("Such a group has the largest unfairness that was found.")
     if left_out := report["marginals_left_out"]:
+        are = "is" if left_out == 1 else "are"
         sentences.append(
-            f"For that reason {count(left_out)} of the groups of one attribute are left out."
+            f"For that reason {count(left_out)} of the groups of one attribute {are} left out."
         )
     return sentences
 
