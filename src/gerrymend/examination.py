@@ -29,7 +29,7 @@ from gerrymend.subgroups import (
     as_subgroup_class,
 )
 from gerrymend.subgroups.base import Bracket
-from gerrymend.tally import Examined, Tally
+from gerrymend.tally import Examined, NotionTally, Tally
 from gerrymend.top import describable, top_subgroups
 
 
@@ -114,9 +114,6 @@ def examine(
         worst = several[0]
         found = max(found, abs(worst.unfairness))
     unfairness = found if found > ROUNDING else 0.0
-    attributes = tuple(column.name for column in tally.columns)
-    seen = [part.seen for part in examined]
-    marginals = marginal_rates(seen, smallest=min_group_size)
     return AuditReport(
         worst=worst,
         unfairness=unfairness,
@@ -145,17 +142,27 @@ def examine(
         else measure_held_out(worst, held_out, smallest=min_group_size),
         intervals=simultaneous_intervals(examined, smallest=min_group_size),
         generalisation=generalisation(tally, examined),
-        attributes=attributes,
-        overall_rates=overall_rates(seen, smallest=min_group_size),
-        marginals=marginals.groups,
-        marginals_left_out=marginals.left_out,
-        marginal_unfairness=marginals.unfairness,
-        weighted=not np.array_equal(tally.weight, tally.n_rows),
-        protected_used=None
-        if features is None
-        else tuple(name for name in attributes if name in features),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
+        **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
     )
+
+
+def _of_the_data(
+    tally: Tally, seen: Sequence[NotionTally], smallest: int, features: tuple[str, ...] | None
+) -> dict[str, Any]:
+    """What a report has whatever the class of subgroups."""
+    attributes = tuple(column.name for column in tally.columns)
+    marginals = marginal_rates(seen, smallest=smallest)
+    used = None if features is None else tuple(name for name in attributes if name in features)
+    return {
+        "attributes": attributes,
+        "overall_rates": overall_rates(seen, smallest=smallest),
+        "marginals": marginals.groups,
+        "marginals_left_out": marginals.left_out,
+        "marginal_unfairness": marginals.unfairness,
+        "weighted": not np.array_equal(tally.weight, tally.n_rows),
+        "protected_used": used,
+    }
 
 
 def prove_each(
