@@ -39,8 +39,8 @@ def test_it_fits_80_columns():
 def call(folder, *arguments):
     """The command, in a folder of its own."""
     code = "from gerrymend.cli import main; main()"
-    run = subprocess.run([sys.executable, "-c", code, "demo", "--rows", "80", *arguments], cwd=folder,
-                         capture_output=True, text=True, check=False)  # fmt: skip
+    command = [sys.executable, "-c", code, "demo", "--rows", "80", *arguments]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return run.returncode, run.stdout, run.stderr
 
 

@@ -118,7 +118,7 @@ def test_a_page_for_people(folder, tmp_path):
                       "--report", page)  # fmt: skip
     assert f"The report is in {page}" in " ".join(out.split()), err
     text = page.read_text()
-    for words in ("Audit of a trained model", "90 test rows", "Training rows", "× linear-regression",
+    for words in ("Audit of a trained model", "90 test rows", "Training rows", "× linear-reg",
                   "the model decides by race, sex", "had no part in the training"):  # fmt: skip
         assert words in text
     code, _, err = fit(folder / "people.csv", *USUAL, "--out", model, "--report", model)

@@ -79,9 +79,10 @@ class Measured:
             return decided_0 * (table.weight[cell][y] - positive) + decided_1 * positive
 
         cells = range(len(table))
+        counted = table.rows if table.weighty is None else table.weighty
         return cls(
             table=table,
-            rows=[sum(table.rows[cell][y] for y in outcomes) for cell in cells],
+            rows=[sum(counted[cell][y] for y in outcomes) for cell in cells],
             mass=[sum((table.weight[cell][y] for y in outcomes), ZERO) for cell in cells],
             outcome=[sum((outcome(cell, y) for y in outcomes), ZERO) for cell in cells],
             scale=max(_YES, *(abs(value) for pair in outcomes.values() for value in pair)),
