@@ -235,11 +235,12 @@ class AuditReport:
             else f"a lower bound; no subgroup of the class exceeds {self.upper_bound:.4f}"
         )
         lines.append(f"  unfairness {self.unfairness:.4f} ({bound}), gamma {self.gamma:g}")
+        lines.append(f"  one attribute at a time: {self.marginal_unfairness:.4f} at most")
         lines.append(f"  proof over {self.covers}")
         lines += [f"  no more than {bound:.4f} over {words}" for words, bound in self.partial]
         lines += _others(self.top[1:])
         if self.permutation_test is not None:
-            lines += _by_chance(self.permutation_test)
+            lines += _by_chance(self.permutation_test, self.unfairness)
         if self.held_out is not None:
             lines += _elsewhere(self.held_out)
         if self.generalisation is not None and not self.generalisation.vacuous:
@@ -264,14 +265,16 @@ def _others(others: tuple[Subgroup, ...]) -> list[str]:
     ]
 
 
-def _by_chance(test: PermutationTest) -> list[str]:
+def _by_chance(test: PermutationTest, found: float) -> list[str]:
     if test.p_value is None:
         return [f"  no p-value: {test.reason}"]
     lines = [
         f"  p-value {test.p_value:.3g} ({test.n_draws:,} permutations, the search repeated on each)"
     ]
     if test.detectable is not None:
-        lines[0] += f"; up to {test.detectable:.4f} can't be told from chance at 5 %"
+        lines[0] += (
+            f"; up to {test.detectable:.4f} can't be told from chance at 5 %{test.beside(found)}"
+        )
     lines.append(
         "  The verdict is about these rows; the p-value tests 'no subgroup differs at all', not "
         "'none exceeds gamma'."
