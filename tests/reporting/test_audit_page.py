@@ -140,6 +140,17 @@ def test_a_heuristic_is_called_a_lower_bound():
     assert "It is proven that" not in html
 
 
+def test_held_out_rows_confirm_or_do_not():
+    report = audits.fixed().to_dict()
+    report["held_out"]["unfairness_interval"] = [0.001, 0.09]
+    assert "The 100 rows that were not searched confirm it: " in audit_page(report)
+    report["held_out"]["unfairness_interval"] = [-0.001, 0.09]
+    assert "do not confirm it: there the group&#39;s unfairness is" in audit_page(report)
+    report["worst"]["unfairness"] *= -1
+    report["held_out"]["unfairness_interval"] = [-0.09, -0.001]
+    assert "not searched confirm it" in audit_page(report)
+
+
 def test_the_model_of_a_fit_has_a_section():
     report = audits.fixed()
     sample = {"n_rows": 10, "error": 0.125, "unfairness": 0.01, "upper_bound": 0.02, "exact": False,

@@ -116,7 +116,22 @@ def verdict_sentences(report: Report) -> list[str]:
     else:
         bound = f"a worse one, up to {limit}, is not ruled out"
     sentences.append(f"Its unfairness is {value}, and {allowed} is allowed; {bound}.")
-    return [*filter(None, sentences), chance_sentence(report)]
+    return [*filter(None, [*sentences, chance_sentence(report), _confirmation(report)])]
+
+
+def _confirmation(report: Report) -> str | None:
+    """Whether rows that were not searched show the same; None where they can't say."""
+    held_out = report["held_out"]
+    if held_out is None or held_out["subgroup"] is None or not held_out["unfairness_interval"]:
+        return None
+    low, high = held_out["unfairness_interval"]
+    confirmed = low > 0 if report["worst"]["unfairness"] > 0 else high < 0
+    verb = "confirm" if confirmed else "do not confirm"
+    return (
+        f"The {count(held_out['n_rows'])} rows that were not searched {verb} it: there the group's "
+        f"unfairness is {_signed(held_out['subgroup']['unfairness'])}, between {_signed(low)} and "
+        f"{_signed(high)} with {percent(held_out['level'])} confidence."
+    )
 
 
 def _worst_sentence(report: Report) -> str:
@@ -251,7 +266,11 @@ def _by_chance(report: Report) -> list[str]:
     if line is None:
         return [f"{draws} permutations are too few to say what chance alone would make.", tested]
     found = report["searched_unfairness"]
-    beside = "" if found is None else f" The same quick search finds {unfairness(found)} in them."
+    beside = (
+        ""
+        if found is None
+        else f" In the rows as they are the same quick search finds {unfairness(found)}."
+    )
     share = next((part for part in (0.1, 0.25, 0.5) if line / part < 0.5), None)
     example = (
         ""
@@ -262,7 +281,7 @@ def _by_chance(report: Report) -> list[str]:
     return [
         f"With so many rows, a quick search finds up to {unfairness(line)} in 19 of 20 samples "
         f"where nothing differs ({draws} permutations): less than that can't be told from chance."
-        f"{beside}{example}",
+        f"{example}{beside}",
         tested,
     ]
 
