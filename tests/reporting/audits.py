@@ -19,7 +19,7 @@ def people(n=400, seed=0):
 
 def fixed(**how):
     """A report whose every figure is the same from run to run."""
-    y, decided, protected = people()
+    y, decided, protected = people(1200)
     usual = {"subgroups": "conjunctions", "top": 2, "n_permutations": 19, "test_size": 0.25}
     return audit(
         y, decided, sensitive_features=protected, features=["age", "amount"], **usual | how

@@ -51,7 +51,7 @@ def test_the_verdict_is_on_top_and_in_words(open_page, tmp_path):
     cases = round(report.worst.unfairness * report.n_rows)
     assert f"About {cases} more cases in this group are wrongly decided “1”" in text
     whole = page.locator("main").inner_text()
-    for words in ("On 100 rows that were not searched", "one attribute at a time shows",
+    for words in ("On 300 rows that were not searched", "one attribute at a time shows",
                   "yes: the model decides by age", "95 % confidence", report.provenance.fingerprint,
                   "31 january 2025", "gerrymend frontier file"):  # fmt: skip
         assert words.lower() in whole.lower(), words
@@ -143,7 +143,7 @@ def test_a_heuristic_is_called_a_lower_bound():
 def test_held_out_rows_confirm_or_do_not():
     report = audits.fixed().to_dict()
     report["held_out"]["unfairness_interval"] = [0.001, 0.09]
-    assert "The 100 rows that were not searched confirm it: " in audit_page(report)
+    assert "The 300 rows that were not searched confirm it: " in audit_page(report)
     report["held_out"]["unfairness_interval"] = [-0.001, 0.09]
     assert "do not confirm it: there the group&#39;s unfairness is" in audit_page(report)
     report["worst"]["unfairness"] *= -1
