@@ -1,6 +1,7 @@
 """Shared fixtures: the paper's data where it is at hand, and small made data."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
-from gerrymend import auditing, counting, examination
+from gerrymend import auditing, counting, examination, provenance
 from gerrymend.checker import classes
 from tests.checking import assert_tally_checked
 
@@ -44,6 +45,12 @@ def load_paper(name: str) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
         y = frame.pop("G3") >= 11
         protected = frame[["sex", "age", "romantic", "Dalc", "Walc"]]
     return pd.get_dummies(frame).to_numpy(float), y.to_numpy(int), protected
+
+
+@pytest.fixture(autouse=True)
+def the_clock_stands_still(monkeypatch):
+    """A report has the time at which it was made, and reports are compared."""
+    monkeypatch.setattr(provenance, "now", lambda: datetime(2025, 1, 31, 12, tzinfo=UTC))
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from gerrymend import LinearThresholds, audit, cli_audit, demo
 from gerrymend.cli_audit_request import AuditRequest
 from gerrymend.cli_audit_text import wrapped
+from gerrymend.reporting import page as reporting_page
 from gerrymend.subgroups import Conjunctions, Trees, ValueSets
 
 DECIDED = ["--label", "y", "--prediction", "decided"]
@@ -207,6 +208,33 @@ def test_json_to_a_file_is_whole_or_not_there(people, folder, tmp_path):
     code, _, err = call(folder / "people.csv", *ARGUMENTS, "--json", tmp_path / "no" / "x.json")
     assert code == 2
     assert "can't be written" in err
+
+
+def test_a_page_for_people(folder, tmp_path, monkeypatch):
+    page = tmp_path / "audit.html"
+    options = [folder / "people.csv", *ARGUMENTS, "--subgroups", "marginals"]
+    code, out, _ = call(*options, "--report", page, "--features", "age,city")
+    assert code == 1
+    assert f"The report is in {page}" in " ".join(out.split())
+    assert "the model decides by age" in page.read_text()
+    _, out, err = call(*options, "--report", page, "--json", "-")
+    assert json.loads(out)["protected_used"] is None
+    assert f"The report is in {page}" in err
+    monkeypatch.setattr(reporting_page, "_environment", no_jinja2)
+    monkeypatch.setattr(AuditRequest, "audit", None)  # nothing is audited before it is known
+    for target, message in [
+        (page, "HTML reports need jinja2, .* pip install 'gerrymend.report.'"),
+        ("-", "--report - is no file; name one"),
+        (tmp_path, "--report .* can't be written"),
+        (folder / "people.csv", "is what is read; name another file"),
+    ]:
+        code, out, err = call(*options, "--report", target)
+        assert (code, out) == (2, "")
+        assert_says(err, message)
+
+
+def no_jinja2():
+    raise reporting_page._missing("jinja2")
 
 
 def test_columns_and_separators(tmp_path):

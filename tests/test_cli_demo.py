@@ -34,3 +34,28 @@ def test_it_fits_80_columns():
     assert "race = blue and gender = man" in run.stdout
     assert "exceeds gamma" in run.stdout
     assert "repaired model: within" in " ".join(run.stdout.split())
+
+
+def call(folder, *arguments):
+    """The command, in a folder of its own."""
+    code = "from gerrymend.cli import main; main()"
+    command = [sys.executable, "-c", code, "demo", "--rows", "80", *arguments]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return run.returncode, run.stdout, run.stderr
+
+
+def test_a_report_is_written_and_nothing_that_is_not_ours_overwritten(tmp_path):
+    code, out, _ = call(tmp_path)
+    page = tmp_path / "gerrymend-demo.html"
+    assert (code, "in gerrymend-demo.html" in out) == (0, True)
+    assert "race = blue and gender = man" in page.read_text()
+    assert call(tmp_path)[0] == 0  # a page of ours may be written anew
+    page.write_text("mine")
+    code, out, _ = call(tmp_path)
+    assert (code, page.read_text()) == (0, "mine")
+    assert "No report was written: --report gerrymend-demo.html is a file that gerrymend did" in out
+    code, out, err = call(tmp_path, "--report", "gerrymend-demo.html")
+    assert (code, out, page.read_text()) == (2, "", "mine")
+    assert "name another" in err
+    assert call(tmp_path, "--report", "other.html")[0] == 0
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["gerrymend-demo.html", "other.html"]

@@ -111,6 +111,21 @@ def test_the_model_is_what_the_library_trains(people, folder, tmp_path, kind):
     assert f"worst {report.worst.describe()}" in words
 
 
+def test_a_page_for_people(folder, tmp_path):
+    page = tmp_path / "model.html"
+    model = tmp_path / "m.skops"
+    _, out, err = fit(folder / "people.csv", *USUAL, "--out", model, "--test-size", 0.3,
+                      "--report", page)  # fmt: skip
+    assert f"The report is in {page}" in " ".join(out.split()), err
+    text = page.read_text()
+    for words in ("Audit of a trained model", "90 test rows", "Training rows", "× linear-reg",
+                  "the model decides by race, sex", "had no part in the training"):  # fmt: skip
+        assert words in text
+    code, _, err = fit(folder / "people.csv", *USUAL, "--out", model, "--report", model)
+    assert code == 2
+    assert "--report" in err
+
+
 def test_the_text_for_people(folder, tmp_path):
     path = tmp_path / "m.skops"
     code, out, err = fit(folder / "people.csv", *USUAL, "--out", path, "--gamma", 0.9,
@@ -208,12 +223,20 @@ def test_values_that_were_not_seen_are_noted(people, model, tmp_path):
 
 def test_no_cell_of_a_csv_runs_as_a_formula(tmp_path):
     frame = pl.DataFrame(
-        {"prediction": ["=1+1", "-no", "+y", "@x", "fine", "a=b"], "p": [-1.0] * 6}
+        {"prediction": ["=1+1", "-no", "+y", "@x", "\t=1", "fine", "a=b"], "p": [-1.0] * 7}
     )
     assert write_table(frame, tmp_path / "p.csv")
     written = pl.read_csv(tmp_path / "p.csv")
-    assert written["prediction"].to_list() == ["'=1+1", "'-no", "'+y", "'@x", "fine", "a=b"]
-    assert written["p"].to_list() == [-1.0] * 6
+    assert written["prediction"].to_list() == [
+        "'=1+1",
+        "'-no",
+        "'+y",
+        "'@x",
+        "'\t=1",
+        "fine",
+        "a=b",
+    ]
+    assert written["p"].to_list() == [-1.0] * 7
     assert not write_table(frame, tmp_path / "p.parquet")
     assert pl.read_parquet(tmp_path / "p.parquet").equals(frame)
     assert not write_table(pl.DataFrame({"prediction": [-1, 1]}), tmp_path / "numbers.csv")

@@ -64,7 +64,7 @@ def test_points_are_what_fit_path_and_audit_give(data):
         np.testing.assert_array_equal(p, point.model.predict_proba(data.data)[:, 1])
         report = audit(
             data.target, p, sensitive_features=data.sensitive_features, gamma=point.gamma,
-            subgroups="conjunctions", decision_probabilities=True,
+            subgroups="conjunctions", decision_probabilities=True, budget=10.0,
         )  # fmt: skip
         assert point.train.error == pytest.approx(np.mean(np.abs(p - data.target)), abs=1e-12)
         assert point.train.report.to_dict() == report.to_dict()

@@ -1,5 +1,6 @@
 """Versions, to keep beside a result."""
 
+import functools
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
@@ -8,10 +9,12 @@ PACKAGES = ("gerrymend", "numpy", "scipy", "scikit-learn")
 
 def versions() -> dict[str, str]:
     """Versions of Python and of what results depend on."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+    return {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
+
+
+@functools.cache
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"

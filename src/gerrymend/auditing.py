@@ -1,6 +1,6 @@
 """audit(): the worst-treated subgroup of a model's decisions, and how sure that is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gerrymend._validation import check_fraction
@@ -32,6 +32,7 @@ def audit(
     top: int = 1,
     random_state: int = 0,
     on_draw: Callable[[int, int], None] | None = None,
+    features: Sequence[str] | None = None,
 ) -> AuditReport:
     """Find the subgroup that a model's decisions treat worst.
 
@@ -84,6 +85,9 @@ def audit(
         Seed of the permutations and of the rows that are held out.
     on_draw : callable, optional
         Called as on_draw(done, of) while permutations are made.
+    features : list of str, optional
+        Names of the columns that the model decides by, for the report to say which protected ones
+        are among them.
 
     Returns
     -------
@@ -106,6 +110,7 @@ def audit(
       false positive rate 100.0%, overall 50.0%: +50.0 points, 2.00 times; its rows that count are
       12.5% of all rows
       unfairness 0.0625 (exact), gamma 0.01
+      one attribute at a time: 0.0000 at most
       proof over every linear threshold of race, gender
 
     Where the data lives, here in a Polars query:
@@ -125,6 +130,7 @@ def audit(
         n_permutations=n_permutations,
         top=top,
         random_state=random_state,
+        features=features,
     )
     if test_size is not None:
         test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")

@@ -27,6 +27,13 @@ def main() -> None:
         rows: int = typer.Option(2000, min=80, help="Rows of the made data."),
         seed: int = typer.Option(0, min=0, help="Seed of the made data and of the repair."),
         save: Annotated[Path | None, typer.Option(help="Save the made data here, as CSV.")] = None,
+        report: Annotated[
+            Path | None,
+            typer.Option(
+                help="Write the report of the first audit here, as a page.",
+                show_default="gerrymend-demo.html, unless another file has that name",
+            ),
+        ] = None,
     ) -> None:
         """Audit, repair and audit again: the paper's toy example, with nothing to download.
 
@@ -40,7 +47,20 @@ def main() -> None:
             except OSError as error:
                 typer.echo(f"--save {save} can't be written: {error.strerror}.", err=True)
                 raise typer.Exit(2) from None
+        page, why_not = _page_target(report)
+        if report is not None and page is None:
+            typer.echo(why_not, err=True)
+            raise typer.Exit(2)
         show_demo(rows, seed)
+        if page is not None:
+            from gerrymend.demo import page_report
+
+            page_report(rows, seed).write_html(page)
+        typer.echo(
+            why_not
+            if page is None
+            else f"The report of the first model is in {page}; any browser opens it."
+        )
 
     for part in (
         "cli_audit",
@@ -52,6 +72,23 @@ def main() -> None:
     ):
         importlib.import_module(f"gerrymend.{part}").add_to(app)
     app()
+
+
+def _page_target(asked: Path | None) -> tuple[Path | None, str]:
+    """Where the demonstration's page goes; None, and why, where it can't be written."""
+    from gerrymend.cli_parts import check_page
+    from gerrymend.demo import is_foreign
+
+    page = asked or Path("gerrymend-demo.html")
+    try:
+        check_page(page)
+        if is_foreign(page):
+            raise ValueError(
+                f"--report {page} is a file that gerrymend did not write; name another."
+            )
+    except (OSError, ValueError) as error:
+        return None, f"No report was written: {error}"
+    return page, ""
 
 
 def show_demo(n_rows: int, seed: int) -> None:

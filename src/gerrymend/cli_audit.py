@@ -3,7 +3,6 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,12 +14,14 @@ from gerrymend.cli_audit_text import show
 from gerrymend.cli_parts import (
     EXIT_CODES,
     Output,
+    check_page,
     check_target,
     column,
     guarded,
     notes,
     option,
     progress,
+    tell_of_page,
     write_json,
 )
 from gerrymend.notions import NOTION_NAMES
@@ -55,6 +56,9 @@ def add_to(app: typer.Typer) -> None:
         weight: Annotated[str | None, _column("Weight of each row.")] = None,
         counts: Annotated[str | None, _column(
             "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
+        features: Annotated[list[str] | None, option(
+            "Columns that the model decides by, where they are known: the report says which of "
+            "them are protected.", _DATA, metavar="COLUMNS", show_default=False)] = None,
         notion: Annotated[list[str] | None, option(
             f"Rates to compare, separated by commas: {', '.join(NOTION_NAMES)}.", _AUDIT,
             metavar="RATES", show_default="false_positive_rate")] = None,
@@ -83,6 +87,9 @@ def add_to(app: typer.Typer) -> None:
             min=0)] = 0,
         json_file: Annotated[str | None, option(
             "Write the report as JSON to this file; - is standard output.", _FILE, "--json",
+            metavar="FILE", show_default=False)] = None,
+        report: Annotated[Path | None, option(
+            "Write the report as a page for people, one HTML file that needs no network.", _FILE,
             metavar="FILE", show_default=False)] = None,
         separator: Annotated[str | None, option(
             "Separator of a CSV file: one character, or tab.", _FILE, metavar="CHARACTER",
@@ -114,6 +121,7 @@ def add_to(app: typer.Typer) -> None:
             "positive": positive,
             "weight": weight,
             "counts": counts,
+            "features": features,
             "notion": tuple(split(notion or ["false_positive_rate"], [])),
             "subgroups": subgroups,
             "depth": depth,
@@ -128,24 +136,28 @@ def add_to(app: typer.Typer) -> None:
             "separator": separator,
             "missing": tuple(missing or ()),
         }
-        raise typer.Exit(run(options, json_file))
+        raise typer.Exit(run(options, json_file, report))
 
 
-def run(options: dict[str, Any], json_file: str | None) -> int:
+def run(options: dict[str, Any], json_file: str | None, page: Path | None = None) -> int:
     """Audit, print, and say with which code to exit."""
 
     def work(console: Console) -> int:
         request = AuditRequest(**options)
         check_target(json_file, "--json", request.file)
+        check_page(page, request.file)
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.in_options), progress(console, first) as say:
             report = request.audit(lambda done, of: say(f"Permutation {done} of {of}, {within}"))
         if json_file is not None:
-            plain = report.to_dict()
-            write_json(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False), json_file)
+            write_json(report.to_json(), json_file)
+        out = console if json_file == "-" else Output(highlight=False)
         if json_file != "-":
-            show(Output(highlight=False), report, request)
+            show(out, report, request)
+        if page is not None:
+            report.write_html(page)
+            tell_of_page(out, page)
         return EXIT_CODES[report.verdict]
 
     return guarded(work)

@@ -53,6 +53,7 @@ class AuditRequest:
     holdout: Path | None = None
     separator: str | None = None
     missing: tuple[str, ...] = ()
+    features: list[str] | None = None
 
     def __post_init__(self) -> None:
         if len(self.decided) != 1:
@@ -143,6 +144,7 @@ class AuditRequest:
             "test_size": self.test_size,
             "top": self.top,
             "random_state": self.seed,
+            "features": None if self.features is None else split(self.features, []),
         }
 
     def audit(self, on_draw: Callable[[int, int], None] | None = None) -> AuditReport:

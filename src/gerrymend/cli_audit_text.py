@@ -122,7 +122,8 @@ def _bounds(report: AuditReport) -> list[Fact]:
             f"is over {report.covers}"
         )
     parts = [f"none exceeds {bound:.4f} over {words}" for words, bound in report.partial]
-    return [("Proven", words), *(("", part) for part in parts)]
+    alone = f"one attribute at a time, the largest unfairness is {report.marginal_unfairness:.4f}"
+    return [("Proven", words), *(("", part) for part in parts), ("Single", alone)]
 
 
 def _others(others: tuple[Subgroup, ...]) -> list[Fact]:
@@ -138,13 +139,13 @@ def _others(others: tuple[Subgroup, ...]) -> list[Fact]:
 def _certainty(report: AuditReport, request: AuditRequest) -> list[Fact]:
     facts = []
     if report.permutation_test is not None:
-        facts += _by_chance(report.permutation_test, request.permutations)
+        facts += _by_chance(report.permutation_test, request.permutations, report.unfairness)
     if report.held_out is not None:
         facts += _elsewhere(report.held_out)
     return facts
 
 
-def _by_chance(test: PermutationTest, asked: int) -> list[Fact]:
+def _by_chance(test: PermutationTest, asked: int, found: float) -> list[Fact]:
     if test.p_value is None:
         return [("Chance", f"no p-value: {test.reason}")]
     made = f"{test.n_draws:,} permutations, the search repeated on each"
@@ -154,6 +155,7 @@ def _by_chance(test: PermutationTest, asked: int) -> list[Fact]:
         "below 19 permutations no p-value can be 5 %"
         if test.detectable is None
         else f"unfairness of up to {test.detectable:.4f} can't be told from chance at 5 %"
+        f"{test.beside(found)}"
     )
     return [
         ("Chance", f"p-value {test.p_value:.3g} ({made}); {words}"),

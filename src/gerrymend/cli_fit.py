@@ -13,20 +13,27 @@ import typer
 from rich.console import Console
 
 from gerrymend.cli_audit_request import split
-from gerrymend.cli_fit_text import Fitted, show
+from gerrymend.cli_fit_text import Fitted, as_data, show
 from gerrymend.cli_parts import (
     EXIT_CODES,
     Output,
+    check_page,
     check_target,
     column,
     guarded,
     notes,
     option,
     progress,
+    tell_of_page,
 )
 from gerrymend.cli_training_request import ESTIMATOR_NAMES, Prepared, TrainingRequest
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.audit_page import audit_page
+from gerrymend.reporting.page import write_page
 from gerrymend.subgroups import CLASS_NAMES
+
+# What a page has and a terminal is spared: several subgroups, and whether it is chance.
+_TOP, _PERMUTATIONS = 3, 199
 
 _DATA, _TRAINING, _FILE = "What is in FILE", "How to train", "Reading and writing"
 
@@ -61,6 +68,9 @@ MinGroupSize = Annotated[int, option(
     "Groups with fewer rows that count are not described.", _TRAINING, min=1)]  # fmt: skip
 Seed = Annotated[int, option(
     "Seed of the training, of the draws and of what is kept out.", _TRAINING, min=0)]  # fmt: skip
+Report = Annotated[Path | None, option(
+    "Write a page about it for people, one HTML file that needs no network.", _FILE,
+    metavar="FILE", show_default=False)]  # fmt: skip
 Separator = Annotated[str | None, option(
     "Separator of a CSV file: one character, or tab.", _FILE, metavar="CHARACTER",
     show_default="the one of , ; tab | that fits")]  # fmt: skip
@@ -102,6 +112,7 @@ def add_to(app: typer.Typer) -> None:
         out: Annotated[Path, option(
             "The model is written here, as a file of skops.", _FILE, metavar="MODEL",
             show_default=False)],
+        report: Report = None,
         separator: Separator = None,
         missing: Missing = None,
     ) -> None:  # fmt: skip
@@ -139,25 +150,31 @@ def add_to(app: typer.Typer) -> None:
             "separator": separator,
             "missing": tuple(missing or ()),
         }
-        raise typer.Exit(run(options, estimator, certify, out))
+        raise typer.Exit(run(options, estimator, certify, out, report))
 
 
-def run(options: dict[str, Any], estimator: str, certify: bool, out: Path) -> int:
+def run(
+    options: dict[str, Any], estimator: str, certify: bool, out: Path, page: Path | None = None
+) -> int:
     """Train, save, audit, print, and say with which code to exit."""
 
     def work(console: Console) -> int:
         request = TrainingRequest(**options)
         check_target(out, "--out", request.file)
+        check_page(page, request.file, out)
         with (
             notes(console, request.in_options),
             progress(console, f"Reading {request.file}") as say,
         ):
             prepared = request.prepare()
             try:
-                fitted = _fit(request, prepared, estimator, certify, out, say)
+                fitted = _fit(request, prepared, estimator, certify, out, say, page is not None)
             except (TypeError, ValueError) as error:
                 raise ValueError(request.in_options(str(error))) from None
         show(Output(highlight=False), fitted, request)
+        if page is not None:
+            write_page(audit_page(fitted.measured[-1].report.to_dict(), as_data(fitted)), page)
+            tell_of_page(Output(highlight=False), page)
         return EXIT_CODES[fitted.measured[0].report.verdict]
 
     return guarded(work)
@@ -170,6 +187,7 @@ def _fit(
     certify: bool,
     out: Path,
     say: Callable[[str], None],
+    for_page: bool,
 ) -> Fitted:
     """Train on encoded columns; what is saved takes the columns as they are in the file."""
     from sklearn.pipeline import Pipeline
@@ -198,11 +216,15 @@ def _fit(
         "gamma": gamma,
         "budget": request.budget,
         "min_group_size": request.min_group_size,
+        "features": prepared.columns,
+        "top": _TOP if for_page else 1,
     }
-    measured = [
-        OnRows.measure(rows, classifier.predict_proba(rows.features)[:, 1], how)
-        for rows in prepared.samples
-    ]
+    measured = []
+    for rows in prepared.samples:
+        # Chance says nothing of rows on which decisions were trained to be fair.
+        tested = {"n_permutations": _PERMUTATIONS} if for_page and rows is prepared.test else {}
+        p = classifier.predict_proba(rows.features)[:, 1]
+        measured.append(OnRows.measure(rows, p, how | tested))
     return Fitted(classifier, prepared, measured, estimator, out, to_trust)
 
 

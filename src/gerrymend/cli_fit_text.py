@@ -26,6 +26,22 @@ class Fitted:
     to_trust: list[str]
 
 
+def as_data(fitted: Fitted) -> dict[str, Any]:
+    """What a page says of the model, beside its last audit."""
+    names = ["training rows", "test rows"][: len(fitted.measured)]
+    return {
+        "estimator": fitted.estimator,
+        "n_predictors": len(fitted.classifier.weights_),
+        "gamma": fitted.measured[0].report.gamma,
+        "columns": fitted.prepared.columns,
+        "audited": names[-1],
+        "samples": [
+            {"name": name, **one.to_dict()}
+            for name, one in zip(names, fitted.measured, strict=True)
+        ],
+    }
+
+
 def show(console: Console, fitted: Fitted, request: TrainingRequest) -> None:
     """Print whether gamma was reached, how the model does, and what is in the file."""
     width = min(console.width, WIDEST)

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from gerrymend.reporting.page import check_available
 from gerrymend.reproduction.records import write_text
 
 EXIT_CODES = {"within gamma": 0, "exceeds gamma": 1, "undecided": 3}
@@ -87,6 +88,24 @@ def check_target(target: str | Path | None, name: str, *sources: Path) -> None:
     for source in sources:
         if path.exists() and source.exists() and path.samefile(source):
             raise ValueError(f"{name} {path} is what is read; name another file.")
+
+
+def check_page(target: Path | None, *sources: Path) -> None:
+    """A file that a page can be written to, and what it takes to make one."""
+    if target is None:
+        return
+    if str(target) == "-":
+        raise ValueError("--report - is no file; name one, as in --report report.html.")
+    check_target(target, "--report", *sources)
+    try:
+        check_available()
+    except ImportError as missing:
+        raise ValueError(f"--report {target}: {missing}") from None
+
+
+def tell_of_page(console: Console, target: Path) -> None:
+    """Say where a page is."""
+    console.print(f"The report is in {target}; any browser opens it.", markup=False, soft_wrap=True)
 
 
 def write_json(text: str, target: str) -> None:

@@ -1,6 +1,6 @@
 """audit_counts(): an audit of a table of counts, such as SQL's GROUP BY makes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -56,6 +56,7 @@ def audit_counts(
     top: int = 1,
     random_state: int = 0,
     on_draw: Callable[[int, int], None] | None = None,
+    features: Sequence[str] | None = None,
 ) -> AuditReport:
     """Audit a table of counts: the same report as audit() gives for the rows it counts.
 
@@ -73,7 +74,7 @@ def audit_counts(
         The columns of the true label, of the decision (or of a score, with `threshold`, or of a
         probability, with `decision_probabilities=True`), and of the number of rows.
     notion, subgroups, gamma, threshold, decision_probabilities, pos_label, budget, \
-min_group_size, n_permutations, test_size, top, random_state, on_draw
+min_group_size, n_permutations, test_size, top, random_state, on_draw, features
         As in audit().
 
     Returns
@@ -101,6 +102,7 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw
         n_permutations=n_permutations,
         top=top,
         random_state=random_state,
+        features=features,
     )
     if test_size is not None:
         test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")

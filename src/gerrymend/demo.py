@@ -17,6 +17,8 @@ from gerrymend.report import AuditReport
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 GAMMA = 0.01
+# In the head of every page that we write.
+OUR_MARK = b'<meta name="generator" content="gerrymend">'
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,22 @@ def run(n_rows: int = 2000, seed: int = 0) -> list[Row]:
     ).fit(toy.data, toy.target, sensitive_features=toy.sensitive_features)
     p = fair.predict_proba(toy.data)[:, 1]
     return [*rows, audited("repaired", "linear", linear, p)]
+
+
+def page_report(n_rows: int = 2000, seed: int = 0) -> AuditReport:
+    """The audit of the score that is cut at 0.5, with all that a page can show."""
+    toy = _toy(n_rows, seed)
+    return audit(
+        toy.target, toy.score, threshold=0.5, sensitive_features=toy.sensitive_features,
+        gamma=GAMMA, n_permutations=199, top=3,
+    )  # fmt: skip
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether there is a file that is no page of ours, and that should stay."""
+    if not path.exists():
+        return False
+    return not path.is_file() or OUR_MARK not in path.read_bytes()[:4000]
 
 
 def save_rows(path: Path, n_rows: int = 2000, seed: int = 0) -> None:

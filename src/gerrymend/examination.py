@@ -3,7 +3,7 @@
 import functools
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from gerrymend.inference.generalisation import generalisation
 from gerrymend.inference.held_out import measure_held_out
 from gerrymend.inference.intervals import simultaneous_intervals
 from gerrymend.inference.permutation import permutation_test
+from gerrymend.marginal_rates import marginal_rates, overall_rates
 from gerrymend.measured import ROUNDING
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.protected import Column
+from gerrymend.provenance import Provenance
 from gerrymend.report import AuditReport
 from gerrymend.subgroups import (
     Conjunctions,
@@ -27,7 +29,7 @@ from gerrymend.subgroups import (
     as_subgroup_class,
 )
 from gerrymend.subgroups.base import Bracket
-from gerrymend.tally import Examined, Tally
+from gerrymend.tally import Examined, NotionTally, Tally
 from gerrymend.top import describable, top_subgroups
 
 
@@ -41,6 +43,7 @@ def check_settings(
     n_permutations: Any,
     top: Any,
     random_state: Any,
+    features: Any = None,
 ) -> dict[str, Any]:
     """What examine() takes beside tallies, checked before any data is read."""
     return {
@@ -52,7 +55,20 @@ def check_settings(
         "n_permutations": check_whole(n_permutations, "n_permutations", low=0),
         "top": check_whole(top, "top", low=1, remedy="It is a number of subgroups."),
         "random_state": check_whole(random_state, "random_state", low=0),
+        "features": None if features is None else _check_features(features),
     }
+
+
+def _check_features(features: Any) -> tuple[str, ...]:
+    """Names of columns, perhaps none."""
+    named = not isinstance(features, str) and isinstance(features, Iterable)
+    names = tuple(features) if named else ()
+    if not named or not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            "features must be the names of the columns that the model decides by, as a list of "
+            f"strings; got {features!r}. Leave it out where they are not known."
+        )
+    return names
 
 
 def check_budget(budget: Any) -> float:
@@ -75,10 +91,11 @@ def examine(
     top: int = 1,
     random_state: int = 0,
     on_draw: Callable[[int, int], None] | None = None,
+    features: tuple[str, ...] | None = None,
 ) -> AuditReport:
     """Audit a tally: what audit() does once the data is summed.
 
-    `on_draw(done, of)` hears of the permutations.
+    `on_draw(done, of)` hears of the permutations; `features` are what the model decides by.
     """
     examined = prove_each(tally, notions, subgroups, budget)
     n, brackets = tally.total_weight, [part.bracket for part in examined]
@@ -125,7 +142,27 @@ def examine(
         else measure_held_out(worst, held_out, smallest=min_group_size),
         intervals=simultaneous_intervals(examined, smallest=min_group_size),
         generalisation=generalisation(tally, examined),
+        provenance=Provenance.of(tally, random_state=random_state, budget=budget),
+        **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
     )
+
+
+def _of_the_data(
+    tally: Tally, seen: Sequence[NotionTally], smallest: int, features: tuple[str, ...] | None
+) -> dict[str, Any]:
+    """What a report has whatever the class of subgroups."""
+    attributes = tuple(column.name for column in tally.columns)
+    marginals = marginal_rates(seen, smallest=smallest)
+    used = None if features is None else tuple(name for name in attributes if name in features)
+    return {
+        "attributes": attributes,
+        "overall_rates": overall_rates(seen, smallest=smallest),
+        "marginals": marginals.groups,
+        "marginals_left_out": marginals.left_out,
+        "marginal_unfairness": marginals.unfairness,
+        "weighted": not np.array_equal(tally.weight, tally.n_rows),
+        "protected_used": used,
+    }
 
 
 def prove_each(

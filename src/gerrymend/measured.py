@@ -95,6 +95,11 @@ class Subgroup:
     def __str__(self) -> str:
         return self.describe()
 
+    def _repr_html_(self) -> str | None:
+        from gerrymend.reporting.audit_page import subgroup_fragment
+
+        return subgroup_fragment(self.to_dict())
+
 
 @dataclass(frozen=True, eq=False)
 class EventCells:

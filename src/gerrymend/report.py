@@ -1,14 +1,18 @@
 """AuditReport: what an audit found, as data first and as text."""
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gerrymend.inference.generalisation import Generalisation
 from gerrymend.inference.held_out import HeldOut
 from gerrymend.inference.intervals import GroupEstimate
 from gerrymend.inference.permutation import PermutationTest
+from gerrymend.marginal_rates import OverallRate
 from gerrymend.measured import ROUNDING, Subgroup
 from gerrymend.notions import FairnessNotion
+from gerrymend.provenance import Provenance
 from gerrymend.subgroups.base import SubgroupClass
 
 
@@ -54,6 +58,32 @@ class AuditReport:
     generalisation : Generalisation or None
         How far any subgroup's unfairness can be from its sample's; None where rows weigh
         differently or the class's size is not known.
+    attributes : tuple of str
+        The protected columns.
+    overall_rates : tuple of OverallRate
+        The rate that groups are compared with, for each notion.
+    marginals : tuple of GroupEstimate
+        The groups of one attribute at a time, whatever the class, with intervals that hold all at
+        once; without those too small to be described, of which there are `marginals_left_out`.
+    marginal_unfairness : float
+        The largest unfairness of all these groups, without sign and whatever their size: what an
+        audit of one attribute at a time would find.
+    weighted : bool
+        Whether rows weigh differently.
+    protected_used : tuple of str or None
+        The protected columns that the model itself decides by; None where that is not known.
+    provenance : Provenance or None
+        When, by what and from which data the report was made.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 40, ([1] * 10 + [0] * 10) + ([0] * 10 + [1] * 10), sensitive_features={
+    ...     "race": ["blue"] * 20 + ["green"] * 20, "sex": (["M"] * 10 + ["F"] * 10) * 2})
+    >>> report.marginal_unfairness, report.unfairness
+    (0.0, 0.125)
+    >>> print(report.to_markdown().splitlines()[0])
+    # Subgroup fairness audit
     """
 
     worst: Subgroup | None
@@ -72,6 +102,14 @@ class AuditReport:
     held_out: HeldOut | None = None
     intervals: tuple[GroupEstimate, ...] = ()
     generalisation: Generalisation | None = None
+    attributes: tuple[str, ...] = ()
+    overall_rates: tuple[OverallRate, ...] = ()
+    marginals: tuple[GroupEstimate, ...] = ()
+    marginals_left_out: int = 0
+    marginal_unfairness: float = 0.0
+    weighted: bool = False
+    protected_used: tuple[str, ...] | None = None
+    provenance: Provenance | None = None
 
     @property
     def exact(self) -> bool:
@@ -117,10 +155,12 @@ class AuditReport:
             "covers": self.covers,
             "partial": [{"covers": words, "upper_bound": bound} for words, bound in self.partial],
             "n_rows": self.n_rows,
+            "weighted": self.weighted,
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
+            "attributes": list(self.attributes),
             "class": self.subgroups.to_dict(),
             "notions": [notion.to_dict() for notion in self.notions],
             "worst": None if self.worst is None else self.worst.to_dict(),
@@ -128,13 +168,55 @@ class AuditReport:
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
             "detectable": self.detectable,
+            "searched_unfairness": None
+            if self.permutation_test is None
+            else self.permutation_test.searched,
             "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
             "held_out": None if self.held_out is None else self.held_out.to_dict(),
             "intervals": [one.to_dict() for one in self.intervals],
             "generalisation": None
             if self.generalisation is None
             else self.generalisation.to_dict(),
+            "overall_rates": [one.to_dict() for one in self.overall_rates],
+            "marginal_unfairness": self.marginal_unfairness,
+            "marginals": [one.to_dict() for one in self.marginals],
+            "marginals_left_out": self.marginals_left_out,
+            "protected_used": None if self.protected_used is None else list(self.protected_used),
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
         }
+
+    def to_json(self) -> str:
+        """The plain data as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown; text from the data is escaped."""
+        from gerrymend.reporting.audit_markdown import audit_markdown
+
+        return audit_markdown(self.to_dict())
+
+    def to_html(self) -> str:
+        """The report as one self-contained page; needs jinja2 (pip install 'gerrymend[report]')."""
+        from gerrymend.reporting.audit_page import audit_page
+
+        return audit_page(self.to_dict())
+
+    def write_html(self, path: str | Path) -> Path:
+        """Write the page to a file, whole or not at all."""
+        from gerrymend.reporting.page import write_page
+
+        return write_page(self.to_html(), path)
+
+    def _repr_html_(self) -> str | None:
+        from gerrymend.reporting.audit_page import audit_fragment
+
+        return audit_fragment(self.to_dict())
+
+    def __rich__(self) -> Any:
+        """The report as a table, for rich to print."""
+        from gerrymend.reporting.audit_table import audit_table
+
+        return audit_table(self.to_dict())
 
     def __str__(self) -> str:
         lines = [f"Audit of {self.n_rows:,} rows over {self.subgroups!r}: {self.verdict}."]
@@ -153,11 +235,12 @@ class AuditReport:
             else f"a lower bound; no subgroup of the class exceeds {self.upper_bound:.4f}"
         )
         lines.append(f"  unfairness {self.unfairness:.4f} ({bound}), gamma {self.gamma:g}")
+        lines.append(f"  one attribute at a time: {self.marginal_unfairness:.4f} at most")
         lines.append(f"  proof over {self.covers}")
         lines += [f"  no more than {bound:.4f} over {words}" for words, bound in self.partial]
         lines += _others(self.top[1:])
         if self.permutation_test is not None:
-            lines += _by_chance(self.permutation_test)
+            lines += _by_chance(self.permutation_test, self.unfairness)
         if self.held_out is not None:
             lines += _elsewhere(self.held_out)
         if self.generalisation is not None and not self.generalisation.vacuous:
@@ -182,14 +265,16 @@ def _others(others: tuple[Subgroup, ...]) -> list[str]:
     ]
 
 
-def _by_chance(test: PermutationTest) -> list[str]:
+def _by_chance(test: PermutationTest, found: float) -> list[str]:
     if test.p_value is None:
         return [f"  no p-value: {test.reason}"]
     lines = [
         f"  p-value {test.p_value:.3g} ({test.n_draws:,} permutations, the search repeated on each)"
     ]
     if test.detectable is not None:
-        lines[0] += f"; up to {test.detectable:.4f} can't be told from chance at 5 %"
+        lines[0] += (
+            f"; up to {test.detectable:.4f} can't be told from chance at 5 %{test.beside(found)}"
+        )
     lines.append(
         "  The verdict is about these rows; the p-value tests 'no subgroup differs at all', not "
         "'none exceeds gamma'."

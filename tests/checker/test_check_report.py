@@ -223,6 +223,17 @@ LIES = [
       "verdict": "within gamma"},
      "verdict is stated as 'within gamma', and the worst subgroup of the class has 3/16."),
     ({"notions__0__b": [-1.0, 1.0]}, "The notion false_positive_rate is stated to be another rate"),
+    ({"overall_rates__0__rate": 0.2}, "The overall false_positive_rate is stated as 0.2, and is"),
+    ({"overall_rates__0__rows": 39}, "for false_positive_rate are stated as 39, and are 40."),
+    ({"marginals__0__size": 21}, "The group 'race = blue' of marginals: its size is stated as 21"),
+    ({"marginals__0__rate": 0.4}, "of marginals: its rate is stated as 0.4, and is 1/2."),
+    ({"marginals__1__unfairness": 0.1}, "its unfairness is stated as 0.1, and is -1/8."),
+    ({"marginals__0__rate_interval": [0.6, 0.7]}, "its rate, 1/2, is not in the interval that is"),
+    ({"marginals__0__group": "race = green"}, "words selects other rows than its rule."),
+    ({"marginals__0__notion": "error_rate"}, "its notion, error_rate, is none of the report's."),
+    ({"marginals__0__rule__kind": "circle"}, "'race = blue' of marginals: its rule is of the"),
+    ({"min_group_size": 21}, "it, or what is outside, has fewer than 21 rows that count."),
+    ({"marginal_unfairness": 0.1}, "marginal_unfairness is stated as 0.1, and is 1/8."),
     ({"class__name": "Marginals", "class__parameters": {}},
      "A subgroup that is described is none of LinearThresholds()."),
 ]  # fmt: skip
@@ -248,7 +259,7 @@ def test_a_lie_is_named(changes, sentence):
 
 def test_lies_about_any_of_the_top_subgroups_are_named():
     honest = told(top=[BLUE_MEN["worst"], BLUE_MEN["worst"]])
-    assert len(check_report(honest, **PEOPLE).checked) == 3  # what is told twice is checked once
+    assert len(check_report(honest, **PEOPLE).checked) == 4  # what is told twice is checked once
     assert check_report(told(top=[]), **PEOPLE).ok
     honest["top"][1] = {**BLUE_MEN["worst"], "rate": 0.5}
     assert check_report(honest, **PEOPLE).problems == [

@@ -7,15 +7,19 @@ from typing import Any
 
 from gerrymend.checker.classes import NotListedError, bits, subgroups_of
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
-from gerrymend.checker.figures import NOTIONS, Figures, Measured, outcomes_of
+from gerrymend.checker.figures import (
+    NOTIONS,
+    TOLERANCE,
+    Figures,
+    Measured,
+    outcomes_of,
+    shown,
+)
+from gerrymend.checker.listed import check_listed
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
 from gerrymend.checker.words import members_by_words
 
-# A stated figure is a float64 that was summed and divided in float64. Audits sum on a grid that,
-# for a million rows, moves a sum by no more than some 10⁻¹⁰ of it, and figures are shown to 4
-# digits: what is off by more than this is no rounding, and what is off by less misleads no one.
-TOLERANCE = Fraction(1, 10**9)
 # By how much a report lets a number exceed another one before it says so.
 ROUNDING = Fraction(1, 10**12)
 
@@ -69,6 +73,7 @@ def check_report(
     The report holds.
     Checked:
     - The worst subgroup: its members, 20 of 40 rows, and all of its figures.
+    - The 2 groups that are listed, and the overall rates.
     - The verdict, and that the figures agree with each other.
     - The upper bound: none of the 4 subgroups of the class, all listed, has an unfairness above
     1/8, over 2 distinct rows that count.
@@ -121,13 +126,6 @@ def _number(stated: Mapping[str, Any], name: str, where: str) -> Fraction:
         ) from None
 
 
-def _shown(value: Fraction | int | None) -> str:
-    """A fraction as it is where that is short, and otherwise its first digits."""
-    if value is None or len(str(value)) <= 12:
-        return str(value)
-    return f"{float(value):.15g}"
-
-
 class _Check:
     """The checks of one report, and what they have found so far."""
 
@@ -153,6 +151,7 @@ class _Check:
         self.read_notions()
         for where, one in self.described:
             self.check_subgroup(where, one)
+        check_listed(self.stated, self.table, self.measured, self.result)
         before = len(self.result.problems)
         self.check_agreement()
         if len(self.result.problems) == before:
@@ -274,7 +273,7 @@ class _Check:
         if self.unfairness > any_rows + tolerance:
             self.problem(
                 f"unfairness is stated as {self.stated['unfairness']}, and no set of rows has more "
-                f"than {_shown(any_rows)}."
+                f"than {shown(any_rows)}."
             )
         try:
             listed = {
@@ -295,8 +294,7 @@ class _Check:
         """A bound that no set of rows exceeds holds for every class."""
         if self.upper_bound >= any_rows - tolerance:
             self.result.checked.append(
-                "The upper bound: no set of rows at all has an unfairness above "
-                f"{_shown(any_rows)}."
+                f"The upper bound: no set of rows at all has an unfairness above {shown(any_rows)}."
             )
         else:
             self.result.not_checked.append(
@@ -323,14 +321,14 @@ class _Check:
             if not holds:
                 self.problem(
                     f"{name} is stated as {self.stated[name]!r}, and the worst subgroup of the "
-                    f"class has {_shown(worst)}."
+                    f"class has {shown(worst)}."
                 )
         if all(claims.values()):
             count = sum(map(len, listed.values()))
             cells = max(len(measured.active) for measured in self.measured.values())
             self.result.checked.append(
                 f"The upper bound: none of the {count:,} subgroups of the class, all listed, has "
-                f"an unfairness above {_shown(worst)}, over {cells:,} distinct rows that count."
+                f"an unfairness above {shown(worst)}, over {cells:,} distinct rows that count."
             )
 
 
@@ -343,9 +341,9 @@ def _wrong_figures(
         if name == "ratio":
             if value is None or stated["ratio"] is None:
                 if value is not stated["ratio"]:
-                    yield f"its ratio is stated as {stated['ratio']!r}, and is {_shown(value)}."
+                    yield f"its ratio is stated as {stated['ratio']!r}, and is {shown(value)}."
                 continue
             # A quotient of two figures that are each as near as that.
             tolerance = tolerance * (1 + abs(value)) / abs(figures.overall_rate)
         if abs(_number(stated, name, where) - value) > tolerance:
-            yield f"its {name} is stated as {stated[name]!r}, and is {_shown(value)}."
+            yield f"its {name} is stated as {stated[name]!r}, and is {shown(value)}."

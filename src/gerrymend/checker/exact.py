@@ -48,13 +48,15 @@ class Table:
     """The rows, summed by cell (distinct protected row) and label.
 
     `rows[c][y]`, `weight[c][y]` and `positive[c][y]` are the number of rows, their weight and the
-    weight that is decided positive.
+    weight that is decided positive; `weighty[c][y]` is the number of rows that have any weight,
+    None where all do.
     """
 
     attributes: dict[str, Attribute]
     rows: list[list[int]]
     weight: list[list[Fraction]]
     positive: list[list[Fraction]]
+    weighty: list[list[int]] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -107,11 +109,12 @@ def _summed(
     columns: dict[str, tuple[bool, list[Any]]], counted: Counter[tuple[Any, int, Any, Any]]
 ) -> Table:
     place = {cell: i for i, cell in enumerate(dict.fromkeys(cell for cell, *_ in counted))}
-    rows = [[0, 0] for _ in place]
+    rows, weighty = ([[0, 0] for _ in place] for _ in range(2))
     weight, positive = ([[ZERO, ZERO] for _ in place] for _ in range(2))
     for (cell, y, p, w), count in counted.items():
         mass = _weight(w) * count
         rows[place[cell]][y] += count
+        weighty[place[cell]][y] += count * (mass > 0)
         weight[place[cell]][y] += mass
         positive[place[cell]][y] += mass * _probability(p)
     if not any(map(any, weight)):
@@ -122,7 +125,7 @@ def _summed(
             columns.items(), zip(*place, strict=True), strict=True
         )
     }
-    return Table(attributes, rows, weight, positive)
+    return Table(attributes, rows, weight, positive, weighty)
 
 
 def _weight(value: Any) -> Fraction:

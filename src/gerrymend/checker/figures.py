@@ -11,6 +11,11 @@ from gerrymend.checker.exact import ZERO, Table, exact
 # A notion by the labels that count: the outcome of a row decided 0, and of one decided 1.
 Outcomes = dict[int, tuple[Fraction, Fraction]]
 
+# A stated figure is a float64 that was summed and divided in float64. Audits sum on a grid that,
+# for a million rows, moves a sum by no more than some 10⁻¹⁰ of it, and figures are shown to 4
+# digits: what is off by more than this is no rounding, and what is off by less misleads no one.
+TOLERANCE = Fraction(1, 10**9)
+
 _NO, _YES = Fraction(0), Fraction(1)
 NOTIONS: dict[str, Outcomes] = {
     "false_positive_rate": {0: (_NO, _YES)},
@@ -18,6 +23,13 @@ NOTIONS: dict[str, Outcomes] = {
     "statistical_parity": {0: (_NO, _YES), 1: (_NO, _YES)},
     "error_rate": {0: (_NO, _YES), 1: (_YES, _NO)},
 }
+
+
+def shown(value: Fraction | int | None) -> str:
+    """A fraction as it is where that is short, and otherwise its first digits."""
+    if value is None or len(str(value)) <= 12:
+        return str(value)
+    return f"{float(value):.15g}"
 
 
 def outcomes_of(stated: Mapping[str, Any]) -> Outcomes:
@@ -67,9 +79,10 @@ class Measured:
             return decided_0 * (table.weight[cell][y] - positive) + decided_1 * positive
 
         cells = range(len(table))
+        counted = table.rows if table.weighty is None else table.weighty
         return cls(
             table=table,
-            rows=[sum(table.rows[cell][y] for y in outcomes) for cell in cells],
+            rows=[sum(counted[cell][y] for y in outcomes) for cell in cells],
             mass=[sum((table.weight[cell][y] for y in outcomes), ZERO) for cell in cells],
             outcome=[sum((outcome(cell, y) for y in outcomes), ZERO) for cell in cells],
             scale=max(_YES, *(abs(value) for pair in outcomes.values() for value in pair)),

@@ -29,8 +29,11 @@ from scipy.special import betaincinv, ndtri
 
 from gerrymend._sums import Array
 from gerrymend.subgroups.listed import ListedClass
-from gerrymend.subgroups.rules import Conjunction
+from gerrymend.subgroups.rules import Conjunction, Rule
 from gerrymend.tally import Examined, NotionTally
+
+# The confidence with which all intervals hold.
+LEVEL = 0.95
 
 
 class Interval(NamedTuple):
@@ -54,6 +57,8 @@ class GroupEstimate:
         On the rows that were audited.
     rate_interval, unfairness_interval : Interval
         Where they are for the people that the rows were drawn from.
+    rule : Rule
+        Who is in.
 
     Examples
     --------
@@ -74,11 +79,13 @@ class GroupEstimate:
     rate_interval: Interval
     unfairness: float
     unfairness_interval: Interval
+    rule: Rule
 
     def to_dict(self) -> dict[str, Any]:
         """The estimate as plain data."""
         return {
             "group": self.group,
+            "rule": self.rule.to_dict(),
             "notion": self.notion,
             "size": self.size,
             "rate": self.rate,
@@ -88,44 +95,78 @@ class GroupEstimate:
         }
 
 
+class Listed(NamedTuple):
+    """Groups that were named beforehand, as one notion sees them.
+
+    `membership` is over active cells, a group a row; `sizes` are rows in the event or not.
+    """
+
+    seen: NotionTally
+    rules: Sequence[Rule]
+    membership: Any
+    sizes: Sequence[int]
+
+    @classmethod
+    def of(cls, seen: NotionTally, bound: ListedClass) -> "Listed":
+        """The groups of a class that lists them."""
+        columns = {column.name: column for column in seen.cells.columns}
+        n_rows = seen.cells.n_rows
+        sizes = [int(n_rows[rule.members(columns)].sum()) for rule in bound.rules]
+        return cls(seen, bound.rules, bound.membership, sizes)
+
+
 def simultaneous_intervals(
-    examined: Sequence[Examined], *, smallest: int, level: float = 0.95
+    examined: Sequence[Examined], *, smallest: int, level: float = LEVEL
 ) -> tuple[GroupEstimate, ...]:
-    """Intervals for every group of a class that lists them, which hold all at once.
+    """Intervals for every group of a class that lists them, which hold all at once."""
+    # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
+    return group_estimates(
+        [Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass],
+        smallest=smallest,
+        level=level,
+    )
+
+
+def group_estimates(
+    listed: Sequence[Listed], *, smallest: int, level: float = LEVEL
+) -> tuple[GroupEstimate, ...]:
+    """Rates and intervals of groups, the intervals for all at once.
 
     Bonferroni: with k groups (over all notions), the rate and the unfairness of each is given the
     level 1 − (1 − level)/2k, so that all 2k hold with probability `level`, however they depend on
     each other. Groups with fewer than `smallest` rows that count, inside or outside, are left out.
     """
-    # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
-    listed = [(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass]
-    k = sum(len(bound.rules) for _, bound in listed)
+    k = sum(len(groups.rules) for groups in listed)
     rows: list[GroupEstimate] = []
-    for seen, bound in listed:
-        estimates = estimate(seen, bound.membership, 1 - (1 - level) / (2 * k))
+    for groups in listed:
+        seen = groups.seen
+        estimates = estimate(seen, groups.membership, 1 - (1 - level) / (2 * k))
         if estimates is None:
             return ()
-        inside = bound.membership @ seen.rows
+        inside = groups.membership @ seen.rows
         fits = np.minimum(inside, seen.rows.sum() - inside) >= smallest
-        _leave_no_remainder(bound, inside, fits, smallest)
+        _leave_no_remainder(groups.rules, inside, fits, smallest)
+        mass, outcomes = groups.membership @ seen.cells.mass, groups.membership @ seen.outcomes
+        overall = float(seen.outcomes.sum() / seen.cells.mass.sum())
         for i in np.flatnonzero(fits).tolist():
-            group = seen.cells.as_treated(bound.rules[i], seen.outcomes)
+            rate = float(outcomes[i] / mass[i])
             rows.append(
                 GroupEstimate(
-                    group=group.describe(),
-                    notion=group.notion.name,
-                    size=group.size,
-                    rate=group.rate,
+                    group=groups.rules[i].describe(),
+                    notion=seen.notion.name,
+                    size=int(groups.sizes[i]),
+                    rate=rate,
                     rate_interval=_interval(estimates.rate, i),
-                    unfairness=group.unfairness,
+                    unfairness=float(mass[i]) / seen.cells.total_weight * (rate - overall),
                     unfairness_interval=_interval(estimates.unfairness, i),
+                    rule=groups.rules[i],
                 )
             )
     return tuple(rows)
 
 
 def _leave_no_remainder(
-    bound: ListedClass, inside: Array, fits: NDArray[np.bool_], smallest: int
+    rules: Sequence[Rule], inside: Array, fits: NDArray[np.bool_], smallest: int
 ) -> None:
     """Leave out more values of an attribute where those left out could be told by subtraction.
 
@@ -133,7 +174,7 @@ def _leave_no_remainder(
     together, the smallest of the others goes too.
     """
     values: dict[str, list[int]] = {}
-    for i, rule in enumerate(bound.rules):
+    for i, rule in enumerate(rules):
         if isinstance(rule, Conjunction) and len(rule.conditions) == 1 and not rule.name:
             values.setdefault(rule.conditions[0].attribute, []).append(i)
     for groups in values.values():

@@ -47,6 +47,9 @@ class PermutationTest:
     detectable : float or None
         Unfairness must be above this for a p-value of at most 5 %; None below 19 draws, which
         can't give one.
+    searched : float or None
+        What the same search finds in the rows as they are. It is this that `detectable` is to be
+        compared with: the audit itself looks harder than a search that is repeated so often.
     of_maximum : bool
         Whether it is a test of the class's exact maximum, or of what the search finds. Both are
         valid.
@@ -69,6 +72,13 @@ class PermutationTest:
     detectable: float | None
     of_maximum: bool = False
     reason: str = ""
+    searched: float | None = None
+
+    def beside(self, found: float) -> str:
+        """What to compare `detectable` with, in words, where it is not what an audit found."""
+        if self.searched is None or f"{self.searched:.4f}" == f"{found:.4f}":
+            return ""
+        return f" by the search that is repeated, which finds {self.searched:.4f} in these rows"
 
 
 def permutation_test(
@@ -132,6 +142,7 @@ def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
         n_draws=n_draws,
         detectable=detectable,
         of_maximum=all(family.decides for family in families),
+        searched=max(family.observed for family in families),
     )
 
 
@@ -154,7 +165,7 @@ class _Family:
         ]
         self.width = sum(len(part.seen.residual) for part in parts)
         self.values: list[float] = []
-        self._observed = float(self._largest([part.seen.residual[None] for part in parts])[0])
+        self.observed = float(self._largest([part.seen.residual[None] for part in parts])[0])
         self._exact = all(part.bound.exact for part in parts)
         # The maximum that is known to be one, and the draws that reach it.
         self._maximum = max(part.bracket.upper_bound for part in parts) / self._n
@@ -181,7 +192,7 @@ class _Family:
     @property
     def at_least(self) -> int:
         """Draws that are as bad as what was observed, by the search and by the exact maximum."""
-        searched = int(np.sum(np.array(self.values) >= self._observed - ROUNDING))
+        searched = int(np.sum(np.array(self.values) >= self.observed - ROUNDING))
         return max(searched, self._reached) if self.decides else searched
 
     def _residuals(self, number: int) -> list[Array]:

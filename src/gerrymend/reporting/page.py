@@ -28,6 +28,11 @@ def render(template: str, **context: Any) -> str:
     return str(_environment().get_template(template).render(**context))
 
 
+def check_available() -> None:
+    """Raise what render() would where the template engine is not installed."""
+    _environment()
+
+
 def write_page(html: str, path: str | Path) -> Path:
     """Write a page, whole or not at all."""
     target = Path(path)

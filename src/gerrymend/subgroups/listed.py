@@ -1,6 +1,6 @@
 """Classes with few enough subgroups to list them all: the worst one is then exact."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from scipy import sparse
 from gerrymend._sums import Array
 from gerrymend.protected import Column
 from gerrymend.subgroups.base import BoundClass, Found, RuleSource
-from gerrymend.subgroups.rules import Members, Rule
+from gerrymend.subgroups.rules import Rule
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,14 @@ class ListedClass(BoundClass):
 
     exact = True
 
-    def __init__(self, rules: Sequence[Rule], members: Iterable[Members], covers: str = "") -> None:
+    def __init__(self, rules: Sequence[Rule], members: Any, covers: str = "") -> None:
+        """`members` are those of each rule, one after the other, or a sparse matrix of them."""
         self._covers = covers or f"these {len(rules):,} subgroups"
         self._source = ListedRules(tuple(rules))
-        rows: Any = [sparse.csr_array(group[None], dtype=float) for group in members]
-        self.membership: Any = sparse.vstack(rows, format="csr")
+        if not sparse.issparse(members):
+            rows: Any = [sparse.csr_array(group[None], dtype=float) for group in members]
+            members = sparse.vstack(rows, format="csr")
+        self.membership: Any = members
 
     @classmethod
     def of(

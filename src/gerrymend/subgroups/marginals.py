@@ -1,11 +1,13 @@
 """One attribute at a time: the paper's marginal groups."""
 
-from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from gerrymend._sums import Array, total
-from gerrymend.protected import Column, take_rows
+from gerrymend.protected import Column
 from gerrymend.subgroups.base import SubgroupClass
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Condition, Conjunction, shortest_between
@@ -29,20 +31,42 @@ class Marginals(SubgroupClass):
 
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> ListedClass:
         """List the groups."""
-        rules = [
-            Conjunction((condition,), {column.name: column.kind})
-            for column in columns
-            for condition in _conditions(column, weight)
-        ]
-        listed = ListedClass.of(
-            take_rows(columns, event_weight > 0),
-            rules,
+        groups = marginal_groups(columns, weight)
+        listed = ListedClass(
+            groups.rules,
+            groups.membership[:, event_weight > 0],
             "each value of a category, and both sides of the mean of each number",
         )
         listed.vc_dimension = _vc_dimension(columns)
         if all(column.is_categorical for column in columns):
-            listed.n_subgroups = len(rules)
+            listed.n_subgroups = len(groups.rules)
         return listed
+
+
+class MarginalGroups(NamedTuple):
+    """The rules, and a sparse matrix that has 1 where a cell (column) is in a group (row)."""
+
+    rules: list[Conjunction]
+    membership: Any
+
+
+def marginal_groups(columns: tuple[Column, ...], weight: Array) -> MarginalGroups:
+    """All marginal groups of some cells, each cell in one group of every attribute.
+
+    >>> groups = marginal_groups((Column("age", np.array([20.0, 30.0, 70.0])),), np.ones(3))
+    >>> [rule.describe() for rule in groups.rules], groups.membership.toarray().tolist()
+    (['age ≥ 40', 'age < 40'], [[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    """
+    rules: list[Conjunction] = []
+    group_of: list[NDArray[np.intp]] = []
+    for column in columns:
+        conditions, which = _conditions(column, weight)
+        group_of.append(which + len(rules))
+        rules += [Conjunction((one,), {column.name: column.kind}) for one in conditions]
+    m = len(columns[0].values)
+    cells = np.tile(np.arange(m), len(columns))
+    entries = (np.ones(len(cells)), (np.concatenate(group_of), cells))
+    return MarginalGroups(rules, sparse.csr_array(entries, shape=(len(rules), m)))
 
 
 def _vc_dimension(columns: tuple[Column, ...]) -> int:
@@ -63,16 +87,15 @@ def _vc_dimension(columns: tuple[Column, ...]) -> int:
     return dimension
 
 
-def _conditions(column: Column, weight: Array) -> Iterator[Condition]:
+def _conditions(column: Column, weight: Array) -> tuple[list[Condition], NDArray[np.intp]]:
+    """The conditions that one attribute makes, and which of them each cell meets."""
     if column.categories is not None:
-        for value in column.categories:
-            yield Condition(column.name, values=(value,))
-        return
+        values = [Condition(column.name, values=(value,)) for value in column.categories]
+        return values, column.values.astype(np.intp)
     mean = total(weight * column.values) / total(weight)
     below, above = column.values[column.values < mean], column.values[column.values >= mean]
     if below.size == 0 or above.size == 0:  # a constant has no two sides
-        yield Condition(column.name)
-        return
+        return [Condition(column.name)], np.zeros(len(column.values), dtype=np.intp)
     cut = shortest_between(float(np.max(below)), float(np.min(above)), target=mean)
-    yield Condition(column.name, low=cut)
-    yield Condition(column.name, high=cut)
+    sides = [Condition(column.name, low=cut), Condition(column.name, high=cut)]
+    return sides, (column.values < cut).astype(np.intp)

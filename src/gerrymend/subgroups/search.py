@@ -174,8 +174,9 @@ class GreatCircleSearch(LinearSearch):
         starts = [self._regression_direction(residual)]
         if not self._logistic:
             return starts
-        counted = residual != 0  # of both signs, as W sums to 0
-        if self._z.shape[1] > 1:
+        counted = residual != 0
+        # W sums to 0, so that both signs occur; but for rounding, where all have one outcome.
+        if self._z.shape[1] > 1 and residual.min() < 0 < residual.max():
             model = LogisticRegression(C=1e3, max_iter=200)
             with warnings.catch_warnings():  # a start need not have converged
                 warnings.simplefilter("ignore", ConvergenceWarning)
