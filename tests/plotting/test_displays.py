@@ -101,19 +101,23 @@ def test_an_audit_s_rates_and_intervals(report):
     assert sorted(bars) == sorted(list(intervals[one]) for one in words)
 
 
-def test_a_report_without_intervals_and_one_without_groups():
+def test_a_report_whose_class_lists_nothing_has_one_attribute_at_a_time():
     toy = make_gerrymandered(400)
     decided = (toy.score >= 0.5).astype(int)
     display = AuditDisplay.from_predictions(
         toy.target, decided, sensitive_features=toy.sensitive_features
     )
-    assert [one.words for one in display.groups] == [
-        "race = blue and gender = man",
-        "race = green and gender = woman",
+    assert [(one.words, one.found, one.interval is None) for one in display.groups] == [
+        ("race = blue and gender = man", True, True),
+        ("race = green and gender = woman", True, True),
+        ("race = blue", False, False),
+        ("race = green", False, False),
+        ("gender = man", False, False),
+        ("gender = woman", False, False),
     ]
-    assert "interval" not in str(display.ax_.get_legend_handles_labels()[1])
+    assert "95 % intervals" in str(display.ax_.get_legend_handles_labels()[1])
     nothing = AuditDisplay.from_predictions(
-        toy.target, np.ones(400, int), sensitive_features=toy.sensitive_features
+        toy.target, decided, sensitive_features=toy.sensitive_features, min_group_size=400
     )
     assert nothing.groups == ()
     assert "No subgroup" in nothing.ax_.texts[0].get_text()

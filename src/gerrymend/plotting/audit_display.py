@@ -32,7 +32,7 @@ class GroupRate(NamedTuple):
 
 
 class AuditDisplay(Display):
-    """Rates of groups, one a line: those that an audit found, and those that a class lists.
+    """Rates of groups, one a line: those that an audit found, and others to compare them with.
 
     It is best made by `from_report`, `from_estimator` or `from_predictions`.
 
@@ -60,8 +60,10 @@ class AuditDisplay(Display):
     >>> display = AuditDisplay.from_report(report)
     >>> display.ax_.get_xlabel()
     'false positive rate'
-    >>> [group.words for group in display.groups]
+    >>> [group.words for group in display.groups if group.found]
     ['race = blue and gender = man', 'race = green and gender = woman']
+    >>> [group.words for group in display.groups if not group.found]
+    ['race = blue', 'race = green', 'gender = man', 'gender = woman']
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class AuditDisplay(Display):
 
     @classmethod
     def from_report(cls, report: AuditReport, *, ax: Any = None) -> "AuditDisplay":
-        """The groups of a report: `top`, and `intervals` where its class lists groups."""
+        """The groups of a report: `top`, and those that its class lists, or its `marginals`."""
         if not isinstance(report, AuditReport):
             raise TypeError(f"report must be an AuditReport, as audit() returns; got {report!r}.")
         display = cls(_groups(report), _overall(report))
@@ -169,24 +171,25 @@ class AuditDisplay(Display):
 
 
 def _groups(report: AuditReport) -> list[GroupRate]:
-    """The worst found, then the listed ones by their rate; a group that is both is found."""
-    intervals = {(one.group, one.notion): one.rate_interval for one in report.intervals}
-    found = [
-        GroupRate(words, one.notion.name, one.rate, one.size,
-                  intervals.pop((words, one.notion.name), None), True)
-        for one in report.top
-        for words in [one.describe()]
-    ]  # fmt: skip
-    listed = [
+    """The worst found, then the others by their rate; a group that is both is found.
+
+    The others are those that the class lists, or the groups of one attribute at a time.
+    """
+    others = {(one.group, one.notion): one for one in report.intervals or report.marginals}
+    groups = []
+    for one in report.top:
+        words, notion = one.describe(), one.notion.name
+        listed = others.pop((words, notion), None)
+        interval = None if listed is None else listed.rate_interval
+        groups.append(GroupRate(words, notion, one.rate, one.size, interval, True))
+    return groups + [
         GroupRate(one.group, one.notion, one.rate, one.size, one.rate_interval, False)
-        for one in report.intervals
-        if (one.group, one.notion) in intervals
+        for one in sorted(others.values(), key=lambda one: -one.rate)
     ]
-    return found + sorted(listed, key=lambda one: -one.rate)
 
 
 def _overall(report: AuditReport) -> dict[str, float]:
-    return {one.notion.name: one.overall_rate for one in report.top}
+    return {one.notion: one.rate for one in report.overall_rates if one.rate is not None}
 
 
 def _words(notion: str) -> str:
