@@ -60,7 +60,7 @@ class Code:
         """Its parameters that differ from their defaults; `instead` has expressions for some."""
         signature = inspect.signature(type(estimator).__init__).parameters
         given = estimator.get_params(deep=False)
-        written = []
+        written: list[str] = []
         for name, parameter in signature.items():
             if name == "self" or (name not in given and name not in instead):
                 continue

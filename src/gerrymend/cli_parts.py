@@ -44,7 +44,7 @@ def guarded(work: Callable[[Console], int]) -> int:
     except KeyboardInterrupt:
         console.print("Interrupted.")
         return 130
-    except (OSError, TypeError, ValueError) as error:
+    except (ImportError, OSError, TypeError, ValueError) as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         return 2
 

@@ -9,7 +9,7 @@ import importlib.metadata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gerrymend.reporting import frontier_text, page, wording
+from gerrymend.reporting import page, wording
 
 View = dict[str, Any]
 _KINDS = {"train": "training rows", "test": "test rows"}

@@ -17,12 +17,10 @@ _SIGNS = re.compile(r"([\\`*_\[\]<>#|~&$])")
 def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
     """Title, whether it is MARGINAL's, and points, of each notion, estimator and kind."""
     for kind in ("points", "marginal_points"):
-        for notion, estimator in dict.fromkeys(
-            (one["notion"], one["estimator"]) for one in data[kind]
-        ):
-            points = [
-                one for one in data[kind] if (one["notion"], one["estimator"]) == (notion, estimator)
-            ]  # fmt: skip
+        parts: dict[tuple[str, str], list[Any]] = {}
+        for one in data[kind]:
+            parts.setdefault((one["notion"], one["estimator"]), []).append(one)
+        for (notion, estimator), points in parts.items():
             title = f"{notion.replace('_', ' ')}, {estimator}"
             marginal = kind == "marginal_points"
             yield f"{_MARGINAL}: {title}" if marginal else title, marginal, points

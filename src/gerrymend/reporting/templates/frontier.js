@@ -39,6 +39,13 @@
     show();
   }
 
+  // Models that lie on one spot take turns, those of MARGINAL last.
+  function pickAt(place) {
+    const [at, picked] = [figures(view.points[place]), state[state.target]];
+    const there = shown().filter((one) => figures(one).error === at.error && figures(one).unfairness === at.unfairness);
+    pick(there[(there.indexOf(picked) + 1) % there.length].place, state.target);
+  }
+
   // Words
 
   const points = (difference) => {
@@ -160,7 +167,7 @@
   }
 
   function marks() {
-    const all = shown();
+    const all = [...shown()].sort((one, other) => other.marginal - one.marginal);  // the last is on top
     return {
       type: "scatter", mode: "markers", x: all.map((one) => figures(one).unfairness), y: all.map((one) => figures(one).error),
       customdata: all.map((one) => one.place),
@@ -216,7 +223,7 @@
     return {
       width, autosize: width === undefined, showlegend: false, hovermode: "closest", dragmode: false, margin: { l: 60, r: 12, t: 12, b: 50 },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: colour("--ink"), size: 14, family: getComputedStyle(document.body).fontFamily },
-      xaxis: { ...axis, title: { text: "Unfairness to the worst subgroup found" }, range, nticks: 6 },
+      xaxis: { ...axis, title: { text: "Unfairness, worst subgroup found" }, range, nticks: 6 },
       yaxis: { ...axis, title: { text: "Error" }, tickformat: ".1~%", range: axisRange(shown().map((one) => figures(one).error)) },
       hoverlabel: { bgcolor: colour("--raised"), bordercolor: colour("--quiet"), font: { color: colour("--ink") } },
       annotations: knee(range),
@@ -271,7 +278,7 @@
   pickEnds();
   show().then((plot) => plot.on("plotly_click", (event) => {
     const place = event.points.map((one) => one.customdata).find((one) => one !== undefined);
-    if (place !== undefined) pick(place, state.target);
+    if (place !== undefined) pickAt(place);
   }));
   document.addEventListener("change", ({ target }) => {
     if (target.closest("tr[data-place]")) return pick(Number(target.value), target.name[0]);
