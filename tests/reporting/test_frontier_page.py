@@ -142,7 +142,7 @@ def test_two_points_are_compared_in_words(opened, frontier):
         (line,) = [text for text in page.locator("#words p").all_inner_texts() if words in text]
         difference = f"{abs(100 * (other.error - one.error)):.1f}".removesuffix(".0")
         verb = "costs" if other.error > one.error else "saves"
-        assert f"From A to B {verb} {difference} points" in line
+        assert f"from A to B {verb} {difference} points" in line
         moves = "falls" if other.unfairness < one.unfairness else "rises"
         assert f"{moves} from {one.unfairness:.4f} to {other.unfairness:.4f}" in line
     page.check('input[name^="b-"][value="3"]')

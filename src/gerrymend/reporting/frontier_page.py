@@ -43,7 +43,7 @@ def html(data: Mapping[str, Any]) -> str:
     return page.render_page(
         "frontier.html",
         title="What a fairer treatment costs",
-        scripts=[page.plotly_script(), page.own_script("frontier.js")],
+        scripts=[page.own_script("frontier.js"), page.plotly_script()],
         view=page_view(data),
         version=importlib.metadata.version("gerrymend"),
         date=f"{datetime.date.today():%-d %B %Y}",

@@ -77,7 +77,7 @@
     for (const key of order) {
       const [from, to] = [state.a.samples[key], state.b.samples[key]];
       const moved = state.a === state.b ? "A and B are the same model."
-        : `From A to B ${costWords(to.error - from.error)}; ${unfairnessWords(from, to)}.`;
+        : `from A to B ${costWords(to.error - from.error)}; ${unfairnessWords(from, to)}.`;
       words.append(element("p", `On the ${rowsWords(key)}: ${moved}`, key === state.rows ? "" : "quiet"));
       if (state.a === state.b) break;
     }
@@ -177,7 +177,7 @@
       },
       error_x: {
         type: "data", symmetric: false, array: all.map((one) => figures(one).upper_bound - figures(one).unfairness),
-        arrayminus: all.map(() => 0), color: colour("--line"), thickness: 1.5, width: 4,
+        arrayminus: all.map(() => 0), color: colour("--line"), thickness: 1.5, width: 0,
       },
       hoverinfo: "text",
       hovertext: all.map((one) => `${one.name}${figures(one).dominated ? ", beaten" : ""}<br>error ${figures(one).error_words}<br>unfairness ${figures(one).unfairness_words}`),
@@ -231,7 +231,8 @@
   }
 
   function draw(width) {
-    return Plotly.react("plot", [edge(), marks(), ...rings()], layout(width), {
+    if (!window.Plotly) return;  // it comes last, as it is large: words and tables needn't wait
+    Plotly.react("plot", [edge(), marks(), ...rings()], layout(width), {
       displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], plotlyServerURL: "",
     });
   }
@@ -271,15 +272,19 @@
     showPair();
     showRefits();
     showKey();
-    return draw();
+    draw();
   }
 
   document.documentElement.classList.add("js");
   pickEnds();
-  show().then((plot) => plot.on("plotly_click", (event) => {
-    const place = event.points.map((one) => one.customdata).find((one) => one !== undefined);
-    if (place !== undefined) pickAt(place);
-  }));
+  show();
+  document.addEventListener("DOMContentLoaded", () => {
+    draw();
+    byId("plot").on("plotly_click", (event) => {
+      const place = event.points.map((one) => one.customdata).find((one) => one !== undefined);
+      if (place !== undefined) pickAt(place);
+    });
+  });
   document.addEventListener("change", ({ target }) => {
     if (target.closest("tr[data-place]")) return pick(Number(target.value), target.name[0]);
     if (target.id === "notion") state.notion = Number(target.value);
@@ -290,6 +295,6 @@
     show();
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
-  window.addEventListener("beforeprint", () => draw(640));
-  window.addEventListener("afterprint", () => draw());
+  window.addEventListener("beforeprint", () => { document.documentElement.classList.add("paper"); draw(640); });
+  window.addEventListener("afterprint", () => { document.documentElement.classList.remove("paper"); draw(); });
 })();
