@@ -140,7 +140,7 @@ def run(options: dict[str, Any], json_file: str | None) -> int:
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.in_options), progress(console, first) as say:
-            report = request.audit(lambda done, of: say(f"Permutation {done} of {of}, {within}"))
+            report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
         if json_file is not None:
             plain = report.to_dict()
             write_json(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False), json_file)

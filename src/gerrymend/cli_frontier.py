@@ -3,7 +3,7 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,8 +29,18 @@ from gerrymend.cli_fit import (
     Subgroups,
     TestSize,
     Weight,
+    rounds_told,
 )
-from gerrymend.cli_parts import Output, check_target, guarded, notes, option, progress, write_json
+from gerrymend.cli_parts import (
+    Output,
+    Say,
+    check_target,
+    guarded,
+    notes,
+    option,
+    progress,
+    write_json,
+)
 from gerrymend.cli_refit import fit_command
 from gerrymend.cli_training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
@@ -191,9 +201,25 @@ def _with_commands(frontier: "ParetoFrontier", request: TrainingRequest) -> "Par
     return replace(frontier, points=points, marginal_points=contrast)
 
 
-def _frontier(
-    request: TrainingRequest, asked: Asked, say: Callable[[str], None]
-) -> "ParetoFrontier":
+class _Teller:
+    """Says how many models are done, and what is being done to the next."""
+
+    def __init__(self, say: Say, n_models: int) -> None:
+        self._say, self._done, self._n_models = say, 0, n_models
+        self._tell("training")
+
+    def on_round(self, _: str, played: int, at_most: int) -> None:
+        self._tell(f"training, round {played} of at most {at_most}")
+
+    def on_point(self, point: "FrontierPoint", of: int) -> None:
+        self._done += 1
+        self._tell(f"gamma {point.gamma:g} has error {point.train.error:.4f}")
+
+    def _tell(self, words: str) -> None:
+        self._say(f"models; {words}", self._done, self._n_models)
+
+
+def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFrontier":
     from gerrymend.frontier import pareto_frontier
 
     made = {name: make_estimator(name) for name in asked.estimators}
@@ -205,31 +231,27 @@ def _frontier(
         "sensitive_features_test": test.protected,
         "sample_weight_test": test.weight,
     }  # fmt: skip
-    n_models = len(request.gammas) * len(made) * len(request.notion) * (1 + asked.marginal)
-    say(f"Training {n_models} models")
-    done: list[FrontierPoint] = []
-
-    def on_point(point: "FrontierPoint", of: int) -> None:
-        done.append(point)
-        say(f"{len(done)} of {of} points: gamma {point.gamma:g}, error {point.train.error:.4f}")
-
+    n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
+    teller = _Teller(say, n_settings * len(request.gammas))
     try:
-        return pareto_frontier(
-            request.classifier(asked.estimators[0]),
-            train.features, train.labels,
-            sensitive_features=train.protected,
-            sample_weight=train.weight,
-            gammas=request.gammas,
-            notions=list(request.notion),
-            estimators=made,
-            audit_subgroups=request.subgroup_class,
-            audit_budget=request.budget,
-            min_group_size=request.min_group_size,
-            n_jobs=asked.jobs,
-            marginal=asked.marginal,
-            on_point=on_point,
-            **second,
-        )  # fmt: skip
+        with rounds_told(teller.on_round):
+            return pareto_frontier(
+                request.classifier(asked.estimators[0], verbose=1),
+                train.features,
+                train.labels,
+                sensitive_features=train.protected,
+                sample_weight=train.weight,
+                gammas=request.gammas,
+                notions=list(request.notion),
+                estimators=made,
+                marginal=asked.marginal,
+                audit_subgroups=request.subgroup_class,
+                audit_budget=request.budget,
+                min_group_size=request.min_group_size,
+                n_jobs=asked.jobs,
+                on_point=teller.on_point,
+                **second,
+            )
     except (TypeError, ValueError) as error:
         raise ValueError(request.in_options(str(error))) from None
 
