@@ -262,6 +262,9 @@ class ParetoFrontier:
         except ImportError:
             return None
 
+    def __rich__(self) -> Any:
+        return frontier_text.as_rich(self.to_dict())
+
     def __str__(self) -> str:
         return frontier_text.as_text(self.to_dict())
 

@@ -1,11 +1,13 @@
 """The frontier's page in a browser: picking, comparing, refitting; text from the data is text."""
 
+import io
 import shlex
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import typer
+from rich.console import Console
 from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner
 
@@ -348,3 +350,14 @@ def test_markdown_has_every_point(frontier):
     text = frontier.to_markdown()
     assert text.count("\n| ") == 2 * 2 + 8
     assert "## MARGINAL, for contrast: false positive rate, LinearRegression" in text
+
+
+def test_a_terminal_shows_tables(frontier):
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(frontier)
+    text = console.export_text()
+    for point in (*frontier.points, *frontier.marginal_points):
+        for sample in (point.train, point.test):
+            assert f"{sample.error:.4f}" in text
+            assert f"{sample.upper_bound:.4f}" in text
+    assert text.count("×") == str(frontier).count("×")

@@ -80,6 +80,38 @@ def _line(point: Mapping[str, Any]) -> str:
     return line.rstrip()
 
 
+def as_rich(data: Mapping[str, Any]) -> Any:
+    """The same tables for a terminal, by rich."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[Any] = []
+    for title, _, points in tables(data):
+        over = [f"{sample['n_rows']:,} {kind} rows" for kind, sample in samples(points[0])]
+        words = Text(f"{title}; on {' and '.join(over)}")
+        table = Table(title=words, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        heads = ["", "gamma", "size"]
+        for kind, _ in samples(points[0]):
+            heads += [f"{kind}\nerror", "\nunfair", "\nat most", ""]
+        for head in heads:
+            table.add_column(head, justify="right", no_wrap=True)
+        for point in points:
+            style = "bold" if point["suggested"] else ""
+            table.add_row(*map(Text, _rich_cells(point)), style=style)
+        parts.append(table)
+    return Group(*parts, *map(Text, legend(data)))
+
+
+def _rich_cells(point: Mapping[str, Any]) -> list[str]:
+    cells = ["*" if point["suggested"] else "", f"{point['gamma']:g}", str(point["n_predictors"])]
+    for _, sample in samples(point):
+        figures = (sample["error"], sample["unfairness"], sample["upper_bound"])
+        cells += [f"{one:.4f}" for one in figures] + ["×" if sample["dominated"] else ""]
+    return cells
+
+
 def worst_in_words(sample: Mapping[str, Any]) -> str:
     """Who is treated worst on some rows, how many they are, and how."""
     if sample["worst"] is None:

@@ -83,6 +83,14 @@
     }
   }
 
+  // A rule over many attributes is long: its beginning, and the whole on demand.
+  function folded(text) {
+    if (text.length <= 140) return text;
+    const part = element("details", undefined, "rule");
+    part.append(element("summary", `${text.slice(0, 90)}…`), element("div", text));
+    return part;
+  }
+
   function showPair() {
     const body = document.querySelector("#compare tbody");
     body.replaceChildren();
@@ -96,7 +104,8 @@
       name.setAttribute("role", "rowheader");
       line.append(name);
       for (const one of [state.a, state.b]) {
-        const cell = element("td", one ? one.facts[number].value : "–");
+        const cell = element("td");
+        cell.append(one ? folded(one.facts[number].value) : "–");
         cell.setAttribute("role", "cell");
         if (one && one.facts[number].detail) cell.append(element("small", one.facts[number].detail));
         line.append(cell);
@@ -209,7 +218,8 @@
 
   function knee(range) {
     return shown().filter((one) => one.suggested).map((one) => {
-      const right = figures(one).unfairness < (range[0] + range[1]) / 2;
+      const left = (figures(one).unfairness - range[0]) / (range[1] - range[0]);
+      const right = (1 - left) * byId("plot").clientWidth > 260;  // the words need so much
       return {
         x: figures(one).unfairness, y: figures(one).error, text: "suggested, not chosen", showarrow: true, arrowhead: 2, standoff: 14,
         ax: right ? 40 : -40, ay: -45, xanchor: right ? "left" : "right", font: { color: colour("--ink") }, arrowcolor: colour("--ink"),
