@@ -128,6 +128,8 @@ BAD = [
     (["--notion", "fpr"], "--notion='fpr' is unknown"),
     (["--notion", "error_rate,error_rate"], "--notion names 'error_rate' more than once"),
     (["--json", "no/x.json"], "--json no/x.json can't be written"),
+    (["--report", "no/x.html"], "--report no/x.html can't be written"),
+    (["--report", "-"], "--report - is no file; name one"),
     (["--jobs", "0"], "--jobs must be 1 or more, or -1 for all cores; got 0"),
 ]
 

@@ -168,6 +168,8 @@ def run(options: dict[str, Any], asked: Asked) -> int:
         check_target(asked.json_file, "--json", request.file)
         check_target(asked.report, "--report", request.file)
         if asked.report is not None:
+            if str(asked.report) == "-":
+                raise ValueError("--report - is no file; name one, as in --report report.html.")
             check_extra()
         with (
             notes(console, request.in_options),
