@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint bench browser clean
+.PHONY: demo test test-slow lint bench example-reports browser clean
 
 demo: $(READY)
 	$(BIN)/gerrymend demo
@@ -22,6 +22,10 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# An audit and a frontier of each of the paper's datasets, as pages; fetches the data.
+example-reports: $(READY)
+	$(BIN)/python -m benchmarks.example_reports example-reports
 
 # Pages are tested in a real browser; where it can't be installed those tests are skipped, and say so.
 browser:

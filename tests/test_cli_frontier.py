@@ -68,8 +68,9 @@ def test_the_points_are_those_of_the_library(people, file):
         estimators={"linear-regression": LinearRegression()}, audit_subgroups=Marginals(),
     )  # fmt: skip
     points = json.loads(out, parse_constant=pytest.fail)["points"]
-    assert [point | {"seconds": 0} for point in points] == [
-        point | {"seconds": 0} for point in expected.to_dict()["points"]
+    aside = {"seconds": 0, "code": "", "command": ""}
+    assert [point | aside for point in points] == [
+        point | aside for point in expected.to_dict()["points"]
     ]
 
 
@@ -127,6 +128,8 @@ BAD = [
     (["--notion", "fpr"], "--notion='fpr' is unknown"),
     (["--notion", "error_rate,error_rate"], "--notion names 'error_rate' more than once"),
     (["--json", "no/x.json"], "--json no/x.json can't be written"),
+    (["--report", "no/x.html"], "--report no/x.html can't be written"),
+    (["--report", "-"], "--report - is no file; name one"),
     (["--jobs", "0"], "--jobs must be 1 or more, or -1 for all cores; got 0"),
 ]
 

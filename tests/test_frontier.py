@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from gerrymend import (
+    Conjunctions,
+    FairnessNotion,
     FrontierInterrupted,
     LinearThresholds,
     MarginalParityClassifier,
@@ -45,8 +49,9 @@ def frontier_of(data, clf=None, **options):
     )
 
 
-def without_times(frontier):
-    return [{**point, "seconds": 0} for point in frontier.to_dict()["points"]]
+def figures(frontier):
+    """All but how long it took, and how the call that made it was written."""
+    return [{**point, "seconds": 0, "code": ""} for point in frontier.to_dict()["points"]]
 
 
 def test_points_are_what_fit_path_and_audit_give(data):
@@ -87,7 +92,7 @@ def test_notions_and_estimators_in_any_number_of_processes(data):
     assert names == list(itertools.product(
         ["false_positive_rate", "statistical_parity and error_rate"],
         ["least squares", "mean"], [0.0, 0.05]))  # fmt: skip
-    assert without_times(frontier_of(data, n_jobs=2, **options)) == without_times(one)
+    assert figures(frontier_of(data, n_jobs=2, **options)) == figures(one)
     assert len({point.model.random_state for point in one.points}) == 1
     constants = [
         point.train for point in one.points
@@ -108,7 +113,7 @@ def test_rows_are_held_out_of_each_label(data):
         X_test=test.features, y_test=test.labels, sensitive_features_test=test.protected,
         gammas=GAMMAS, random_state=5,
     )  # fmt: skip
-    assert without_times(split) == without_times(given)
+    assert figures(split) == figures(given)
     assert {point.test.report.n_rows for point in split.points} == {100}
     assert split.points[0].compared is split.points[0].test
 
@@ -120,7 +125,7 @@ def test_frames_and_names_of_columns(data, library):
     named = frontier_of(data, X=frame, sensitive_features=["age"], test_size=0.5)
     protected = {"age": np.arange(400) % 7}
     values = frontier_of(data, X=frame.to_numpy(), sensitive_features=protected, test_size=0.5)
-    assert without_times(named) == without_times(values)
+    assert figures(named) == figures(values)
     second = frontier_of(
         data, X=frame, sensitive_features=["age"], X_test=frame, y_test=data.target
     )
@@ -151,6 +156,61 @@ def test_what_is_audited_is_stronger_than_what_was_trained_against(data):
         assert point.train.unfairness >= point.reported_unfairness - 1e-12
     (point,) = frontier_of(data, gammas=[0.0], audit_subgroups="marginals").points
     assert repr(point.train.report.subgroups) == "Marginals()"
+
+
+def test_marginal_points_are_what_the_other_classifier_gives(data):
+    frontier = frontier_of(data, marginal=True, test_size=0.3)
+    alone = frontier_of(data, test_size=0.3)
+    assert figures(frontier) == figures(alone)
+    trained = MarginalParityClassifier(LinearRegression(), max_iter=20, tol=None, random_state=3)
+    other = frontier_of(data, trained, audit_subgroups="conjunctions", test_size=0.3)
+    for point, expected in zip(frontier.marginal_points, other.points, strict=True):
+        for one, same in ((point.train, expected.train), (point.test, expected.test)):
+            assert one.report.to_dict() == same.report.to_dict()
+            everyone = [(p.train if one is point.train else p.test) for p in
+                        (*frontier.points, *frontier.marginal_points)]  # fmt: skip
+            assert one.dominated == any(
+                p.error <= one.error and p.unfairness <= one.unfairness
+                and (p.error < one.error or p.unfairness < one.unfairness) for p in everyone
+            )  # fmt: skip
+    frame = frontier.to_frame("polars")
+    assert frame["marginal"].to_list() == [False] * 3 + [True] * 3
+    assert "MARGINAL, for contrast: false" in str(frontier)
+    with pytest.raises(ValueError, match="estimator is MARGINAL already; leave it out"):
+        frontier_of(data, trained, marginal=True)
+
+
+def refitted(point, data, weight=None):
+    names = {"X": data.data, "y": data.target, "sensitive_features": data.sensitive_features,
+             "sample_weight": weight}  # fmt: skip
+    exec(point.code, names)
+    return names["model"]
+
+
+@pytest.mark.parametrize("solver", ["exponentiated_gradient", "fictitious_play"])
+def test_code_trains_each_model_again(data, solver):
+    accuracy = FairnessNotion("accuracy", event=(True, True), a=(1, 0), b=(-1, 1))
+    estimators = [make_pipeline(StandardScaler(), LinearRegression()), LinearRegression()]
+    weight = np.arange(len(data.target)) % 3 + 1.0
+    frontier = frontier_of(
+        data, classifier(solver=solver, subgroups=Conjunctions(max_depth=1)), estimators=estimators,
+        notions=["equalized_odds", accuracy], marginal=True, sample_weight=weight,
+    )  # fmt: skip
+    for point in (*frontier.points, *frontier.marginal_points):
+        model = refitted(point, data, weight)
+        assert model.gamma == point.gamma
+        assert repr(model) == repr(point.model.set_params(notion=model.notion))
+        np.testing.assert_array_equal(
+            model.predict_proba(data.data), point.model.predict_proba(data.data)
+        )
+
+
+def test_what_code_can_not_say_has_none(data):
+    by_a_function = make_pipeline(FunctionTransformer(lambda X: X), LinearRegression())
+    (point,) = frontier_of(data, estimators=[by_a_function], gammas=[0.01]).points
+    assert point.code is None
+    (point,) = frontier_of(data, estimators=[LinearRegression()], gammas=[0.01]).points
+    assert "sensitive_features=sensitive_features" in point.code
 
 
 def test_the_frontier_as_data_and_as_text(data):
@@ -185,7 +245,9 @@ def test_a_stop_keeps_the_points_that_were_done(data):
         frontier_of(data, on_point=stop_at_the_second)
     assert heard == [(0.0, 3), (0.01, 3)]
     assert [point.gamma for point in stopped.value.frontier.points] == [0.0, 0.01]
+    assert stopped.value.frontier.n_missing == 1
     assert "0.01" in str(stopped.value.frontier)
+    assert "Interrupted: 1 more point was asked for." in str(stopped.value.frontier)
 
 
 def test_a_game_that_did_not_converge_is_told(data):

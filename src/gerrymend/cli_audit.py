@@ -149,7 +149,7 @@ def run(options: dict[str, Any], json_file: str | None, page: Path | None = None
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.in_options), progress(console, first) as say:
-            report = request.audit(lambda done, of: say(f"Permutation {done} of {of}, {within}"))
+            report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
         if json_file is not None:
             write_json(report.to_json(), json_file)
         out = console if json_file == "-" else Output(highlight=False)

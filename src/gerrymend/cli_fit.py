@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -17,6 +17,7 @@ from gerrymend.cli_fit_text import Fitted, as_data, show
 from gerrymend.cli_parts import (
     EXIT_CODES,
     Output,
+    Say,
     check_page,
     check_target,
     column,
@@ -186,7 +187,7 @@ def _fit(
     estimator: str,
     certify: bool,
     out: Path,
-    say: Callable[[str], None],
+    say: Say,
     for_page: bool,
 ) -> Fitted:
     """Train on encoded columns; what is saved takes the columns as they are in the file."""
@@ -200,7 +201,7 @@ def _fit(
     classifier = request.classifier(estimator, notion=request.notion, verbose=1, **more)
     classifier.set_params(gamma=gamma)
     train = prepared.train
-    with _rounds_told(say):
+    with rounds_told(say):
         classifier.fit(
             train.features, train.labels, sensitive_features=train.protected,
             sample_weight=train.weight,
@@ -229,12 +230,15 @@ def _fit(
 
 
 @contextmanager
-def _rounds_told(say: Callable[[str], None]) -> Iterator[None]:
-    """Say what the classifier logs."""
+def rounds_told(say: Callable[[str, int, int], None]) -> Iterator[None]:
+    """Say what the classifier logs of its rounds: where it stands, and how many of how many."""
 
     class Teller(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            say(f"Training: {record.getMessage()}")
+            if isinstance(record.args, tuple) and len(record.args) == 4:
+                done, of, error, unfairness = record.args
+                words = f"rounds at most: error {error:.4f}, unfairness {unfairness:.4f}"
+                say(words, cast(int, done), cast(int, of))
 
     logger, teller = logging.getLogger("gerrymend"), Teller(logging.INFO)
     level, passes = logger.level, logger.propagate

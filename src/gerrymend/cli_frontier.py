@@ -3,7 +3,9 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,10 +29,22 @@ from gerrymend.cli_fit import (
     Subgroups,
     TestSize,
     Weight,
+    rounds_told,
 )
-from gerrymend.cli_parts import Output, check_target, guarded, notes, option, progress, write_json
+from gerrymend.cli_parts import (
+    Output,
+    Say,
+    check_target,
+    guarded,
+    notes,
+    option,
+    progress,
+    write_json,
+)
+from gerrymend.cli_refit import fit_command
 from gerrymend.cli_training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.page import check_extra
 
 if TYPE_CHECKING:
     from gerrymend.tradeoffs import FrontierPoint, ParetoFrontier
@@ -69,6 +83,13 @@ def add_to(app: typer.Typer) -> None:
         min_group_size: MinGroupSize = 10,
         seed: Seed = 0,
         jobs: Annotated[int, option("Processes; -1 for all cores.", _TRAINING)] = 1,
+        marginal: Annotated[bool | None, option(
+            "Train the paper's MARGINAL too, which looks at one attribute at a time: for contrast, "
+            "in as much time again.", _TRAINING, "--marginal/--no-marginal",
+            show_default="with --report")] = None,
+        report: Annotated[Path | None, option(
+            "Write a page to choose on to this HTML file.", _FILE, metavar="FILE",
+            show_default=False)] = None,
         json_file: Annotated[str | None, option(
             "Write the points as JSON to this file; - is standard output.", _FILE, "--json",
             metavar="FILE", show_default=False)] = None,
@@ -86,7 +107,7 @@ def add_to(app: typer.Typer) -> None:
 
         gerrymend demo --save toy.csv
 
-        gerrymend frontier toy.csv --label y --protected race,gender
+        gerrymend frontier toy.csv --label y --protected race,gender --report f.html
         """
         options = {
             "file": file,
@@ -107,54 +128,103 @@ def add_to(app: typer.Typer) -> None:
             "separator": separator,
             "missing": tuple(missing or ()),
         }
-        estimators = split(estimator or ["logistic"], [])
-        raise typer.Exit(run(options, gammas, estimators, jobs, json_file))
+        asked = Asked(
+            gammas=gammas,
+            estimators=split(estimator or ["logistic"], []),
+            jobs=jobs,
+            marginal=report is not None and subgroups != "marginals"
+            if marginal is None
+            else marginal,
+            json_file=json_file,
+            report=report,
+        )
+        raise typer.Exit(run(options, asked))
 
 
-def run(
-    options: dict[str, Any],
-    gammas: list[str] | None,
-    estimators: list[str],
-    jobs: int,
-    json_file: str | None,
-) -> int:
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a frontier beside what `gerrymend fit` is asked too."""
+
+    gammas: list[str] | None
+    estimators: list[str]
+    jobs: int
+    marginal: bool
+    json_file: str | None
+    report: Path | None
+
+
+def run(options: dict[str, Any], asked: Asked) -> int:
     """Train, audit, print, and say with which code to exit."""
 
     def work(console: Console) -> int:
         from gerrymend.frontier import GAMMAS, FrontierInterrupted
 
-        levels = GAMMAS if gammas is None else _numbers(gammas)
-        for name, given in {"--estimator": estimators, "--notion": options["notion"]}.items():
+        levels = GAMMAS if asked.gammas is None else _numbers(asked.gammas)
+        for name, given in {"--estimator": asked.estimators, "--notion": options["notion"]}.items():
             _check_once(given, name)
-        if jobs < 1 and jobs != -1:
-            raise ValueError(f"--jobs must be 1 or more, or -1 for all cores; got {jobs}.")
+        if asked.jobs < 1 and asked.jobs != -1:
+            raise ValueError(f"--jobs must be 1 or more, or -1 for all cores; got {asked.jobs}.")
         request = TrainingRequest(**options, gammas=levels)
-        check_target(json_file, "--json", request.file)
+        check_target(asked.json_file, "--json", request.file)
+        check_target(asked.report, "--report", request.file)
+        if asked.report is not None:
+            if str(asked.report) == "-":
+                raise ValueError("--report - is no file; name one, as in --report report.html.")
+            check_extra()
         with (
             notes(console, request.in_options),
             progress(console, f"Reading {request.file}") as say,
         ):
             try:
-                frontier, code = _frontier(request, estimators, jobs, say), 0
+                frontier, code = _frontier(request, asked, say), 0
             except FrontierInterrupted as stop:
                 frontier, code = stop.frontier, 130
         if code:
             console.print("Interrupted; these points were done.")
-        if json_file is not None:
-            write_json(frontier.to_json(), json_file)
-        if json_file != "-":
-            show(Output(highlight=False), frontier)
+        frontier = _with_commands(frontier, request)
+        if asked.json_file is not None:
+            write_json(frontier.to_json(), asked.json_file)
+        if asked.report is not None:
+            frontier.write_html(asked.report)
+        if asked.json_file != "-":
+            show(Output(highlight=False), frontier, asked.report)
         return code
 
     return guarded(work)
 
 
-def _frontier(
-    request: TrainingRequest, estimators: list[str], jobs: int, say: Callable[[str], None]
-) -> "ParetoFrontier":
+def _with_commands(frontier: "ParetoFrontier", request: TrainingRequest) -> "ParetoFrontier":
+    """The points with the command that trains each; code would be about encoded columns."""
+    points = tuple(
+        replace(one, code=None, command=fit_command(request, one.gamma, one.notion, one.estimator))
+        for one in frontier.points
+    )
+    contrast = tuple(replace(one, code=None) for one in frontier.marginal_points)
+    return replace(frontier, points=points, marginal_points=contrast)
+
+
+class _Teller:
+    """Says how many models are done, and what is being done to the next."""
+
+    def __init__(self, say: Say, n_models: int) -> None:
+        self._say, self._done, self._n_models = say, 0, n_models
+        self._tell("training")
+
+    def on_round(self, _: str, played: int, at_most: int) -> None:
+        self._tell(f"training, round {played} of at most {at_most}")
+
+    def on_point(self, point: "FrontierPoint", of: int) -> None:
+        self._done += 1
+        self._tell(f"gamma {point.gamma:g} has error {point.train.error:.4f}")
+
+    def _tell(self, words: str) -> None:
+        self._say(f"models; {words}", self._done, self._n_models)
+
+
+def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFrontier":
     from gerrymend.frontier import pareto_frontier
 
-    made = {name: make_estimator(name) for name in estimators}
+    made = {name: make_estimator(name) for name in asked.estimators}
     prepared = request.prepare()
     train, test = prepared.train, prepared.test
     second = {} if test is None else {
@@ -163,29 +233,27 @@ def _frontier(
         "sensitive_features_test": test.protected,
         "sample_weight_test": test.weight,
     }  # fmt: skip
-    say(f"Training {len(request.gammas) * len(made) * len(request.notion)} models")
-    done: list[FrontierPoint] = []
-
-    def on_point(point: "FrontierPoint", of: int) -> None:
-        done.append(point)
-        say(f"{len(done)} of {of} points: gamma {point.gamma:g}, error {point.train.error:.4f}")
-
+    n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
+    teller = _Teller(say, n_settings * len(request.gammas))
     try:
-        return pareto_frontier(
-            request.classifier(estimators[0]),
-            train.features, train.labels,
-            sensitive_features=train.protected,
-            sample_weight=train.weight,
-            gammas=request.gammas,
-            notions=list(request.notion),
-            estimators=made,
-            audit_subgroups=request.subgroup_class,
-            audit_budget=request.budget,
-            min_group_size=request.min_group_size,
-            n_jobs=jobs,
-            on_point=on_point,
-            **second,
-        )  # fmt: skip
+        with rounds_told(teller.on_round):
+            return pareto_frontier(
+                request.classifier(asked.estimators[0], verbose=1),
+                train.features,
+                train.labels,
+                sensitive_features=train.protected,
+                sample_weight=train.weight,
+                gammas=request.gammas,
+                notions=list(request.notion),
+                estimators=made,
+                marginal=asked.marginal,
+                audit_subgroups=request.subgroup_class,
+                audit_budget=request.budget,
+                min_group_size=request.min_group_size,
+                n_jobs=asked.jobs,
+                on_point=teller.on_point,
+                **second,
+            )
     except (TypeError, ValueError) as error:
         raise ValueError(request.in_options(str(error))) from None
 
@@ -207,7 +275,7 @@ def _check_once(names: Sequence[str], option_name: str) -> None:
             raise ValueError(f"{option_name} names {name!r} more than once; name it once.")
 
 
-def show(console: Console, frontier: "ParetoFrontier") -> None:
+def show(console: Console, frontier: "ParetoFrontier", report: Path | None = None) -> None:
     """Print the table, the worst subgroups at the knees, and what the table can't say."""
     width = min(console.width, WIDEST)
     console.print()
@@ -233,4 +301,6 @@ def show(console: Console, frontier: "ParetoFrontier") -> None:
         "answer it. Train the model of a point with gerrymend fit --gamma."
     )
     console.print("\n".join(wrapped(words, width)), soft_wrap=True)
+    if report is not None:
+        console.print(f"\nThe page to choose on: {report}", markup=False, soft_wrap=True)
     console.print()

@@ -6,11 +6,20 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
 
 from gerrymend.reporting.page import check_available
 from gerrymend.reproduction.records import write_text
@@ -45,7 +54,7 @@ def guarded(work: Callable[[Console], int]) -> int:
     except KeyboardInterrupt:
         console.print("Interrupted.")
         return 130
-    except (OSError, TypeError, ValueError) as error:
+    except (ImportError, OSError, TypeError, ValueError) as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         return 2
 
@@ -67,15 +76,48 @@ def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
         yield
 
 
+class Say(Protocol):
+    """Says what is going on, and how much of it is done where that is known."""
+
+    def __call__(self, words: str, done: int = 0, of: int | None = None) -> None:
+        """Show the words, and a bar if there is a number to reach."""
+
+
+class _Bar(BarColumn):
+    """A bar where there is a number to reach, and nothing elsewhere."""
+
+    def render(self, task: Task) -> Any:
+        return Text("") if task.total is None else super().render(task)
+
+
+class _Count(MofNCompleteColumn):
+    """How many of how many, in the same way."""
+
+    def render(self, task: Task) -> Text:
+        return Text("") if task.total is None else super().render(task)
+
+
 @contextmanager
-def progress(console: Console, first: str) -> Iterator[Callable[[str], None]]:
+def progress(console: Console, first: str) -> Iterator[Say]:
     """Show on a terminal what is going on, and for how long; yields what says so."""
-    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    columns = (
+        SpinnerColumn(),
+        TimeElapsedColumn(),
+        _Bar(bar_width=24),
+        _Count(),
+        TextColumn("{task.description}", markup=False),
+    )
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task(first)
-        yield lambda words: bar.update(task, description=words)
+    ) as bars:
+        bars.add_task(first, total=None)
+        (task,) = bars.tasks
+
+        def say(words: str, done: int = 0, of: int | None = None) -> None:
+            task.total, task.completed = of, done  # update() can't make a known total unknown
+            bars.update(task.id, description=words)
+
+        yield say
 
 
 def check_target(target: str | Path | None, name: str, *sources: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from gerrymend._validation import check_choice
+from gerrymend.cli_parts import progress
 from gerrymend.reproduction import TARGETS
 
 CHOICES = (*TARGETS, "all")
@@ -65,28 +66,22 @@ def run(target: str, out: Path, jobs: int, quick: bool, data_home: Path | None) 
 def _reproduce(
     console: Any, target: str, out: Path, jobs: int, quick: bool, data_home: Path | None
 ) -> None:
-    from rich.progress import Progress
-
     from gerrymend.reproduction import figures, paper_data, report
     from gerrymend.reproduction.run import DATASETS, expand
     from gerrymend.reproduction.run import run as run_experiments
 
     targets = expand(target)
     names = [] if targets == ("toy",) else list(DATASETS)
-    with console.status("Reading the datasets …"):
+    with progress(console, "Reading the datasets") as say:
         data = paper_data.load(names, data_home)
-    for note in dict.fromkeys(one.note for one in data.values() if one.note):
-        console.print(f"Note: {note}", markup=False)
-    with Progress(console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("Experiments", total=None)
+        for note in dict.fromkeys(one.note for one in data.values() if one.note):
+            console.print(f"Note: {note}", markup=False)
 
         def on_unit(unit: Any, done: int, total: int) -> None:
-            words = f"{unit.experiment}: {unit.name}"
-            progress.update(task, completed=done, total=total, description=words)
+            say(f"experiments; {unit.experiment}: {unit.name}", done, total)
 
         records = run_experiments(targets, data, out, quick=quick, jobs=jobs, on_unit=on_unit)
-        progress.update(task, description="Experiments")
-    with console.status("Drawing …"):
+        say("Drawing")
         drawn = [path for name in targets for path in figures.draw(name, records, out)]
         written = report.write_report(records, out / "REPRODUCTION.md", quick=quick)
     for path in (*drawn, written):

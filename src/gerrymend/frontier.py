@@ -2,21 +2,23 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from gerrymend._sums import Array
-from gerrymend._validation import check_fraction, check_gamma, check_number, check_whole
-from gerrymend.learners import check_estimator_kind
-from gerrymend.notions import FairnessNotion, as_notions
+from gerrymend._validation import check_fraction, check_number, check_whole
+from gerrymend.frontier_settings import (
+    Setting,
+    audited_class,
+    check_gammas,
+    every_setting,
+    one_seed,
+)
 from gerrymend.parity import ParityClassifier
 from gerrymend.rows import Rows
-from gerrymend.subgroups import LinearThresholds, SubgroupClass, as_subgroup_class
 from gerrymend.tradeoffs import FrontierPoint, OnRows, ParetoFrontier, mark_dominated
 
 GAMMAS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
@@ -45,6 +47,7 @@ def pareto_frontier(
     y_test: Any = None,
     sensitive_features_test: Any = None,
     sample_weight_test: Any = None,
+    marginal: bool = False,
     audit_subgroups: Any = None,
     audit_budget: float = 10.0,
     min_group_size: int = 10,
@@ -71,6 +74,10 @@ def pareto_frontier(
         Part of the rows, of each label, to keep out of the training, and to audit on too.
     X_test, y_test, sensitive_features_test, sample_weight_test : optional
         Or: other rows to audit on. Protected attributes that are columns of X need not be given.
+    marginal : bool, default=False
+        Train the paper's MARGINAL too, which is fair to one attribute at a time, for contrast:
+        the same gammas, notions and estimators, audited over the same class, in
+        `marginal_points`. It takes about as long again.
     audit_subgroups : str or SubgroupClass, optional
         The class to audit over. By default the classifier's own, searched and proven as audit()
         does it whatever it was trained against; for a MarginalParityClassifier, "linear".
@@ -83,7 +90,8 @@ def pareto_frontier(
     random_state : int, RandomState or None
         Seeds all models alike, and the rows that are held out; the classifier's own by default.
     on_point : callable, optional
-        Called as on_point(point, of) when a point is done; `of` is how many there will be.
+        Called as on_point(point, of) when a point is done; `of` is how many there will be,
+        those of MARGINAL included, which come last.
 
     Returns
     -------
@@ -118,10 +126,10 @@ def pareto_frontier(
     >>> frontier.model(0.02).gamma
     0.02
     """
-    seed = _one_seed(estimator, random_state)
-    settings = _settings(estimator, notions, estimators, seed)
+    seed = one_seed(estimator, random_state)
+    settings = every_setting(estimator, notions, estimators, seed, marginal=marginal)
     how = {
-        "subgroups": _audited_class(estimator, audit_subgroups),
+        "subgroups": audited_class(estimator, audit_subgroups),
         "budget": check_number(
             audit_budget,
             "audit_budget",
@@ -131,7 +139,7 @@ def pareto_frontier(
         ),
         "min_group_size": check_whole(min_group_size, "min_group_size", low=1),
     }
-    levels = _check_gammas(gammas)
+    levels = check_gammas(gammas)
     rows = Rows.read(X, y, sensitive_features, sample_weight)
     samples: Sequence[Rows]
     if test_size is not None:
@@ -148,25 +156,41 @@ def pareto_frontier(
         }
         samples = (rows, *_test_rows(rows, sensitive_features, given))
 
+    data = _data_arguments(sensitive_features, sample_weight)
     points: list[FrontierPoint] = []
+    asked = len(settings) * len(levels)
     try:
-        for point in _points(settings, levels, samples, how, n_jobs):
+        for point in _points(settings, levels, samples, how, data, n_jobs):
             points.append(point)
             if on_point is not None:
-                on_point(point, len(settings) * len(levels))
+                on_point(point, asked)
     except KeyboardInterrupt:
         if not points:
             raise
-        raise FrontierInterrupted(ParetoFrontier(mark_dominated(points))) from None
-    return ParetoFrontier(mark_dominated(points))
+        raise FrontierInterrupted(_frontier(points, settings, levels)) from None
+    return _frontier(points, settings, levels)
 
 
-class _Setting(NamedTuple):
-    """What is trained for every gamma at once."""
+def _frontier(
+    done: list[FrontierPoint], settings: Sequence[Setting], gammas: list[float]
+) -> ParetoFrontier:
+    """The points, and MARGINAL's, which come after them; each marked where it is dominated."""
+    n_points = sum(not one.contrast for one in settings) * len(gammas)
+    return ParetoFrontier(
+        mark_dominated(done[:n_points]),
+        mark_dominated(done)[n_points:],
+        n_missing=len(settings) * len(gammas) - len(done),
+    )
 
-    notion: str
-    estimator: str
-    classifier: ParityClassifier
+
+def _data_arguments(sensitive_features: Any, sample_weight: Any) -> dict[str, str]:
+    """How code says what is passed to fit beside X and y."""
+    data = {}
+    if sensitive_features is not None:
+        names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+        is_names = isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)
+        data["sensitive_features"] = repr(list(names)) if is_names else "sensitive_features"
+    return data if sample_weight is None else data | {"sample_weight": "sample_weight"}
 
 
 class _Path(NamedTuple):
@@ -179,10 +203,11 @@ class _Path(NamedTuple):
 
 
 def _points(
-    settings: Sequence[_Setting],
+    settings: Sequence[Setting],
     gammas: list[float],
     samples: Sequence[Rows],
     how: dict[str, Any],
+    data: Mapping[str, str],
     n_jobs: int | None,
 ) -> Iterator[FrontierPoint]:
     """As many settings at once as there are processes; then their audits, each on its own.
@@ -194,8 +219,13 @@ def _points(
     for start in range(0, len(settings), at_once):
         batch = settings[start : start + at_once]
         paths = list(workers(delayed(_train)(one.classifier, gammas, samples) for one in batch))
-        for message, category in dict.fromkeys(one for path in paths for one in path.warnings):
-            warnings.warn(message, category, stacklevel=3)
+        heard = [
+            (f"MARGINAL, for contrast: {words}" if setting.contrast else words, category)
+            for setting, path in zip(batch, paths, strict=True)
+            for words, category in path.warnings
+        ]
+        for words, category in dict.fromkeys(heard):
+            warnings.warn(words, category, stacklevel=3)
         games = [
             (setting, path, game)
             for setting, path in zip(batch, paths, strict=True)
@@ -209,7 +239,8 @@ def _points(
             for setting, path, game in games
         )  # fmt: skip
         for (setting, path, game), measured in zip(games, audits, strict=True):
-            yield _point(setting, path, gammas, game, measured)
+            code = setting.code(gammas, gammas[game], data)
+            yield _point(setting, path, gammas[game], path.models[game], measured, code)
 
 
 def _train(classifier: ParityClassifier, gammas: list[float], samples: Sequence[Rows]) -> _Path:
@@ -239,12 +270,16 @@ def _measure(
 
 
 def _point(
-    setting: _Setting, path: _Path, gammas: list[float], game: int, measured: list[OnRows]
+    setting: Setting,
+    path: _Path,
+    gamma: float,
+    model: Any,
+    measured: list[OnRows],
+    code: str | None,
 ) -> FrontierPoint:
-    model = path.models[game]
     worst = model.worst_subgroup_
     return FrontierPoint(
-        gamma=gammas[game],
+        gamma=gamma,
         notion=setting.notion,
         estimator=setting.estimator,
         reported_unfairness=0.0 if worst is None else abs(worst.unfairness),
@@ -254,106 +289,8 @@ def _point(
         train=measured[0],
         test=measured[1] if len(measured) > 1 else None,
         model=model,
+        code=code,
     )
-
-
-def _one_seed(estimator: Any, random_state: Any) -> int:
-    """One seed for all, drawn here, so that it can't depend on who trains first."""
-    if not isinstance(estimator, ParityClassifier):
-        raise TypeError(
-            "estimator must be a SubgroupParityClassifier or a MarginalParityClassifier; got "
-            f"{estimator!r}. What it trains goes inside: "
-            "SubgroupParityClassifier(LogisticRegression())."
-        )
-    state = estimator.random_state if random_state is None else random_state
-    if isinstance(state, int | np.integer):
-        return int(state)
-    return int(check_random_state(state).randint(np.iinfo(np.int32).max))
-
-
-def _settings(
-    estimator: ParityClassifier, notions: Any, estimators: Any, seed: int
-) -> list[_Setting]:
-    """Every notion with every estimator, in a copy of the classifier."""
-    named_notions = _named_notions([estimator.notion] if notions is None else notions)
-    trained = _named_estimators([estimator.estimator] if estimators is None else estimators)
-    return [
-        _Setting(
-            notion,
-            name,
-            clone(estimator).set_params(notion=rates, estimator=clone(one), random_state=seed),
-        )
-        for notion, rates in named_notions.items()
-        for name, one in trained.items()
-    ]
-
-
-def _named_notions(notions: Any) -> dict[str, tuple[FairnessNotion, ...]]:
-    if not isinstance(notions, list | tuple) or not notions:
-        raise TypeError(
-            "notions must be a list of at least one notion, such as ['false_positive_rate', "
-            f"'equalized_odds']; got {notions!r}."
-        )
-    named = {
-        one if isinstance(one, str) else " and ".join(part.name for part in as_notions(one)):
-        as_notions(one)
-        for one in notions
-    }  # fmt: skip
-    if len(named) < len(notions):
-        raise ValueError(f"notions has the same one twice: {notions!r}; leave one of them out.")
-    return named
-
-
-def _named_estimators(estimators: Any) -> dict[str, Any]:
-    """By the names that were given, or those of their classes where these differ."""
-    if isinstance(estimators, str) or not isinstance(estimators, Mapping | Sequence):
-        raise TypeError(
-            "estimators must be a list of estimators, or a mapping from names to them; got "
-            f"{estimators!r}."
-        )
-    if not estimators:
-        raise ValueError(
-            "estimators is empty; pass at least one, or None for the classifier's own."
-        )
-    if isinstance(estimators, Mapping):
-        return {
-            str(name): check_estimator_kind(one, weighted=False) for name, one in estimators.items()
-        }
-    usable = [check_estimator_kind(one, weighted=False) for one in estimators]
-    names = [type(one).__name__ for one in usable]
-    if len(set(names)) < len(names):
-        names = [" ".join(repr(one).split()) for one in usable]
-    if len(set(names)) < len(names):
-        raise ValueError(
-            f"estimators has the same one twice: {', '.join(names)}; leave one of them out, or "
-            "name them: estimators={'first': …, 'second': …}."
-        )
-    return dict(zip(names, usable, strict=True))
-
-
-def _audited_class(estimator: ParityClassifier, asked: Any) -> SubgroupClass:
-    """The class to audit over; of linear thresholds all, however they were searched in training."""
-    chosen = as_subgroup_class(
-        getattr(estimator, "subgroups", "linear") if asked is None else asked
-    )
-    if asked is None and isinstance(chosen, LinearThresholds):
-        return LinearThresholds(intercept=chosen.intercept)
-    return chosen
-
-
-def _check_gammas(gammas: Any) -> list[float]:
-    if isinstance(gammas, str) or not isinstance(gammas, Iterable):
-        raise TypeError(f"gammas must be a list of numbers; got {gammas!r}. For one: [{gammas!r}].")
-    levels = [check_gamma(gamma) for gamma in gammas]
-    if not levels:
-        raise ValueError("gammas is empty; pass at least one value of gamma.")
-    if len(set(levels)) < len(levels):
-        repeated = sorted({gamma for gamma in levels if levels.count(gamma) > 1})
-        raise ValueError(
-            f"gammas has {', '.join(f'{gamma:g}' for gamma in repeated)} more than once; pass each "
-            "value once."
-        )
-    return levels
 
 
 def _test_rows(train: Rows, sensitive_features: Any, given: dict[str, Any]) -> list[Rows]:

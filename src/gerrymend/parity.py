@@ -5,7 +5,7 @@ import math
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +28,7 @@ from gerrymend._validation import (
     is_frame,
 )
 from gerrymend.auditor import Auditor
+from gerrymend.callbacks import CallbackSupportMixin, Rounds, end_fit, with_callbacks
 from gerrymend.features import FeatureReader
 from gerrymend.learners import check_estimator_kind, check_uses_weights, make_learner
 from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
@@ -40,13 +41,14 @@ from gerrymend.subgroups import SubgroupClass
 logger = logging.getLogger("gerrymend")
 
 
-class ParityClassifier(ClassifierMixin, BaseEstimator):
+class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A classifier by the game; the two public ones differ in their subgroups and their solver."""
 
     @abstractmethod
     def _subgroup_class(self) -> SubgroupClass:
         """The subgroups that are to be treated alike."""
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -69,6 +71,8 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         """
         (equilibrium,) = self._play(X, y, sensitive_features, sample_weight, [self.gamma])
         self._store(equilibrium)
+        weighted = None if sample_weight is None else {"sample_weight": sample_weight}
+        end_fit(self, X=X, y=y, metadata=weighted)
         return self
 
     def fit_path(
@@ -106,7 +110,7 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         if self.warm_start and hasattr(self, "mixture_"):
             player.mixture_ = self.mixture_
         try:
-            played = player._play(X, y, sensitive_features, sample_weight, list(gammas))
+            played = player._play_path(X, y, sensitive_features, sample_weight, list(gammas))
         except Interrupted as stop:
             stop.models = [self._like(player, one) for one in stop.equilibria]
             raise
@@ -166,6 +170,12 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
             tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
         return tags
 
+    @with_callbacks
+    def _play_path(self, *data: Any) -> list[Equilibrium]:
+        equilibria = self._play(*data)
+        end_fit(self)
+        return equilibria
+
     def _play(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, gammas: list[float]
     ) -> list[Equilibrium]:
@@ -213,16 +223,22 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         learner = make_learner(
             estimator, features, weight, auditor.base_cost, auditor.pressed, order
         )
+        rounds = Rounds.begin(self, max_iter if len(gammas) == 1 else None)
+        listeners: list[Callable[[Round], None]] = [] if rounds is None else [rounds]
+        if self.verbose:
+            listeners.append(_Progress(max_iter))
         try:
             equilibria = solver.play(
                 learner, auditor, gammas=gammas, C=C, max_iter=max_iter, tol=tol,
                 budget=budget, certify=self.certify, known=known,
-                on_round=_Progress(max_iter) if self.verbose else None,
+                on_round=_everyone(listeners),
             )  # fmt: skip
         except Interrupted as stop:
             if len(stop.equilibria) == 1:
                 self._store(stop.equilibria[0])
             raise
+        if rounds is not None:
+            rounds.end()
         for equilibrium in equilibria:
             _warn_unless_converged(
                 equilibrium, C=C, tol=tol, max_iter=max_iter, certify=self.certify
@@ -277,6 +293,18 @@ class ParityClassifier(ClassifierMixin, BaseEstimator):
         check_no_missing(labels, "y")
         self.classes_ = check_labels(labels, "y")
         return np.searchsorted(self.classes_, labels)
+
+
+def _everyone(listeners: Sequence[Callable[[Round], None]]) -> Callable[[Round], None] | None:
+    """One listener for several; None for none, as a round takes time to tell."""
+    if not listeners:
+        return None
+
+    def tell(played: Round) -> None:
+        for listener in listeners:
+            listener(played)
+
+    return tell
 
 
 class _Progress:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import narwhals as nw
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from gerrymend._sums import Array
 from gerrymend.auditing import audit
 from gerrymend.report import AuditReport
+from gerrymend.reporting import frontier_text
 from gerrymend.rows import Rows
 
 # Errors and unfairness are compared to so many digits; what is beyond is rounding.
@@ -64,15 +66,22 @@ class OnRows:
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain data."""
+        worst = self.report.worst
         return {
             "n_rows": self.report.n_rows,
             "error": self.error,
             "unfairness": self.unfairness,
             "upper_bound": self.upper_bound,
             "exact": self.report.exact,
+            "covers": self.report.covers,
             "verdict": self.report.verdict,
             "worst": self.worst,
+            "worst_size": None if worst is None else worst.size,
+            "worst_rate_of": None if worst is None else worst.notion.words,
+            "worst_rate": None if worst is None else worst.rate,
+            "overall_rate": None if worst is None else worst.overall_rate,
             "withheld": self.report.withheld,
+            "min_group_size": self.report.min_group_size,
             "dominated": self.dominated,
         }
 
@@ -98,6 +107,8 @@ class FrontierPoint:
     train, test : OnRows
         Error and audit on the training rows, and on the others, if there are any.
     model : fitted classifier
+    code, command : str or None
+        Python code that trains the model again, or the command that does; None where there is none.
     """
 
     gamma: float
@@ -110,6 +121,8 @@ class FrontierPoint:
     train: OnRows
     test: OnRows | None
     model: Any = field(repr=False)
+    code: str | None = field(default=None, repr=False)
+    command: str | None = field(default=None, repr=False)
 
     @property
     def compared(self) -> OnRows:
@@ -128,6 +141,8 @@ class FrontierPoint:
             "seconds": self.seconds,
             "train": self.train.to_dict(),
             "test": None if self.test is None else self.test.to_dict(),
+            "code": self.code,
+            "command": self.command,
         }
 
 
@@ -139,9 +154,16 @@ class ParetoFrontier:
     ----------
     points : tuple of FrontierPoint
         By notion, estimator and gamma, in the order in which these were given.
+    marginal_points : tuple of FrontierPoint
+        Those of the paper's MARGINAL, where they were asked for. They are dominated if a point of
+        either kind does it; no point is dominated by one of them, nor are they ever suggested.
+    n_missing : int
+        Points that an interrupt kept from being done.
     """
 
     points: tuple[FrontierPoint, ...]
+    marginal_points: tuple[FrontierPoint, ...] = ()
+    n_missing: int = 0
 
     @property
     def suggested(self) -> tuple[FrontierPoint, ...]:
@@ -188,6 +210,10 @@ class ParetoFrontier:
             "points": [
                 {**point.to_dict(), "suggested": point in suggested} for point in self.points
             ],
+            "marginal_points": [
+                {**point.to_dict(), "suggested": False} for point in self.marginal_points
+            ],
+            "n_missing": self.n_missing,
         }
 
     def to_json(self) -> str:
@@ -195,29 +221,52 @@ class ParetoFrontier:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
-        """The frontier as a frame of "pandas", "polars" or "pyarrow", a point a row."""
-        rows = [_flat(one) for one in self.to_dict()["points"]]
+        """The frontier as a frame of "pandas", "polars" or "pyarrow", a point a row.
+
+        Those of MARGINAL come last, marked in the column "marginal".
+        """
+        data = self.to_dict()
+        rows = [
+            {"marginal": bool(marginal), **_flat(one)}
+            for marginal, points in enumerate((data["points"], data["marginal_points"]))
+            for one in points
+        ]
         return nw.from_dicts(rows, backend=backend).to_native()
 
-    def __str__(self) -> str:
-        lines: list[str] = []
-        for notion in self._values("notion"):
-            for estimator in self._values("estimator"):
-                lines += self._table(notion, estimator)
-        lines.append("× dominated: another has no more error and no more unfairness on these rows")
-        if self.suggested:
-            where = "training" if self.points[0].test is None else "test"
-            lines.append(f"* knee on the {where} rows; which to take is a question of policy")
-        return "\n".join(lines)
+    def to_markdown(self) -> str:
+        """The frontier as Markdown: tables, and the worst subgroup of each point in words."""
+        return frontier_text.as_markdown(self.to_dict())
 
-    def _table(self, notion: str, estimator: str) -> list[str]:
-        points = [
-            one for one in self.points if (one.notion, one.estimator) == (notion, estimator)
-        ]  # fmt: skip
-        if not points:  # an interrupt can come before the first
-            return []
-        title = f"{notion.replace('_', ' ')}, {estimator}"
-        return [title, *_header(points[0]), *(_line(one, self.suggested) for one in points), ""]
+    def to_html(self) -> str:
+        """A page to choose on, in one file: it works from a mail, and asks nothing of the network.
+
+        A point is picked in the picture or in the list, two are compared in words, and the code or
+        command that trains the chosen one is there to copy. It needs the extra `report`.
+        """
+        from gerrymend.reporting import frontier_page
+
+        return frontier_page.html(self.to_dict())
+
+    def write_html(self, path: str | Path) -> Path:
+        """Write that page to a file, whole or not at all."""
+        from gerrymend.reporting.page import write_page
+
+        return write_page(self.to_html(), path)
+
+    def _repr_html_(self) -> str | None:
+        """The table for notebooks; None without jinja2, and they show the text."""
+        from gerrymend.reporting import frontier_page
+
+        try:
+            return frontier_page.fragment(self.to_dict())
+        except ImportError:
+            return None
+
+    def __rich__(self) -> Any:
+        return frontier_text.as_rich(self.to_dict())
+
+    def __str__(self) -> str:
+        return frontier_text.as_text(self.to_dict())
 
     def _values(self, name: str) -> list[Any]:
         return list(dict.fromkeys(getattr(point, name) for point in self.points))
@@ -279,38 +328,3 @@ def _flat(point: dict[str, Any]) -> dict[str, Any]:
     if point["test"] is None:
         del flat["test"]
     return flat
-
-
-# "size" is the number of predictors; the figures of a sample end with its mark.
-_POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
-_SAMPLE = "  {error:>7} {unfair:>7} {most:>7}{mark:>2}"
-
-
-def _header(point: FrontierPoint) -> list[str]:
-    names = _SAMPLE.format(error="error", unfair="unfair", most="at most", mark="")
-    samples = [sample for sample in (point.train, point.test) if sample is not None]
-    kinds = ("training", "test")
-    rows = [
-        f"{f'on {sample.report.n_rows:,} {kind} rows':>{len(names) - 2}}  "
-        for sample, kind in zip(samples, kinds, strict=False)
-    ]
-    first = _POINT.format(mark="", gamma="gamma", size="size", reported="reported")
-    return [" " * len(first) + "".join(rows).rstrip(), (first + names * len(samples)).rstrip()]
-
-
-def _line(point: FrontierPoint, suggested: Sequence[FrontierPoint]) -> str:
-    line = _POINT.format(
-        mark="*" if point in suggested else "",
-        gamma=f"{point.gamma:g}",
-        size=point.n_predictors,
-        reported=f"{point.reported_unfairness:.4f}",
-    )
-    for sample in (point.train, point.test):
-        if sample is not None:
-            line += _SAMPLE.format(
-                error=f"{sample.error:.4f}",
-                unfair=f"{sample.unfairness:.4f}",
-                most=f"{sample.upper_bound:.4f}",
-                mark="×" if sample.dominated else "",
-            )
-    return line.rstrip()

@@ -8,6 +8,7 @@ anywhere, so an opened page tells nobody.
 import base64
 import functools
 import hashlib
+import importlib.util
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -42,6 +43,13 @@ def write_page(html: str, path: str | Path) -> Path:
         )
     write_whole(target, html.encode())
     return target
+
+
+def check_extra() -> None:
+    """Say what to install for pages, before any work is done for one."""
+    for package in ("jinja2", "plotly"):
+        if importlib.util.find_spec(package) is None:
+            raise _missing(package)
 
 
 def plotly_script() -> str:

@@ -1,0 +1,44 @@
+"""The `gerrymend fit` command that trains a point of `gerrymend frontier` alone."""
+
+import shlex
+from dataclasses import fields
+from typing import Any
+
+from gerrymend.cli_training_request import TrainingRequest
+
+_OWN = {"file", "gammas", "notion"}  # said by the point, or first
+
+
+def fit_command(
+    request: TrainingRequest, gamma: float, notion: str, estimator: str, out: str = "model.skops"
+) -> str:
+    """A command line for any shell of POSIX's kind, with the options that were given.
+
+    >>> from pathlib import Path
+    >>> request = TrainingRequest(Path("my people.csv"), "y", ["race,sex"], seed=7)
+    >>> fit_command(request, 0.01, "error_rate", "tree")  # doctest: +NORMALIZE_WHITESPACE
+    "gerrymend fit 'my people.csv' --label y --protected race,sex --seed 7 --notion error_rate
+    --estimator tree --gamma 0.01 --out model.skops"
+    """
+    file = str(request.file)
+    words = ["gerrymend", "fit", f"./{file}" if file.startswith("-") else file]
+    for field in fields(request):
+        value = getattr(request, field.name)
+        if field.name not in _OWN and value != field.default:
+            words += _option(f"--{field.name.replace('_', '-')}", value)
+    for name, value in {"notion": notion, "estimator": estimator, "gamma": gamma}.items():
+        words += _option(f"--{name}", value)
+    return shlex.join([*words, "--out", out])
+
+
+def _option(name: str, value: Any) -> list[str]:
+    """An option, again for each of its values; those that look like one are joined to it."""
+    if value is True:
+        return [name]
+    values = value if isinstance(value, list | tuple) else [value]
+    texts = [repr(one) if isinstance(one, float) else str(one) for one in values]
+    return [
+        word
+        for text in texts
+        for word in ([f"{name}={text}"] if text.startswith("-") else [name, text])
+    ]

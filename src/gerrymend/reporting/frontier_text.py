@@ -1,0 +1,159 @@
+"""A frontier as text and as Markdown, from its plain data."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gerrymend.reporting import wording
+
+# "size" is the number of predictors; the figures of a sample end with its mark.
+_POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
+_SAMPLE = "  {error:>7} {unfair:>7} {most:>7}{mark:>2}"
+_MARGINAL = "MARGINAL, for contrast"
+# What Markdown, or HTML in it, would take for a sign of its own.
+_SIGNS = re.compile(r"([\\`*_\[\]<>#|~&$])")
+
+
+def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
+    """Title, whether it is MARGINAL's, and points, of each notion, estimator and kind."""
+    for kind in ("points", "marginal_points"):
+        parts: dict[tuple[str, str], list[Any]] = {}
+        for one in data[kind]:
+            parts.setdefault((one["notion"], one["estimator"]), []).append(one)
+        for (notion, estimator), points in parts.items():
+            title = f"{notion.replace('_', ' ')}, {estimator}"
+            marginal = kind == "marginal_points"
+            yield f"{_MARGINAL}: {title}" if marginal else title, marginal, points
+
+
+def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The training rows, and the test rows if there are any."""
+    yield "training", point["train"]
+    if point["test"] is not None:
+        yield "test", point["test"]
+
+
+def legend(data: Mapping[str, Any]) -> list[str]:
+    """What the marks mean, and what is missing."""
+    lines = ["× dominated: another has no more error and no more unfairness on these rows"]
+    if any(one["suggested"] for one in data["points"]):
+        where = [name for name, _ in samples(data["points"][0])][-1]
+        lines.append(f"* knee on the {where} rows; which to take is a question of policy")
+    if data["n_missing"]:
+        more = "1 more point was" if data["n_missing"] == 1 else f"{data['n_missing']} more were"
+        lines.append(f"Interrupted: {more} asked for.")
+    return lines
+
+
+def as_text(data: Mapping[str, Any]) -> str:
+    """Tables of at most 80 characters a line."""
+    lines: list[str] = []
+    for title, _, points in tables(data):
+        lines += [title, *_header(points[0]), *map(_line, points), ""]
+    return "\n".join([*lines, *legend(data)])
+
+
+def _header(point: Mapping[str, Any]) -> list[str]:
+    names = _SAMPLE.format(error="error", unfair="unfair", most="at most", mark="")
+    over = [
+        "{:>{}}  ".format(f"on {sample['n_rows']:,} {kind} rows", len(names) - 2)
+        for kind, sample in samples(point)
+    ]
+    first = _POINT.format(mark="", gamma="gamma", size="size", reported="reported")
+    return [" " * len(first) + "".join(over).rstrip(), (first + names * len(over)).rstrip()]
+
+
+def _line(point: Mapping[str, Any]) -> str:
+    line = _POINT.format(
+        mark="*" if point["suggested"] else "",
+        gamma=f"{point['gamma']:g}",
+        size=point["n_predictors"],
+        reported=f"{point['reported_unfairness']:.4f}",
+    )
+    for _, sample in samples(point):
+        line += _SAMPLE.format(
+            error=f"{sample['error']:.4f}",
+            unfair=f"{sample['unfairness']:.4f}",
+            most=f"{sample['upper_bound']:.4f}",
+            mark="×" if sample["dominated"] else "",
+        )
+    return line.rstrip()
+
+
+def as_rich(data: Mapping[str, Any]) -> Any:
+    """The same tables for a terminal, by rich."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[Any] = []
+    for title, _, points in tables(data):
+        over = [f"{sample['n_rows']:,} {kind} rows" for kind, sample in samples(points[0])]
+        words = Text(f"{title}; on {' and '.join(over)}")
+        table = Table(title=words, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        heads = ["", "gamma", "size"]
+        for kind, _ in samples(points[0]):
+            heads += [f"{kind}\nerror", "\nunfair", "\nat most", ""]
+        for head in heads:
+            table.add_column(head, justify="right", no_wrap=True)
+        for point in points:
+            style = "bold" if point["suggested"] else ""
+            table.add_row(*map(Text, _rich_cells(point)), style=style)
+        parts.append(table)
+    return Group(*parts, *map(Text, legend(data)))
+
+
+def _rich_cells(point: Mapping[str, Any]) -> list[str]:
+    cells = ["*" if point["suggested"] else "", f"{point['gamma']:g}", str(point["n_predictors"])]
+    for _, sample in samples(point):
+        figures = (sample["error"], sample["unfairness"], sample["upper_bound"])
+        cells += [f"{one:.4f}" for one in figures] + ["×" if sample["dominated"] else ""]
+    return cells
+
+
+def worst_in_words(sample: Mapping[str, Any]) -> str:
+    """Who is treated worst on some rows, how many they are, and how."""
+    if sample["worst"] is None:
+        if sample["withheld"]:
+            return f"not described: fewer than {sample['min_group_size']} of its rows count"
+        return "none differs at all"
+    return (
+        f"{sample['worst']} ({wording.count(sample['worst_size'])} rows): "
+        f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, overall "
+        f"{wording.percent(sample['overall_rate'])}"
+    )
+
+
+def as_markdown(data: Mapping[str, Any]) -> str:
+    """Tables in Markdown; names from the data are escaped."""
+    lines = ["# What each unfairness costs in error", ""]
+    for title, _, points in tables(data):
+        kinds = [kind for kind, _ in samples(points[0])]
+        heads = ["", "gamma", "predictors"]
+        for kind in kinds:
+            heads += [f"error, {kind}", "unfairness", "at most", "worst subgroup found"]
+        lines += [f"## {_escaped(wording.capitalised(title))}", ""]
+        lines += [_row(heads), _row(["---"] * len(heads)), *map(_markdown_line, points), ""]
+    return "\n".join([*lines, *(f"- {_escaped(line)}" for line in legend(data)), ""])
+
+
+def _markdown_line(point: Mapping[str, Any]) -> str:
+    cells = ["knee" if point["suggested"] else "", f"{point['gamma']:g}", point["n_predictors"]]
+    for _, sample in samples(point):
+        cells += [
+            wording.percent(sample["error"]) + (" ×" if sample["dominated"] else ""),
+            wording.unfairness(sample["unfairness"]),
+            wording.unfairness(sample["upper_bound"]),
+            _escaped(worst_in_words(sample)),
+        ]
+    return _row(cells)
+
+
+def _row(cells: list[Any]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _escaped(words: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return _SIGNS.sub(r"\\\1", " ".join(words.split()))
