@@ -28,13 +28,13 @@ class Setting(NamedTuple):
     def code(self, gammas: Sequence[float], gamma: float, data: Mapping[str, str]) -> str | None:
         """Python code that trains the model of one gamma again; None where none can be written.
 
-        The default solver goes from the largest gamma to the smallest, and each starts from what
-        the larger ones found; so they are trained again with it, and the result is the same.
+        The default solver has one pool for all gammas; so they are all trained again, and the
+        result is the same.
         """
         code = Code()
         classifier, shared = self.classifier, [gamma]
         if isinstance(as_solver(classifier.solver), ExponentiatedGradient):
-            shared = sorted((one for one in gammas if one >= gamma), reverse=True)
+            shared = list(gammas)
         try:
             parameters = code.arguments(
                 classifier,
@@ -47,9 +47,9 @@ class Setting(NamedTuple):
         arguments = ["X", "y", *(f"{name}={words}" for name, words in data.items())]
         fit, which, notes = "fit", "", [f"# {', '.join(('X', *_named(data)))}: the training rows."]
         if len(shared) > 1:
-            fit, which = "fit_path", "[-1]"
+            fit, which = "fit_path", f"[{shared.index(gamma)}]"
             arguments.insert(2, f"gammas={code.of(shared)}")
-            notes.append("# Each gamma starts from what the larger ones found; this is the last.")
+            notes.append("# Gammas are trained together, each with what the others found.")
         return "\n".join(
             [
                 *code.imports, "", *notes, f"model = {name}(",
