@@ -14,7 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from gerrymend import LinearThresholds, audit, cli_audit, demo
+from gerrymend import LinearThresholds, audit, cli_audit, cli_parts, demo
 from gerrymend.cli_audit_request import AuditRequest
 from gerrymend.cli_audit_text import wrapped
 from gerrymend.reporting import page as reporting_page
@@ -220,20 +220,20 @@ def test_a_page_for_people(folder, tmp_path, monkeypatch):
     _, out, err = call(*options, "--report", page, "--json", "-")
     assert json.loads(out)["protected_used"] is None
     assert f"The report is in {page}" in err
-    monkeypatch.setattr(reporting_page, "_environment", no_jinja2)
+    monkeypatch.setattr(cli_parts, "check_installed", no_jinja2)
     monkeypatch.setattr(AuditRequest, "audit", None)  # nothing is audited before it is known
     for target, message in [
         (page, "HTML reports need jinja2, .* pip install 'gerrymend.report.'"),
         ("-", "--report - is no file; name one"),
         (tmp_path, "--report .* can't be written"),
-        (folder / "people.csv", "is what is read; name another file"),
+        (folder / "people.csv", "by this command already; name another file"),
     ]:
         code, out, err = call(*options, "--report", target)
         assert (code, out) == (2, "")
         assert_says(err, message)
 
 
-def no_jinja2():
+def no_jinja2(*_):
     raise reporting_page._missing("jinja2")
 
 

@@ -337,9 +337,11 @@ def test_bad_tables_of_fit_exit_with_2(tmp_path, name, message):
 def test_nothing_that_is_read_is_overwritten(folder, model):
     people = folder / "people.csv"
     before = people.read_bytes(), model.read_bytes()
-    assert_refused(fit(people, *USUAL, "--out", people), "is what is read; name another")
+    assert_refused(fit(people, *USUAL, "--out", people), "by this command already; name another")
     for name in (people, folder / "." / "people.csv"):
-        assert_refused(predict(model, people, "--out", name), "is what is read; name another")
+        assert_refused(
+            predict(model, people, "--out", name), "by this command already; name another"
+        )
     assert (people.read_bytes(), model.read_bytes()) == before
 
 

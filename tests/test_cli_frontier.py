@@ -130,6 +130,7 @@ BAD = [
     (["--json", "no/x.json"], "--json no/x.json can't be written"),
     (["--report", "no/x.html"], "--report no/x.html can't be written"),
     (["--report", "-"], "--report - is no file; name one"),
+    (["--report", "both", "--json", "both"], "--report both is read, or written, by this command"),
     (["--jobs", "0"], "--jobs must be 1 or more, or -1 for all cores; got 0"),
 ]
 

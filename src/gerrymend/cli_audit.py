@@ -144,8 +144,9 @@ def run(options: dict[str, Any], json_file: str | None, page: Path | None = None
 
     def work(console: Console) -> int:
         request = AuditRequest(**options)
-        check_target(json_file, "--json", request.file)
-        check_page(page, request.file)
+        read = (request.file, request.holdout)
+        check_target(json_file, "--json", *read)
+        check_page(page, json_file, *read)
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.in_options), progress(console, first) as say:

@@ -162,7 +162,7 @@ def run(
     def work(console: Console) -> int:
         request = TrainingRequest(**options)
         check_target(out, "--out", request.file)
-        check_page(page, request.file, out)
+        check_page(page, out, request.file)
         with (
             notes(console, request.in_options),
             progress(console, f"Reading {request.file}") as say,

@@ -34,6 +34,7 @@ from gerrymend.cli_fit import (
 from gerrymend.cli_parts import (
     Output,
     Say,
+    check_page,
     check_target,
     guarded,
     notes,
@@ -44,7 +45,6 @@ from gerrymend.cli_parts import (
 from gerrymend.cli_refit import fit_command
 from gerrymend.cli_training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
-from gerrymend.reporting.page import check_extra
 
 if TYPE_CHECKING:
     from gerrymend.tradeoffs import FrontierPoint, ParetoFrontier
@@ -166,11 +166,7 @@ def run(options: dict[str, Any], asked: Asked) -> int:
             raise ValueError(f"--jobs must be 1 or more, or -1 for all cores; got {asked.jobs}.")
         request = TrainingRequest(**options, gammas=levels)
         check_target(asked.json_file, "--json", request.file)
-        check_target(asked.report, "--report", request.file)
-        if asked.report is not None:
-            if str(asked.report) == "-":
-                raise ValueError("--report - is no file; name one, as in --report report.html.")
-            check_extra()
+        check_page(asked.report, asked.json_file, request.file, needs=("jinja2", "plotly"))
         with (
             notes(console, request.in_options),
             progress(console, f"Reading {request.file}") as say,

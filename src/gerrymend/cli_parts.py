@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from gerrymend.reporting.page import check_available
+from gerrymend.reporting.page import check_installed
 from gerrymend.reproduction.records import write_text
 
 EXIT_CODES = {"within gamma": 0, "exceeds gamma": 1, "undecided": 3}
@@ -120,27 +120,37 @@ def progress(console: Console, first: str) -> Iterator[Say]:
         yield say
 
 
-def check_target(target: str | Path | None, name: str, *sources: Path) -> None:
-    """A file that can be written, and that is none of the sources; - is standard output."""
+def check_target(target: str | Path | None, name: str, *others: str | Path | None) -> None:
+    """A file that can be written, and none of the command's others; - is standard output."""
     if target is None or str(target) == "-":
         return
     path = Path(target)
     if path.is_dir() or not os.access(path.parent, os.W_OK):
         raise ValueError(f"{name} {path} can't be written; name a file in a folder that can.")
-    for source in sources:
-        if path.exists() and source.exists() and path.samefile(source):
-            raise ValueError(f"{name} {path} is what is read; name another file.")
+    for other in others:
+        if other is not None and _are_one(path, Path(other)):
+            raise ValueError(
+                f"{name} {path} is read, or written, by this command already; name another file."
+            )
 
 
-def check_page(target: Path | None, *sources: Path) -> None:
+def _are_one(path: Path, other: Path) -> bool:
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return path.resolve() == other.resolve()
+
+
+def check_page(
+    target: Path | None, *others: str | Path | None, needs: Sequence[str] = ("jinja2",)
+) -> None:
     """A file that a page can be written to, and what it takes to make one."""
     if target is None:
         return
     if str(target) == "-":
         raise ValueError("--report - is no file; name one, as in --report report.html.")
-    check_target(target, "--report", *sources)
+    check_target(target, "--report", *others)
     try:
-        check_available()
+        check_installed(*needs)
     except ImportError as missing:
         raise ValueError(f"--report {target}: {missing}") from None
 

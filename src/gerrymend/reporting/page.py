@@ -29,11 +29,6 @@ def render(template: str, **context: Any) -> str:
     return str(_environment().get_template(template).render(**context))
 
 
-def check_available() -> None:
-    """Raise what render() would where the template engine is not installed."""
-    _environment()
-
-
 def write_page(html: str, path: str | Path) -> Path:
     """Write a page, whole or not at all."""
     target = Path(path)
@@ -45,9 +40,9 @@ def write_page(html: str, path: str | Path) -> Path:
     return target
 
 
-def check_extra() -> None:
+def check_installed(*packages: str) -> None:
     """Say what to install for pages, before any work is done for one."""
-    for package in ("jinja2", "plotly"):
+    for package in packages:
         if importlib.util.find_spec(package) is None:
             raise _missing(package)
 
