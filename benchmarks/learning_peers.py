@@ -1,8 +1,8 @@
 """Ours beside fairlearn's ExponentiatedGradient and AIF360's GerryFairClassifier, in one run.
 
 Every model is trained on the same standardised rows and audited on them by the same search, its
-randomised decisions as probabilities. Ours is then trained for a little
-less unfairness than theirs has, in less time than theirs took: see `_ours`.
+randomised decisions as probabilities. Ours is then trained for three gammas a little below the
+unfairness that theirs has, in one path and in less time than theirs took: see `_ours`.
 """
 
 import time
@@ -15,7 +15,7 @@ from benchmarks.fits import (
     DATASETS,
     at_hand,
     expected_error,
-    fit,
+    fit_path,
     searched_unfairness,
     show,
     standardised,
@@ -25,11 +25,11 @@ from benchmarks.peers import aif360_fit
 
 FAIRLEARN = [{"eps": eps, "bins": bins} for bins in (2, 4) for eps in (0.005, 0.01, 0.02)]
 GERRYFAIR = [{"gamma": gamma, "n_rounds": 200} for gamma in (0.005, 0.01)]
-# What ours aims at, of their unfairness, until an audit finds it within; and what a unit of it
-# above that costs, at most: enough that it is reached rather than paid for.
-AIMS, PRICE = (0.95, 0.8, 0.6), 30.0
-# The part of what theirs took that each of these may take, and seconds beside GerryFair.
-PART, BESIDE_GERRYFAIR = 0.3, 3.0
+# What ours aims at, of their unfairness, in one path; what a unit of it above that costs, at most:
+# enough that it is reached rather than paid for; and how long a game goes on.
+AIMS, PRICE, TOL = (0.95, 0.8, 0.6), 30.0, 5e-4
+# The part of what theirs took that each gamma may take, and seconds beside GerryFair.
+PART, BESIDE_GERRYFAIR = 0.25, 3.0
 
 
 def intersections(protected, bins):
@@ -89,16 +89,17 @@ def against_peers(datasets=DATASETS, audit_seconds=10.0):
 
 
 def _ours(data, unfairness, budget, audit_seconds):
-    """Ours, at most so unfair if that can be; seconds are those of all tries."""
+    """Ours, the one with the least error of those no more unfair; or the fairest, if none is."""
     X, y, protected = data
-    spent = 0.0
-    for aim in AIMS:
-        fitted = fit(X, y, protected, gamma=aim * unfairness, C=PRICE, budget=budget)
-        spent += fitted.seconds
-        found = searched_unfairness(y, fitted.probability, protected, audit_seconds)
-        if found <= unfairness:
-            break
-    return {"our error": fitted.error, "our unfairness": found, "our seconds": spent}
+    gammas = [aim * unfairness for aim in AIMS]
+    path = fit_path(X, y, protected, gammas, C=PRICE, tol=TOL, budget=budget)
+    tried = [
+        (searched_unfairness(y, one.probability, protected, audit_seconds), one.error)
+        for one in path
+    ]
+    within = [one for one in tried if one[0] <= unfairness]
+    found, error = min(within, key=lambda one: one[1]) if within else min(tried)
+    return {"our error": error, "our unfairness": found, "our seconds": path[0].seconds}
 
 
 def _beside(name, peer, options, data, theirs, audit_seconds):
