@@ -9,7 +9,8 @@ err(D) + Σ_c ν_c·W_c / n; a step of gradient ascent on ν after each play D o
 
 Its plays are candidates for the program beside those that answer subgroups. They are what is left
 where the allowed unfairness is near 0 and subgroups are so many that finding them one by one takes
-too long; where it is large the program has no use for them.
+too long; where it is large the program has no use for them. Strains grow until plays hardly change
+any more; so they start from 0 again after a while, with a Learner that has come elsewhere.
 """
 
 import numpy as np
@@ -20,6 +21,8 @@ from gerrymend.learners import Decisions
 
 # η: a cell that is decided 1 where others are not is worth one error more to the Learner.
 _STEP = 1.0
+# Plays after which the strains start again.
+_START_AGAIN = 18
 
 
 class CellPlay:
@@ -28,6 +31,7 @@ class CellPlay:
     def __init__(self, auditor: Auditor) -> None:
         self._auditor = auditor
         self._strain = [np.zeros((1, len(notion.mass))) for notion in auditor.notions]
+        self._n_plays = 0
 
     def cost(self) -> Array:
         """What deciding 1 costs each row.
@@ -41,8 +45,11 @@ class CellPlay:
 
     def answered(self, decisions: Decisions) -> None:
         """Take the step that the Learner's answer asks for."""
+        self._n_plays += 1
         residuals = self._auditor.residuals(decisions.astype(np.float64)[None], 1)
         for notion, strain, residual in zip(
             self._auditor.notions, self._strain, residuals, strict=True
         ):
             strain += _STEP * residual / notion.mass
+            if self._n_plays % _START_AGAIN == 0:
+                strain[:] = 0.0
