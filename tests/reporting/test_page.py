@@ -29,6 +29,11 @@ def test_text_is_text(templates, open_page, tmp_path):
     assert not opened.outside()
 
 
+def test_text_can_t_turn_what_stands_around_it(templates):
+    html = page.render_page("escaped.html", title="t", text="etar\u202e evil\x00")
+    assert "<h1>etar⟨U+202E⟩ evil⟨U+0000⟩</h1>" in html
+
+
 def test_the_policy_stops_what_a_template_let_through(templates, open_page, tmp_path):
     """Even unescaped, a script that is not the page's own does not run, nothing is fetched."""
     leak = '<img src="https://example.org/leak.png">'

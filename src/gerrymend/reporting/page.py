@@ -78,6 +78,7 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=lambda value: wording.visible(value) if type(value) is str else value,
     )
     environment.globals["wording"] = wording
     environment.globals["style_sheet"] = lambda: Markup(own_script("page.css"))

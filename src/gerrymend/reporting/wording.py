@@ -1,6 +1,19 @@
-"""Numbers and rates as a person would say them."""
+"""Numbers and rates as a person would say them, and names from the data as they can be shown."""
 
 import math
+import re
+
+# What turns or hides text around it: bidirectional controls, and control characters but line ends.
+_INVISIBLE = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f]")
+
+
+def visible(text: str) -> str:
+    """Text whose control characters are written out, so that none can turn what stands around it.
+
+    >>> print(visible("live\u202e positive"))
+    live⟨U+202E⟩ positive
+    """
+    return _INVISIBLE.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
 def percent(rate: float) -> str:
