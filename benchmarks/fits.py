@@ -64,26 +64,11 @@ class Fit(NamedTuple):
 def fit(X, y, protected, **parameters):
     """Fit ours; the clock is on for `fit` alone."""
     model = SubgroupParityClassifier(LogisticRegression(), random_state=0, **parameters)
-    seconds = _timed(model.fit, X, y, sensitive_features=protected)[1]
-    return _fitted(model, X, y, seconds)
-
-
-def fit_path(X, y, protected, gammas, **parameters):
-    """Fit ours for several gammas in one call; the seconds of each are those of all."""
-    model = SubgroupParityClassifier(LogisticRegression(), random_state=0, **parameters)
-    path, seconds = _timed(model.fit_path, X, y, gammas=gammas, sensitive_features=protected)
-    return [_fitted(one, X, y, seconds) for one in path]
-
-
-def _timed(work, *arguments, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is measured what it came to
         start = time.perf_counter()
-        done = work(*arguments, **options)
-        return done, time.perf_counter() - start
-
-
-def _fitted(model, X, y, seconds):
+        model.fit(X, y, sensitive_features=protected)
+        seconds = time.perf_counter() - start
     p = model.predict_proba(X)[:, 1]
     return Fit(model, p, expected_error(y, p), seconds)
 
