@@ -36,6 +36,8 @@ def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def legend(data: Mapping[str, Any]) -> list[str]:
     """What the marks mean, and what is missing."""
     lines = ["× dominated: another has no more error and no more unfairness on these rows"]
+    if data["marginal_points"]:
+        lines.append("MARGINAL's are models too: they dominate as others do, and are no knee")
     if any(one["suggested"] for one in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")

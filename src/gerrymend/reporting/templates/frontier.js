@@ -270,7 +270,7 @@
     const own = shown().filter((one) => !one.marginal);
     const names = [...new Set(own.map((one) => one.estimator))];
     const items = names.map((name) => keyItem(look(own.find((one) => one.estimator === name)), true, name));
-    if (own.some((one) => figures(one).dominated)) items.push(keyItem(look(own[0]), false, "hollow: beaten by another"));
+    if (own.some((one) => figures(one).dominated)) items.push(keyItem(look(own[0]), false, "hollow: beaten by another model"));
     if (shown().some((one) => one.marginal)) items.push(keyItem(MARGINAL, true, "MARGINAL: fair to one attribute at a time"));
     if (shown().some((one) => figures(one).upper_bound > figures(one).unfairness + 1e-9)) items.push(element("li", "line to the right: what is not ruled out"));
     byId("key").replaceChildren(...items);
