@@ -23,7 +23,8 @@ class FrontierDisplay(Display):
     """The models of a frontier as points (error, unfairness), on training and test rows.
 
     Points that another one beats, MARGINAL's included, are hollow. Faint bars reach to what no
-    subgroup exceeds, and are cut off at the top. The knee is a place to start talking, not a choice.
+    subgroup exceeds, and are cut off at the top. The knee is a place to start talking, and no
+    choice.
 
     Parameters
     ----------

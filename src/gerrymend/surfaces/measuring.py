@@ -50,7 +50,8 @@ def discrimination_surface(
         Measure both attributes in standard deviations; False is the paper's, which had both between
         0 and 1.
     min_group_size : int, default=10
-        Groups with fewer rows that count, inside or outside, are not shown.
+        Groups with fewer rows that count, inside or outside, are not shown, and groups that differ
+        by fewer are shown as one.
 
     Returns
     -------
@@ -116,20 +117,28 @@ def measure_surface(
         first.columns, first.weight.sum(axis=0), attributes, thetas, standardize=standardize
     )
     groups = _sizes(planes, seen[0])
-    hidden = np.minimum(groups.counted, seen[0].rows.sum() - groups.counted) < min_group_size
+    large = np.minimum(groups.counted, seen[0].rows.sum() - groups.counted) >= min_group_size
+    rows = first.n_rows.sum(axis=0).astype(float)
+    counted = np.zeros(len(rows))
+    counted[seen[0].cells.active] = seen[0].rows
+    shown = planes.shown(first.columns, rows, counted, large, min_group_size)
+
+    def of_shown(values: Array) -> Array:
+        return np.where(shown < 0, np.nan, values.ravel()[shown])
+
     residuals = np.stack([one.residual for one in seen])
     unfairness = planes.sums(_active(seen[0]), residuals) / first.total_weight
     return DiscriminationSurface(
         attributes=planes.names,
         notion=notion,
         thetas=planes.thetas,
-        subgroups=planes.describe(first.columns, ~hidden),
-        size=np.where(hidden, np.nan, groups.size),
-        share=np.where(hidden, np.nan, groups.mass / first.total_weight),
+        subgroups=planes.describe(first.columns, shown),
+        size=of_shown(groups.size),
+        share=of_shown(groups.mass / first.total_weight),
         rounds=tuple(
             SurfaceRound(
                 name=name if isinstance(name, int) else str(name),
-                unfairness=np.where(hidden, np.nan, values),
+                unfairness=of_shown(values),
                 overall_rate=float(one.outcomes.sum() / one.cells.mass.sum()),
                 error=error_of(one.tally),
             )

@@ -62,9 +62,9 @@ class DiscriminationSurface:
 
     A group is {θ·z > 0}, with z the two attributes in standard deviations from their mean (the
     paper has θ·z < 0, and no standard deviations). Groups with fewer than `min_group_size` rows
-    that count, inside or outside, are not shown. Neighbouring groups may still differ by a few
-    rows, whose decisions someone who knows their attributes could work out: as with any table of
-    many groups, choose a coarser grid (`thetas`) before you publish one of few rows.
+    that count, inside or outside, are not shown; and groups that differ by fewer are shown as one,
+    the nearest by the angle of θ. So whatever is added and subtracted of the groups that are shown
+    is of no row, or of at least so many that count. With `min_group_size=1` every group is shown.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class DiscriminationSurface:
     thetas : array (k,)
         θ₁ by row of the arrays, and θ₂ by column.
     subgroups : k lists of k str or None
-        Who is in each group, in words.
+        Who is in the group that each square shows, in words.
     size, share : arrays (k, k)
         Rows in the group; and the weight of those that count, over the weight of all rows. NaN
         where the group is not shown.
@@ -173,7 +173,10 @@ class DiscriminationSurface:
         return rates
 
     def worst(self, number: int = -1) -> dict[str, Any] | None:
-        """The worst group that is shown in a round, as plain data; None where none is shown."""
+        """The worst group that is shown in a round, as plain data; None where none is shown.
+
+        Its θ is that of a square that shows it.
+        """
         one = self.rounds[number]
         if one.place is None:
             return None
@@ -188,7 +191,7 @@ class DiscriminationSurface:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The surface as plain data; nothing of a row is in it, and None where nothing is shown."""
+        """The surface as plain data: sums over groups alone, and None where nothing is shown."""
         return {
             "attributes": list(self.attributes),
             "notion": self.notion.to_dict(),
