@@ -306,8 +306,9 @@ def test_a_surface_of_an_estimator_and_of_nobody(data, fitted):
     p = fitted.predict_proba(data.data)[:, 1]
     expected = discrimination_surface(data.target, p, decision_probabilities=True, **how)
     assert display.surface.to_dict() == expected.to_dict()
+    numbers = {"a": data.data[:, 0], "b": data.data[:, 1]}
     nobody = SurfaceDisplay.from_predictions(
-        data.target, 1 - data.target, min_group_size=400, **how
+        data.target, 1 - data.target, sensitive_features=numbers, min_group_size=400
     )
     assert nobody.mesh_ is None
     assert "No group has 400 rows" in nobody.ax_.texts[0].get_text()

@@ -286,13 +286,48 @@ def test_plain_data(toy):
 
 def test_where_every_group_is_too_small_none_is_shown(toy):
     _, y, protected = toy
-    surface = discrimination_surface(
-        y, 1 - y, sensitive_features=protected, attributes=("age", "sex"), min_group_size=200
-    )
+    numbers = {"age": protected["age"], "other": np.arange(len(y)) % 7}
+    surface = discrimination_surface(y, 1 - y, sensitive_features=numbers, min_group_size=200)
     assert surface.limit == 0.0
     assert surface.worst() is None
     assert surface.rounds[0].place is None
     assert all(one is None for row in surface.subgroups for one in row)
+
+
+def test_what_would_be_of_a_few_rows_is_withheld():
+    """The overall rate of 6 negatives; and the error of all, which less theirs is that of 6."""
+    age, income, y, decided = people(0)
+    numbers = {"age": age, "income": income}
+    few = np.arange(len(y)) >= 6
+    (one,) = discrimination_surface(few, decided, sensitive_features=numbers).rounds
+    assert np.isnan([one.overall_rate, one.error]).all()
+    (other,) = discrimination_surface(~few, decided, sensitive_features=numbers).rounds
+    assert other.overall_rate == decided[6:].mean()
+    assert math.isnan(other.error)
+    (whole,) = discrimination_surface(
+        ~few, decided, sensitive_features=numbers, notion="statistical_parity"
+    ).rounds
+    assert whole.overall_rate == decided.mean()
+    assert whole.error == np.mean(decided != ~few)
+    (bare,) = discrimination_surface(
+        few[:9], decided[:9], sensitive_features={name: v[:9] for name, v in numbers.items()},
+        notion="error_rate",
+    ).rounds  # fmt: skip
+    assert np.isnan([bare.overall_rate, bare.error]).all()
+
+
+def test_a_rare_value_is_refused_before_any_work(toy):
+    X, y, protected = toy
+    rare = protected.assign(race=np.where(np.arange(len(y)) < 9, "rare", protected["race"]))
+    how = {"sensitive_features": rare, "attributes": ("age", ("race", "rare"))}
+    message = "race = rare, which 9 rows have: fewer than min_group_size=10. Name another"
+    with pytest.raises(ValueError, match=message):
+        discrimination_surface(y, y, **how)
+    with pytest.raises(ValueError, match=message):
+        DiscriminationSurface.from_training(SubgroupParityClassifier("no estimator"), X, y, **how)
+    most = {"a": np.where(np.arange(len(y)) < 9, "rare", "usual"), "b": protected["age"]}
+    with pytest.raises(ValueError, match="a = usual, which 9 rows lack"):
+        discrimination_surface(y, y, sensitive_features=most, attributes=(("a", "usual"), "b"))
 
 
 @pytest.mark.parametrize("solver", ["fictitious_play", "exponentiated_gradient", "no_regret"])

@@ -151,6 +151,24 @@ def two_terms(columns: Sequence[Column], weight: Array, attributes: Any) -> Line
     return LinearEncoding(terms, {name: by_name[name].categories for name in used})
 
 
+def check_not_rare(
+    encoding: LinearEncoding, columns: Sequence[Column], rows: Array, smallest: int
+) -> None:
+    """Refuse a value that so few rows have, or lack, that its name is about them."""
+    by_name = {column.name: column for column in columns}
+    for term in encoding.terms:
+        if not term.categorical:
+            continue
+        have = int(rows[by_name[term.attribute].equals(term.value)].sum())
+        fewest = min(have, int(rows.sum()) - have)
+        if 0 < fewest < smallest:
+            do = "have" if fewest == have else "lack"
+            raise ValueError(
+                f"attributes has {_words(term)}, which {fewest} rows {do}: fewer than "
+                f"min_group_size={smallest}. Name another value, or merge rare ones."
+            )
+
+
 def _term(asked: Any, columns: dict[str, Column], weight: Array) -> Term:
     name, *values = asked if isinstance(asked, tuple | list) else (asked,)
     if name not in columns or len(values) > 1:

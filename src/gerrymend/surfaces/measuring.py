@@ -1,5 +1,6 @@
 """From decisions to a surface: sums by cell, and what the half-planes make of them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from gerrymend._validation import check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.protected import Cells, Column, distinct_rows, take_rows
 from gerrymend.reading import read_tally
-from gerrymend.surfaces.half_planes import HalfPlanes, two_terms
+from gerrymend.surfaces.half_planes import HalfPlanes, check_not_rare, two_terms
 from gerrymend.surfaces.surface import DiscriminationSurface, SurfaceRound
 from gerrymend.tally import NotionTally, Tally
 
@@ -41,7 +42,8 @@ def discrimination_surface(
         As in audit(); or a mapping from names (or rounds) to these, for several models.
     attributes : pair
         Two of the protected attributes: the name of a number, or of a category with two values; or
-        (name, value) for one value of a category. Not needed where there are just two.
+        (name, value) for one value of a category, which at least `min_group_size` rows must have.
+        Not needed where there are just two.
     notion : str or FairnessNotion
         One rate.
     thetas : sequence of float, optional
@@ -92,7 +94,7 @@ def discrimination_surface(
         "sample_weight": sample_weight,
     }
     tallies = {
-        name: over_two(read_tally(data, given | {"y_pred": one}, decided), attributes)
+        name: over_two(read_tally(data, given | {"y_pred": one}, decided), attributes, smallest)
         for name, one in models.items()
     }
     return measure_surface(
@@ -139,8 +141,8 @@ def measure_surface(
             SurfaceRound(
                 name=name if isinstance(name, int) else str(name),
                 unfairness=of_shown(values),
-                overall_rate=float(one.outcomes.sum() / one.cells.mass.sum()),
-                error=error_of(one.tally),
+                overall_rate=_overall_rate(one, min_group_size),
+                error=_error(one, min_group_size),
             )
             for name, one, values in zip(tallies, seen, unfairness, strict=True)
         ),
@@ -169,10 +171,11 @@ def _active(seen: NotionTally) -> tuple[Column, ...]:
     return take_rows(seen.tally.columns, seen.cells.active)
 
 
-def over_two(tally: Tally, attributes: Any) -> Tally:
+def over_two(tally: Tally, attributes: Any, smallest: int) -> Tally:
     """The same sums by the values of the two attributes alone."""
-    used = two_terms(tally.columns, tally.weight.sum(axis=0), attributes).levels
-    cells = distinct_rows([column for column in tally.columns if column.name in used])
+    encoding = two_terms(tally.columns, tally.weight.sum(axis=0), attributes)
+    check_not_rare(encoding, tally.columns, tally.n_rows.sum(axis=0).astype(float), smallest)
+    cells = distinct_rows([column for column in tally.columns if column.name in encoding.levels])
     both = Cells(cells.columns, np.tile(cells.index, 2))
     return Tally.of_sums(
         both,
@@ -186,8 +189,22 @@ def over_two(tally: Tally, attributes: Any) -> Tally:
     )
 
 
-def error_of(tally: Tally) -> float:
-    """The expected error of the decisions behind a tally."""
+def _overall_rate(seen: NotionTally, smallest: int) -> float:
+    """The rate of all rows that count; NaN of so few that it would be about them."""
+    if seen.rows.sum() < smallest:
+        return math.nan
+    return float(seen.outcomes.sum() / seen.cells.mass.sum())
+
+
+def _error(seen: NotionTally, smallest: int) -> float:
+    """The expected error of all decisions; NaN where it would tell that of a few.
+
+    Beside the overall rate it does so, too, where there are few rows that don't count.
+    """
+    tally, counted = seen.tally, seen.rows.sum()
+    others = (tally.n_rows if tally.n_counted is None else tally.n_counted).sum() - counted
+    if counted + others < smallest or 0 < counted < smallest or 0 < others < smallest:
+        return math.nan
     wrong = tally.positive[0].sum() + (tally.weight[1] - tally.positive[1]).sum()
     return float(wrong / tally.total_weight)
 

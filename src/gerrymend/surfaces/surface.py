@@ -1,6 +1,7 @@
 """DiscriminationSurface: the signed unfairness of half-planes of two attributes, as plain data."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,8 @@ class SurfaceRound:
         Signed: positive where the group's rate is above the overall one. NaN where the group is
         too small to be shown.
     overall_rate, error : float
-        The rate of all rows that count, and the error.
+        The rate of all rows that count, and the error; NaN where they would be of fewer than
+        `min_group_size` rows.
     """
 
     name: int | str
@@ -149,13 +151,14 @@ class DiscriminationSurface:
         from gerrymend.surfaces.measuring import measure_surface
         from gerrymend.surfaces.training import watch_training
 
+        smallest = check_whole(min_group_size, "min_group_size", low=1)
         watched = watch_training(
-            classifier, X, y, sensitive_features, sample_weight, attributes, rounds, notion
-        )
+            classifier, X, y, sensitive_features, sample_weight, attributes, rounds, notion,
+            smallest,
+        )  # fmt: skip
         return measure_surface(
             watched.tallies, watched.notion, attributes,
-            thetas=thetas, standardize=True,
-            min_group_size=check_whole(min_group_size, "min_group_size", low=1),
+            thetas=thetas, standardize=True, min_group_size=smallest,
         )  # fmt: skip
 
     @property
@@ -205,8 +208,8 @@ class DiscriminationSurface:
             "rounds": [
                 {
                     "name": one.name,
-                    "error": one.error,
-                    "overall_rate": one.overall_rate,
+                    "error": _known(one.error),
+                    "overall_rate": _known(one.overall_rate),
                     "unfairness": _plain(one.unfairness, float),
                     "place": None if one.place is None else list(one.place),
                     "worst": self.worst(i),
@@ -239,6 +242,11 @@ class DiscriminationSurface:
             return surface_fragment(self.to_dict())
         except ImportError:
             return None
+
+
+def _known(value: float) -> float | None:
+    """None for what is not shown."""
+    return None if math.isnan(value) else value
 
 
 def _plain(values: Array, kind: type) -> list[list[Any]]:
