@@ -20,7 +20,7 @@ from gerrymend import (
     pareto_frontier,
 )
 from gerrymend.datasets import make_intersectional
-from gerrymend.reporting import frontier_page, wording
+from gerrymend.reporting import frontier_page, frontier_text, wording
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
@@ -200,6 +200,43 @@ def test_hostile_names_are_text(open_page, tmp_path):
         assert "<img" not in text.replace("\\<", "")
 
 
+def test_no_name_turns_the_words_around_it(open_page, tmp_path):
+    """Neither on the page, whose script is given data, nor in Markdown or the text."""
+    rows = np.arange(400)
+    turns = "live\u202e"
+    frontier = frontier_of(
+        protected={turns: np.array([turns, "b"])[rows % 2]}, gammas=[0.0, 0.05],
+        estimators={turns: LinearRegression()},
+    )  # fmt: skip
+    opened = open_page(frontier.write_html(tmp_path / "frontier.html"))
+    assert "live⟨U+202E⟩" in pair(opened.page)["Trained"][0]
+    assert opened.page.locator("tbody[data-estimator]").first.is_visible()
+    shown = (opened.page.text_content("html"), frontier.to_markdown(), str(frontier),
+             frontier._repr_html_())  # fmt: skip
+    for text in shown:
+        assert "\u202e" not in text
+        assert "live⟨U+202E⟩" in text
+    assert not opened.errors
+
+
+def test_markdown_makes_no_links(frontier):
+    named = replace(frontier.points[0], estimator="www.evil.example http://evil.example #1")
+    text = replace(frontier, points=(named,)).to_markdown()
+    assert r"www\.evil.example http\://evil.example \#1" in text
+
+
+def test_bounds_are_rounded_up_and_exact_ones_are_the_same(frontier):
+    data = frontier.to_dict()
+    data["points"][0]["test"] |= {"unfairness": 0.1, "upper_bound": 0.10625, "exact": False}
+    data["points"][1]["test"] |= {"exact": True}
+    first, second = (one["samples"]["test"] for one in frontier_page.page_view(data)["points"][:2])
+    assert first["at_most_words"] == "0.1063"
+    assert first["bound_words"] == "proven to be at most 0.1063"
+    assert second["at_most_words"] == "the same"
+    assert "0.1063" in frontier_text.as_text(data)
+    assert "0.1063" in frontier_text.as_markdown(data)
+
+
 def test_without_scripts_a_table_remains(frontier, chromium, tmp_path):
     path = frontier.write_html(tmp_path / "frontier.html")
     context = chromium.new_context(
@@ -360,5 +397,6 @@ def test_a_terminal_shows_tables(frontier):
     for point in (*frontier.points, *frontier.marginal_points):
         for sample in (point.train, point.test):
             assert f"{sample.error:.4f}" in text
-            assert f"{sample.upper_bound:.4f}" in text
+            most = "same" if sample.report.exact else wording.bound(sample.upper_bound)
+            assert f" {most} " in text
     assert text.count("×") == str(frontier).count("×")

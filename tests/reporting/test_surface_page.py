@@ -122,6 +122,13 @@ def test_names_from_the_data_are_text(open_page, tmp_path):
     assert not opened.outside()
 
 
+def test_no_name_turns_the_words_around_it(open_page, tmp_path):
+    surface = fake(("live\u202e", "race"))
+    page = open_page(surface.write_html(tmp_path / "surface.html")).page
+    assert "live⟨U+202E⟩" in page.inner_text("#group-words")
+    assert "\u202e" not in page.text_content("html") + surface._repr_html_()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_long_names_on_a_phone(scheme, open_page, tmp_path):
     names = ("a" * 80, "the share of households " * 4 + "x")

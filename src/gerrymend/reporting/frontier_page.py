@@ -44,7 +44,7 @@ def html(data: Mapping[str, Any]) -> str:
         "frontier.html",
         title="What a fairer treatment costs",
         scripts=[page.own_script("frontier.js"), page.plotly_script()],
-        view=page_view(data),
+        view=page.visible_data(page_view(data)),
         version=importlib.metadata.version("gerrymend"),
         date=f"{datetime.date.today():%-d %B %Y}",
     )
@@ -52,7 +52,7 @@ def html(data: Mapping[str, Any]) -> str:
 
 def fragment(data: Mapping[str, Any]) -> str:
     """The table alone, for notebooks."""
-    return page.render("frontier_fragment.html", view=page_view(data))
+    return page.render("frontier_fragment.html", view=page.visible_data(page_view(data)))
 
 
 def _rows_words(data: Mapping[str, Any], key: str) -> str:
@@ -137,10 +137,10 @@ def _sample(sample: Mapping[str, Any]) -> View:
         "dominated": sample["dominated"],
         "error_words": wording.percent(sample["error"]),
         "unfairness_words": wording.unfairness(sample["unfairness"]),
-        "at_most_words": wording.unfairness(sample["upper_bound"]),
+        "at_most_words": "the same" if sample["exact"] else wording.bound(sample["upper_bound"]),
         "bound_words": "exact: proven that none is worse"
         if sample["exact"]
-        else f"proven to be at most {wording.unfairness(sample['upper_bound'])}",
+        else f"proven to be at most {wording.bound(sample['upper_bound'])}",
         "worst": _who(sample),
         "treatment": _treatment(sample),
     }
