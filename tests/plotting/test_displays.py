@@ -1,6 +1,7 @@
 """Displays: what is drawn is the data, on the Axes that was given."""
 
 import itertools
+import json
 import subprocess
 import sys
 
@@ -269,6 +270,19 @@ def test_convergence(fitted):
     assert f"gap at the end {fitted.gap_:.4f}" in display.ax_.get_xlabel()
     styles = [one.get_linestyle() for one in (*display.ax_.get_lines(), *right.get_lines())]
     assert len(set(styles)) == 3  # never colour alone
+
+
+def test_a_history_that_was_kept(fitted):
+    kept = json.loads(json.dumps(
+        {name: fitted.history_[name].tolist() for name in ("round", "error", "unfairness")}
+    ))  # fmt: skip
+    for kind in (TrajectoryDisplay, ConvergenceDisplay):
+        display, other = kind.from_report(kept, gamma=fitted.gamma), kind.from_estimator(fitted)
+        np.testing.assert_array_equal(display.error, other.error)
+        np.testing.assert_array_equal(display.rounds, other.rounds)
+        assert display.gamma == other.gamma
+        with pytest.raises(TypeError, match=r"history must be a mapping(?s:.*)from_estimator\(\)"):
+            kind.from_report(fitted, gamma=0.1)
 
 
 def test_a_history_of_one_round():
