@@ -178,6 +178,25 @@ def test_it_fits_its_window(frontier, open_page, tmp_path, width, scheme):
     assert not opened.errors
 
 
+def test_on_paper_nothing_asks_for_a_hand(opened):
+    page = opened.page
+    page.emulate_media(media="print")
+    assert not page.locator("input[type=radio]:visible").count()
+    assert "Choose A and B" not in page.inner_text("main")
+    assert "0.05" in page.inner_text(".notion table")
+
+
+def test_a_letter_beside_the_left_most_point_is_whole(frontier, open_page, tmp_path):
+    opened = open_page(frontier.write_html(tmp_path / "f.html"), width=390)
+    page = opened.page
+    tests = [point.test.unfairness for point in frontier.points]
+    page.check(f'input[name^="a-"][value="{int(np.argmin(tests))}"]')
+    letter = page.locator("#plot .textpoint text").first
+    assert letter.text_content() == "A"
+    assert not letter.evaluate("it => Boolean(it.closest('[clip-path]'))")
+    assert letter.bounding_box()["x"] >= page.locator("#plot").bounding_box()["x"]
+
+
 def test_hostile_names_are_text(open_page, tmp_path):
     rows = np.arange(400)
     protected = {HOSTILE: np.array([HOSTILE, "b"])[rows % 2], "long " * 16: rows % 3}

@@ -125,7 +125,7 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
             return f"not described: fewer than {sample['min_group_size']} of its rows count"
         return "none differs at all"
     return (
-        f"{sample['worst']} ({wording.count(sample['worst_size'])} rows): "
+        f"{wording.visible(sample['worst'])} ({wording.count(sample['worst_size'])} rows): "
         f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, overall "
         f"{wording.percent(sample['overall_rate'])}"
     )

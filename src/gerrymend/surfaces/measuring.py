@@ -75,6 +75,10 @@ def discrimination_surface(
     ('race = blue and gender = man', 200, 1.0, 0.0625)
     >>> worst["theta"]
     [1.0, 1.0]
+    >>> print(surface)
+    Discrimination surface of race = blue and gender = man: false positive rate, 800 rows
+      decisions: race = blue and gender = man
+        200 rows; rate 100 %, overall 50 %; unfairness 0.0625
     """
     if not isinstance(standardize, bool):
         raise TypeError(f"standardize must be True or False; got {standardize!r}.")

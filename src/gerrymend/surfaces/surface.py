@@ -222,6 +222,17 @@ class DiscriminationSurface:
         """The surface as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
+    def to_markdown(self) -> str:
+        """The worst group of each round as Markdown; text from the data is escaped."""
+        from gerrymend.reporting.surface_text import as_markdown
+
+        return as_markdown(self.to_dict())
+
+    def __str__(self) -> str:
+        from gerrymend.reporting.surface_text import as_text
+
+        return as_text(self.to_dict())
+
     def to_html(self) -> str:
         """The surface as one HTML page, to be turned over rounds; it needs `gerrymend[report]`."""
         from gerrymend.reporting.surface_page import surface_page

@@ -204,7 +204,7 @@
 
   function rings() {
     return [["A", state.a, "middle left"], ["B", state.b, "middle right"]].filter(([, one]) => one && shown().includes(one)).map(([letter, one, side]) => ({
-      type: "scatter", mode: "markers+text", hoverinfo: "skip", x: [figures(one).unfairness], y: [figures(one).error], text: [letter], textposition: side,
+      type: "scatter", mode: "markers+text", hoverinfo: "skip", cliponaxis: false, x: [figures(one).unfairness], y: [figures(one).error], text: [letter], textposition: side,
       textfont: { size: 18, weight: 700, color: colour("--ink") }, customdata: [one.place],
       marker: { size: 25, symbol: "circle-open", line: { width: 3, color: colour("--ink") }, color: colour("--ink") },
     }));
