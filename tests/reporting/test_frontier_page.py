@@ -244,6 +244,14 @@ def test_markdown_makes_no_links(frontier):
     assert r"www\.evil.example http\://evil.example \#1" in text
 
 
+def test_what_is_said_of_the_ends_is_said_without_marginal(frontier):
+    def words(one):
+        return frontier_page.page_view(one.to_dict())["notions"][0]["summary"]
+
+    assert words(frontier).startswith("4 models were trained, MARGINAL’s aside.")
+    assert words(replace(frontier, marginal_points=())).startswith("4 models were trained. On")
+
+
 def test_bounds_are_rounded_up_and_exact_ones_are_the_same(frontier):
     data = frontier.to_dict()
     data["points"][0]["test"] |= {"unfairness": 0.1, "upper_bound": 0.10625, "exact": False}

@@ -66,7 +66,7 @@ def _notion(name: str, everyone: Sequence[View], key: str) -> View:
     return {
         "name": name,
         "words": _notion_words(name),
-        "summary": _summary([one for one in points if not one["marginal"]], key),
+        "summary": _summary(points, key),
         "tables": [
             {
                 "estimator": estimator,
@@ -85,29 +85,31 @@ def _notion_words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _summary(points: Sequence[View], key: str) -> str:
-    """The two ends of what there is to choose from."""
+def _summary(everyone: Sequence[View], key: str) -> str:
+    """The two ends of what there is to choose from, MARGINAL's aside."""
+    points = [one for one in everyone if not one["marginal"]]
+    aside = ", MARGINAL’s aside" if len(points) < len(everyone) else ""
     figures = [one["samples"][key] for one in points]
     on = f"On the {_KINDS[key]}"
     if len(points) == 1:
         (one,) = figures
         return (
-            f"One model was trained. {on} {one['error_words']} of decisions are wrong, and the "
-            f"unfairness to the worst-treated subgroup found is {one['unfairness_words']}."
+            f"One model was trained{aside}. {on} {one['error_words']} of decisions are wrong, and "
+            f"the unfairness to the worst-treated subgroup found is {one['unfairness_words']}."
         )
     accurate = min(figures, key=lambda one: (one["error"], one["unfairness"]))
     fair = min(figures, key=lambda one: (one["unfairness"], one["error"]))
     if accurate is fair:
         return (
-            f"{len(points)} models were trained. {on} one of them is both the most accurate and "
-            f"the fairest: {fair['error_words']} of its decisions are wrong, and the unfairness to "
-            f"its worst-treated subgroup is {fair['unfairness_words']}."
+            f"{len(points)} models were trained{aside}. {on} one of them is both the most accurate "
+            f"and the fairest: {fair['error_words']} of its decisions are wrong, and the "
+            f"unfairness to its worst-treated subgroup is {fair['unfairness_words']}."
         )
     return (
-        f"{len(points)} models were trained. {on} the most accurate decides "
+        f"{len(points)} models were trained{aside}. {on} the most accurate of them decides "
         f"{accurate['error_words']} wrongly, with an unfairness of "
-        f"{accurate['unfairness_words']} to its worst-treated subgroup; the fairest decides "
-        f"{fair['error_words']} wrongly, with {fair['unfairness_words']}."
+        f"{accurate['unfairness_words']} to its worst-treated subgroup; the fairest of them "
+        f"decides {fair['error_words']} wrongly, with {fair['unfairness_words']}."
     )
 
 
