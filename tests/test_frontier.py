@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,14 @@ from gerrymend import (
 )
 from gerrymend.datasets import make_intersectional
 from gerrymend.rows import Rows
-from gerrymend.tradeoffs import dominated, knee
+from gerrymend.tradeoffs import (
+    FrontierPoint,
+    OnRows,
+    ParetoFrontier,
+    dominated,
+    knee,
+    mark_dominated,
+)
 
 GAMMAS = [0.0, 0.01, 0.05]
 
@@ -52,6 +60,18 @@ def frontier_of(data, clf=None, **options):
 def figures(frontier):
     """All but how long it took, and how the call that made it was written."""
     return [{**point, "seconds": 0, "code": ""} for point in frontier.to_dict()["points"]]
+
+
+def beats(one, other):
+    return (
+        one.error <= other.error and one.unfairness <= other.unfairness
+        and (one.error < other.error or one.unfairness < other.unfairness)
+    )  # fmt: skip
+
+
+def on_rows(error, unfairness):
+    """A model on some rows of which only two figures matter."""
+    return OnRows(error, SimpleNamespace(unfairness=unfairness))
 
 
 def test_points_are_what_fit_path_and_audit_give(data):
@@ -161,18 +181,18 @@ def test_what_is_audited_is_stronger_than_what_was_trained_against(data):
 def test_marginal_points_are_what_the_other_classifier_gives(data):
     frontier = frontier_of(data, marginal=True, test_size=0.3)
     alone = frontier_of(data, test_size=0.3)
-    assert figures(frontier) == figures(alone)
+    for point, same in zip(frontier.points, alone.points, strict=True):
+        assert point.train.report.to_dict() == same.train.report.to_dict()
+        assert point.test.error == same.test.error
     trained = MarginalParityClassifier(LinearRegression(), max_iter=20, tol=None, random_state=3)
     other = frontier_of(data, trained, audit_subgroups="conjunctions", test_size=0.3)
     for point, expected in zip(frontier.marginal_points, other.points, strict=True):
         for one, same in ((point.train, expected.train), (point.test, expected.test)):
             assert one.report.to_dict() == same.report.to_dict()
-            everyone = [(p.train if one is point.train else p.test) for p in
-                        (*frontier.points, *frontier.marginal_points)]  # fmt: skip
-            assert one.dominated == any(
-                p.error <= one.error and p.unfairness <= one.unfairness
-                and (p.error < one.error or p.unfairness < one.unfairness) for p in everyone
-            )  # fmt: skip
+    everyone = (*frontier.points, *frontier.marginal_points)
+    for sample in ("train", "test"):
+        seen = [getattr(point, sample) for point in everyone]
+        assert [one.dominated for one in seen] == [any(beats(o, one) for o in seen) for one in seen]
     frame = frontier.to_frame("polars")
     assert frame["marginal"].to_list() == [False] * 3 + [True] * 3
     assert "MARGINAL, for contrast: false" in str(frontier)
@@ -290,6 +310,26 @@ def test_the_suggestion_by_hand(data):
     assert ("*" in str(frontier)) == bool(expected)
     flags = [point["suggested"] for point in frontier.to_dict()["points"]]
     assert flags == [point in expected for point in frontier.points]
+
+
+def test_what_marginal_beats_is_dominated_and_no_knee():
+    """By hand: without MARGINAL the second of three is the knee; it beats that, and no other is."""
+    costs = [(0.10, 0.04), (0.11, 0.01), (0.20, 0.00), (0.11, 0.009)]
+    points = [
+        FrontierPoint(
+            gamma=0.01, notion="error_rate", estimator="e", reported_unfairness=0.0,
+            n_predictors=1, n_oracle_calls=1, seconds=0.0, train=on_rows(*cost), test=None,
+            model=None,
+        )
+        for cost in costs
+    ]  # fmt: skip
+    alone = ParetoFrontier(mark_dominated(points[:3]))
+    assert alone.suggested == (alone.points[1],)
+    marked = mark_dominated(points)
+    assert [point.train.dominated for point in marked] == [False, True, False, False]
+    assert ParetoFrontier(marked[:3], marked[3:]).suggested == ()
+    beaten = mark_dominated(points[1::2])
+    assert ParetoFrontier(beaten[:1], beaten[1:]).suggested == ()
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ from gerrymend.cli_parts import (
 from gerrymend.cli_refit import fit_command
 from gerrymend.cli_training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.wording import visible
 
 if TYPE_CHECKING:
     from gerrymend.tradeoffs import FrontierPoint, ParetoFrontier
@@ -285,7 +286,7 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
                     "At the knee",
                     f"gamma {point.gamma:g}: the worst subgroup of the {where} rows is",
                 ),
-                ("", worst.describe()),
+                ("", visible(worst.describe())),
                 ("", rate_words(worst)),
             ]
             console.print()

@@ -104,9 +104,9 @@ def pareto_frontier(
 
     Notes
     -----
-    A point is dominated if another of its notion has no more error and no more unfairness, and
-    less of one, by what the strongest audit found. `suggested` is the knee, by the definition
-    that it states. Rows that a choice was made on are no test of it any more.
+    A point is dominated if another of its notion, MARGINAL's included, has no more error and no
+    more unfairness, and less of one, by what the strongest audit found. `suggested` is the knee,
+    by the definition that it states. Rows that a choice was made on are no test of it any more.
 
     Examples
     --------
@@ -174,11 +174,12 @@ def pareto_frontier(
 def _frontier(
     done: list[FrontierPoint], settings: Sequence[Setting], gammas: list[float]
 ) -> ParetoFrontier:
-    """The points, and MARGINAL's, which come after them; each marked where it is dominated."""
+    """The points, and MARGINAL's, which come after them; each marked where any dominates it."""
     n_points = sum(not one.contrast for one in settings) * len(gammas)
+    marked = mark_dominated(done)
     return ParetoFrontier(
-        mark_dominated(done[:n_points]),
-        mark_dominated(done)[n_points:],
+        marked[:n_points],
+        marked[n_points:],
         n_missing=len(settings) * len(gammas) - len(done),
     )
 

@@ -31,8 +31,8 @@ class OnRows:
     report : AuditReport
         The audit of the decisions' probabilities.
     dominated : bool
-        Whether another model of the same notion has, on these rows, no more error and no more
-        unfairness, and less of one.
+        Whether another model of the same notion, MARGINAL's included, has on these rows no more
+        error and no more unfairness, and less of one.
     """
 
     error: float
@@ -155,8 +155,8 @@ class ParetoFrontier:
     points : tuple of FrontierPoint
         By notion, estimator and gamma, in the order in which these were given.
     marginal_points : tuple of FrontierPoint
-        Those of the paper's MARGINAL, where they were asked for. They are dominated if a point of
-        either kind does it; no point is dominated by one of them, nor are they ever suggested.
+        Those of the paper's MARGINAL, where they were asked for. They are models as well: points of
+        either kind dominate points of either kind. They are never suggested.
     n_missing : int
         Points that an interrupt kept from being done.
     """
@@ -169,15 +169,18 @@ class ParetoFrontier:
     def suggested(self) -> tuple[FrontierPoint, ...]:
         """The knee of each notion that has one: a place to start talking, not a choice.
 
-        Of the points that are not dominated take the two ends, the one with the least unfairness
-        and the one with the least error, and scale both axes so that they are (0, 1) and (1, 0).
+        Of `points` that no model dominates take the two ends, the one with the least unfairness and
+        the one with the least error, and scale both axes so that they are (0, 1) and (1, 0).
         The knee is the point furthest below the chord between them: the largest 1 − x − y, if that
         is above 0. Test rows count, where there are any. How much error a unit of unfairness is
         worth is a question of policy, which scaling both to 1 does not answer.
         """
         knees = []
         for notion in dict.fromkeys(point.notion for point in self.points):
-            points = [point for point in self.points if point.notion == notion]
+            points = [
+                point for point in self.points
+                if point.notion == notion and not point.compared.dominated
+            ]  # fmt: skip
             best = knee([(one.compared.unfairness, one.compared.error) for one in points])
             knees += [] if best is None else [points[best]]
         return tuple(knees)
@@ -295,6 +298,8 @@ def knee(costs: Sequence[tuple[float, float]]) -> int | None:
     >>> knee([(0.00, 0.30), (0.02, 0.20), (0.04, 0.10)]) is None
     True
     """
+    if not costs:
+        return None
     table = np.round(np.asarray(costs, dtype=np.float64), _DIGITS)
     kept = table[~dominated(costs)]
     low, high = kept.min(axis=0), kept.max(axis=0)

@@ -1,6 +1,7 @@
 """Displays: what is drawn is the data, on the Axes that was given."""
 
 import itertools
+import json
 import subprocess
 import sys
 
@@ -271,6 +272,19 @@ def test_convergence(fitted):
     assert len(set(styles)) == 3  # never colour alone
 
 
+def test_a_history_that_was_kept(fitted):
+    kept = json.loads(json.dumps(
+        {name: fitted.history_[name].tolist() for name in ("round", "error", "unfairness")}
+    ))  # fmt: skip
+    for kind in (TrajectoryDisplay, ConvergenceDisplay):
+        display, other = kind.from_report(kept, gamma=fitted.gamma), kind.from_estimator(fitted)
+        np.testing.assert_array_equal(display.error, other.error)
+        np.testing.assert_array_equal(display.rounds, other.rounds)
+        assert display.gamma == other.gamma
+        with pytest.raises(TypeError, match=r"history must be a mapping(?s:.*)from_estimator\(\)"):
+            kind.from_report(fitted, gamma=0.1)
+
+
 def test_a_history_of_one_round():
     for kind in (TrajectoryDisplay, ConvergenceDisplay):
         ax = kind([1], [0.2], [0.0], gamma=0.0).plot()
@@ -306,8 +320,9 @@ def test_a_surface_of_an_estimator_and_of_nobody(data, fitted):
     p = fitted.predict_proba(data.data)[:, 1]
     expected = discrimination_surface(data.target, p, decision_probabilities=True, **how)
     assert display.surface.to_dict() == expected.to_dict()
+    numbers = {"a": data.data[:, 0], "b": data.data[:, 1]}
     nobody = SurfaceDisplay.from_predictions(
-        data.target, 1 - data.target, min_group_size=400, **how
+        data.target, 1 - data.target, sensitive_features=numbers, min_group_size=400
     )
     assert nobody.mesh_ is None
     assert "No group has 400 rows" in nobody.ax_.texts[0].get_text()

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from gerrymend import audit
-from gerrymend.reporting.audit_markdown import audit_markdown, escaped
+from gerrymend.reporting.audit_markdown import audit_markdown
+from gerrymend.reporting.markdown import escaped
 from tests.reporting import audits
 
 GOLDEN = Path(__file__).parent / "golden" / "audit.json"

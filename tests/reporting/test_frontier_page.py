@@ -20,7 +20,7 @@ from gerrymend import (
     pareto_frontier,
 )
 from gerrymend.datasets import make_intersectional
-from gerrymend.reporting import frontier_page, wording
+from gerrymend.reporting import frontier_page, frontier_text, wording
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
@@ -103,9 +103,9 @@ def test_the_keyboard_picks_a_point(opened, frontier):
     facts = pair(page)
     assert facts["Gamma"][0].startswith("0.01")
     assert facts["Error, test rows"][0].startswith(wording.percent(point.test.error))
-    assert facts["Unfairness, test rows"][0].startswith(f"{point.test.unfairness:.4f}")
-    assert point.test.worst in facts["Worst subgroup found, test rows"][0]
-    assert point.train.worst in facts["Worst subgroup found, training rows"][0]
+    assert facts["Unfairness, test rows"][0].startswith(wording.unfairness(point.test.unfairness))
+    assert (point.test.worst or "None differs.") in facts["Worst subgroup found, test rows"][0]
+    assert (point.train.worst or "None differs.") in facts["Worst subgroup found, training rows"][0]
     assert facts["Predictors"][0].startswith(str(point.n_predictors))
     page.keyboard.press("ArrowDown")
     assert pair(page)["Gamma"][0].startswith("0.02")
@@ -146,7 +146,8 @@ def test_two_points_are_compared_in_words(opened, frontier):
         verb = "costs" if other.error > one.error else "saves"
         assert f"from A to B {verb} {difference} points" in line
         moves = "falls" if other.unfairness < one.unfairness else "rises"
-        assert f"{moves} from {one.unfairness:.4f} to {other.unfairness:.4f}" in line
+        ends = [wording.unfairness(each.unfairness) for each in (one, other)]
+        assert f"{moves} from {ends[0]} to {ends[1]}" in line
     page.check('input[name^="b-"][value="3"]')
     assert "the same model" in page.inner_text("#words")
 
@@ -177,6 +178,25 @@ def test_it_fits_its_window(frontier, open_page, tmp_path, width, scheme):
     assert not opened.errors
 
 
+def test_on_paper_nothing_asks_for_a_hand(opened):
+    page = opened.page
+    page.emulate_media(media="print")
+    assert not page.locator("input[type=radio]:visible").count()
+    assert "Choose A and B" not in page.inner_text("main")
+    assert "0.05" in page.inner_text(".notion table")
+
+
+def test_a_letter_beside_the_left_most_point_is_whole(frontier, open_page, tmp_path):
+    opened = open_page(frontier.write_html(tmp_path / "f.html"), width=390)
+    page = opened.page
+    tests = [point.test.unfairness for point in frontier.points]
+    page.check(f'input[name^="a-"][value="{int(np.argmin(tests))}"]')
+    letter = page.locator("#plot .textpoint text").first
+    assert letter.text_content() == "A"
+    assert not letter.evaluate("it => Boolean(it.closest('[clip-path]'))")
+    assert letter.bounding_box()["x"] >= page.locator("#plot").bounding_box()["x"]
+
+
 def test_hostile_names_are_text(open_page, tmp_path):
     rows = np.arange(400)
     protected = {HOSTILE: np.array([HOSTILE, "b"])[rows % 2], "long " * 16: rows % 3}
@@ -199,6 +219,51 @@ def test_hostile_names_are_text(open_page, tmp_path):
         assert "<img" not in text.replace("\\<", "")
 
 
+def test_no_name_turns_the_words_around_it(open_page, tmp_path):
+    """Neither on the page, whose script is given data, nor in Markdown or the text."""
+    rows = np.arange(400)
+    turns = "live\u202e"
+    frontier = frontier_of(
+        protected={turns: np.array([turns, "b"])[rows % 2]}, gammas=[0.0, 0.05],
+        estimators={turns: LinearRegression()},
+    )  # fmt: skip
+    opened = open_page(frontier.write_html(tmp_path / "frontier.html"))
+    assert "live⟨U+202E⟩" in pair(opened.page)["Trained"][0]
+    assert opened.page.locator("tbody[data-estimator]").first.is_visible()
+    shown = (opened.page.text_content("html"), frontier.to_markdown(), str(frontier),
+             frontier._repr_html_())  # fmt: skip
+    for text in shown:
+        assert "\u202e" not in text
+        assert "live⟨U+202E⟩" in text
+    assert not opened.errors
+
+
+def test_markdown_makes_no_links(frontier):
+    named = replace(frontier.points[0], estimator="www.evil.example http://evil.example #1")
+    text = replace(frontier, points=(named,)).to_markdown()
+    assert r"www\.evil.example http\://evil.example \#1" in text
+
+
+def test_what_is_said_of_the_ends_is_said_without_marginal(frontier):
+    def words(one):
+        return frontier_page.page_view(one.to_dict())["notions"][0]["summary"]
+
+    assert words(frontier).startswith("4 models were trained, MARGINAL’s aside.")
+    assert words(replace(frontier, marginal_points=())).startswith("4 models were trained. On")
+
+
+def test_bounds_are_rounded_up_and_exact_ones_are_the_same(frontier):
+    data = frontier.to_dict()
+    data["points"][0]["test"] |= {"unfairness": 0.1, "upper_bound": 0.10625, "exact": False}
+    data["points"][1]["test"] |= {"exact": True}
+    first, second = (one["samples"]["test"] for one in frontier_page.page_view(data)["points"][:2])
+    assert first["at_most_words"] == "0.1063"
+    assert first["bound_words"] == "proven to be at most 0.1063"
+    assert second["at_most_words"] == "the same"
+    assert "0.1063" in frontier_text.as_text(data)
+    assert "0.1063" in frontier_text.as_markdown(data)
+
+
 def test_without_scripts_a_table_remains(frontier, chromium, tmp_path):
     path = frontier.write_html(tmp_path / "frontier.html")
     context = chromium.new_context(
@@ -209,8 +274,8 @@ def test_without_scripts_a_table_remains(frontier, chromium, tmp_path):
     text = page.inner_text("main")
     for point in (*frontier.points, *frontier.marginal_points):
         assert f"{point.gamma:g}" in text
-        assert point.test.worst in text
-        assert point.train.worst in text
+        assert (point.test.worst or "None differs.") in text
+        assert (point.train.worst or "None differs.") in text
     assert not page.locator("#plot").is_visible()
     assert not page.locator('input[type="radio"]').first.is_visible()
     page.locator("details summary").first.click()
@@ -359,5 +424,6 @@ def test_a_terminal_shows_tables(frontier):
     for point in (*frontier.points, *frontier.marginal_points):
         for sample in (point.train, point.test):
             assert f"{sample.error:.4f}" in text
-            assert f"{sample.upper_bound:.4f}" in text
+            most = "same" if sample.report.exact else wording.bound(sample.upper_bound)
+            assert f" {most} " in text
     assert text.count("×") == str(frontier).count("×")

@@ -5,6 +5,7 @@ import pytest
 
 from gerrymend import DiscriminationSurface, SubgroupParityClassifier, discrimination_surface
 from gerrymend.datasets import make_intersectional
+from gerrymend.reporting import wording
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
@@ -122,6 +123,13 @@ def test_names_from_the_data_are_text(open_page, tmp_path):
     assert not opened.outside()
 
 
+def test_no_name_turns_the_words_around_it(open_page, tmp_path):
+    surface = fake(("live\u202e", "race"))
+    page = open_page(surface.write_html(tmp_path / "surface.html")).page
+    assert "live⟨U+202E⟩" in page.inner_text("#group-words")
+    assert "\u202e" not in page.text_content("html") + surface._repr_html_()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_long_names_on_a_phone(scheme, open_page, tmp_path):
     names = ("a" * 80, "the share of households " * 4 + "x")
@@ -130,6 +138,45 @@ def test_long_names_on_a_phone(scheme, open_page, tmp_path):
     assert not opened.is_wider_than_its_window()
     assert opened.page.locator("#round").count() == 0
     assert not opened.errors
+
+
+def test_on_paper_nothing_asks_for_a_hand(surface, open_page, tmp_path):
+    page = open_page(surface.write_html(tmp_path / "surface.html")).page
+    page.focus("#round")
+    page.keyboard.press("Home")
+    page.emulate_media(media="print")
+    assert not page.is_visible("#round")
+    assert not page.is_visible("#play")
+    assert "Round 1. × is the worst group" in page.inner_text("figcaption")
+
+
+def test_long_names_fit_on_paper(open_page, tmp_path):
+    names = ("a" * 80, ("the share of households " * 4)[:80])
+    two = {"plain": np.arange(200) % 2, "fair": np.arange(200) % 3 > 0}
+    values = np.random.default_rng(0).normal(size=(2, 200))
+    surface = discrimination_surface(
+        np.zeros(200), two, sensitive_features=dict(zip(names, values, strict=True))
+    )
+    opened = open_page(surface.write_html(tmp_path / "surface.html"), width=680)
+    opened.page.emulate_media(media="print")
+    opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert not opened.is_wider_than_its_window()
+    wide = opened.page.evaluate("document.querySelector('.table table').scrollWidth")
+    assert wide <= opened.page.evaluate("document.querySelector('main').clientWidth")
+
+
+def test_the_surface_as_text_and_markdown(surface):
+    text, table = str(surface), fake((HOSTILE, "a|b")).to_markdown()
+    for number, one in enumerate(surface.rounds):
+        assert f"round {one.name}: {surface.worst(number)['subgroup']}" in text
+        assert wording.unfairness(one.worst) in text
+    assert len(text) < 1_000
+    assert "<script" not in table.replace("\\<", "")
+    assert r"a\|b" in table
+    assert table.count("\n| ") == 3
+    nobody = fake(min_group_size=150)
+    for words in (str(nobody), nobody.to_markdown()):
+        assert "no group is large enough to be shown" in words
 
 
 def test_without_scripts_there_is_the_table(surface, chromium, tmp_path):

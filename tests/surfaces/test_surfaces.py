@@ -1,5 +1,6 @@
 """Discrimination surfaces against loops over rows, the paper's figures, and trainings."""
 
+import itertools
 import json
 import math
 
@@ -59,6 +60,7 @@ NOTIONS = {
     seed=st.integers(0, 10_000), notion=st.sampled_from(sorted(NOTIONS)), smallest=st.integers(1, 8)
 )
 def test_every_group_is_what_loops_over_rows_make_of_it(seed, notion, smallest):
+    """Of its own square; or, where it differs from others by a few rows, of another near it."""
     rng = np.random.default_rng(seed)
     n = 40
     age = rng.integers(20, 26, n)
@@ -70,6 +72,7 @@ def test_every_group_is_what_loops_over_rows_make_of_it(seed, notion, smallest):
     p = rng.choice([0.0, 0.25, 1.0], n)
     weight = rng.choice([0.0, 1.0, 2.5], n, p=[0.1, 0.6, 0.3])
     weight[:3] = 1.0
+    race[-8:] = "green"
     surface = discrimination_surface(
         y, p, decision_probabilities=True, sample_weight=weight, thetas=THETAS, notion=notion,
         sensitive_features={"race": race, "other": rng.random(n), "age": age},
@@ -78,22 +81,26 @@ def test_every_group_is_what_loops_over_rows_make_of_it(seed, notion, smallest):
     event, outcome = NOTIONS[notion]
     (one,) = surface.rounds
     rates = surface.rate()
-    for i, first in enumerate(THETAS):
-        for j, second in enumerate(THETAS):
-            size, inside, outside, rate, overall, unfairness = by_hand(
-                age.tolist(), (race == "green").astype(float).tolist(), y, p.tolist(),
-                weight.tolist(), (first, second), event=event, outcome=outcome,
-            )  # fmt: skip
-            if min(inside, outside) < smallest:
-                assert surface.subgroups[i][j] is None
-                assert np.isnan(
-                    [surface.size[i, j], surface.share[i, j], one.unfairness[i, j]]
-                ).all()
-                continue
-            assert surface.size[i, j] == size
-            assert one.overall_rate == pytest.approx(overall, abs=1e-12)
-            assert rates[i, j] == pytest.approx(rate, abs=1e-9)
-            assert one.unfairness[i, j] == pytest.approx(unfairness, abs=1e-12)
+    overall = None
+    figures = {}
+    for theta in itertools.product(THETAS, repeat=2):
+        size, inside, outside, rate, overall, unfairness = by_hand(
+            age.tolist(), (race == "green").astype(float).tolist(), y, p.tolist(),
+            weight.tolist(), theta, event=event, outcome=outcome,
+        )  # fmt: skip
+        if min(inside, outside) >= smallest:
+            figures[theta] = (size, rate, unfairness)
+    for i, j in np.ndindex(5, 5):
+        theta = (THETAS[i], THETAS[j])
+        shown = (surface.size[i, j], rates[i, j], one.unfairness[i, j])
+        if surface.subgroups[i][j] is None:
+            assert np.isnan([*shown, surface.share[i, j]]).all()
+            assert smallest > 1 or theta not in figures
+            continue
+        near = [theta] if smallest == 1 else [t for t in figures if np.dot(t, theta) > 0]
+        assert theta in figures
+        assert any(shown == pytest.approx(figures[other], abs=1e-9) for other in near)
+    assert one.overall_rate == pytest.approx(overall, abs=1e-12)
     expected = (
         math.fsum(w * abs(v - q) for w, v, q in zip(weight, y, p, strict=True)) / weight.sum()
     )
@@ -110,15 +117,91 @@ def test_the_words_select_the_rows_that_were_measured():
     )
     seen = 0
     for i, j in np.argwhere(~np.isnan(surface.size)):
-        words = surface.subgroups[i][j].replace("−", "-")
-        for sign in (" ≥ ", " ≤ "):
-            if sign in words:
-                left, right = words.split(sign)
-                inside = _evaluate(left, age, income) - float(right)
-                members = inside >= 0 if sign == " ≥ " else inside <= 0
-        assert members.sum() == surface.size[i, j]
+        assert members_of(surface.subgroups[i][j], age, income).sum() == surface.size[i, j]
         seen += 1
     assert seen == 24
+
+
+def members_of(words, age, income):
+    """Who a description selects, by a reader of its own: coefficients, a sign, a threshold."""
+    sign = " ≥ " if " ≥ " in words else " ≤ "
+    left, right = words.replace("−", "-").split(sign)
+    inside = _evaluate(left, age, income) - float(right)
+    return inside >= 0 if sign == " ≥ " else inside <= 0
+
+
+def people(seed, n=400):
+    """The review's: who knows two attributes of each, and holds the file."""
+    rng = np.random.default_rng(seed)
+    age, income = rng.normal(40, 9, n).round(1), rng.lognormal(10, 0.5, n).round()
+    return age, income, rng.integers(0, 2, n), rng.integers(0, 2, n)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("notion", ["false_positive_rate", "statistical_parity"])
+def test_nobody_s_decision_follows_from_what_is_shown(seed, notion):
+    """Neither by subtracting two groups, nor by any other way of adding and subtracting them."""
+    age, income, y, decided = people(seed)
+    surface = discrimination_surface(
+        y, decided, sensitive_features={"age": age, "income": income}, notion=notion
+    )
+    shown = {words for row in surface.subgroups for words in row} - {None}
+    assert len(shown) > 8  # not safe for want of anything to see
+    inside = np.array([members_of(words, age, income) for words in sorted(shown)])
+    for one, other in itertools.combinations(inside, 2):
+        assert (one ^ other).sum() not in range(1, 10)
+    # Of a person's own row so much lies in the span of the groups' members: all of it, if their
+    # decision follows; and 1/m, if m people are alike in all of them.
+    everyone = np.vstack([inside, np.ones(len(age))]).astype(float)
+    _, size, basis = np.linalg.svd(everyone, full_matrices=False)
+    known = (basis[size > 1e-9] ** 2).sum(axis=0)
+    assert known.max() <= 0.1 + 1e-9
+
+
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(20, 60), smallest=st.integers(2, 9),
+    steps=st.sampled_from([2, 4, 30]),
+)  # fmt: skip
+def test_whatever_is_subtracted_has_no_row_or_enough(seed, n, smallest, steps):
+    """Each region of any two shown groups, and each part that all of them cut out."""
+    rng = np.random.default_rng(seed)
+    age, income = rng.integers(0, steps, (2, n)).astype(float)
+    age[:2], income[:2] = [0, 1], [0, 1]
+    y = rng.integers(0, 2, n)
+    y[0] = 0
+    surface = discrimination_surface(
+        y, 1 - y, sensitive_features={"age": age, "income": income}, thetas=THETAS,
+        min_group_size=smallest,
+    )  # fmt: skip
+    shown = {words for row in surface.subgroups for words in row} - {None}
+    inside = [members_of(words, age, income) for words in shown]
+    regions = [
+        np.where(flip, one, ~one) & np.where(flop, other, ~other)
+        for one, other in itertools.combinations(inside, 2)
+        for flip, flop in itertools.product((False, True), repeat=2)
+    ]
+    if inside:
+        _, part = np.unique(np.array(inside), axis=1, return_inverse=True)
+        regions += [part == number for number in set(part.tolist())]
+    for region in regions:
+        assert not region.any() or (region & (y == 0)).sum() >= smallest
+
+
+def test_groups_that_differ_by_a_few_are_shown_as_one():
+    """By hand: the fourth row is in the group of θ = (1, 0), and not in that of its neighbour.
+
+    Both have 3 rows inside and outside; their difference would be that row's decision.
+    """
+    first = np.array([2.0, 2.0, 2.0, 1.0, -2.0, -2.0, -3.0])
+    second = np.array([1.0, 1.0, 1.0, -4.0, 0.0, 0.0, 1.0])
+    decided = np.array([1, 1, 1, 0, 0, 0, 0])
+    how = {"sensitive_features": {"a": first, "b": second}, "thetas": [-1.0, 0.0, 1.0]}
+    open_, careful = (
+        discrimination_surface(np.zeros(7), decided, min_group_size=size, **how) for size in (1, 3)
+    )
+    assert (open_.size[2, 1], open_.size[2, 2]) == (4, 3)
+    assert careful.size[2, 1] == careful.size[2, 2] == 3
+    assert careful.subgroups[2][1] == careful.subgroups[2][2]
 
 
 def _evaluate(formula, age, income):
@@ -203,13 +286,48 @@ def test_plain_data(toy):
 
 def test_where_every_group_is_too_small_none_is_shown(toy):
     _, y, protected = toy
-    surface = discrimination_surface(
-        y, 1 - y, sensitive_features=protected, attributes=("age", "sex"), min_group_size=200
-    )
+    numbers = {"age": protected["age"], "other": np.arange(len(y)) % 7}
+    surface = discrimination_surface(y, 1 - y, sensitive_features=numbers, min_group_size=200)
     assert surface.limit == 0.0
     assert surface.worst() is None
     assert surface.rounds[0].place is None
     assert all(one is None for row in surface.subgroups for one in row)
+
+
+def test_what_would_be_of_a_few_rows_is_withheld():
+    """The overall rate of 6 negatives; and the error of all, which less theirs is that of 6."""
+    age, income, y, decided = people(0)
+    numbers = {"age": age, "income": income}
+    few = np.arange(len(y)) >= 6
+    (one,) = discrimination_surface(few, decided, sensitive_features=numbers).rounds
+    assert np.isnan([one.overall_rate, one.error]).all()
+    (other,) = discrimination_surface(~few, decided, sensitive_features=numbers).rounds
+    assert other.overall_rate == decided[6:].mean()
+    assert math.isnan(other.error)
+    (whole,) = discrimination_surface(
+        ~few, decided, sensitive_features=numbers, notion="statistical_parity"
+    ).rounds
+    assert whole.overall_rate == decided.mean()
+    assert whole.error == np.mean(decided != ~few)
+    (bare,) = discrimination_surface(
+        few[:9], decided[:9], sensitive_features={name: v[:9] for name, v in numbers.items()},
+        notion="error_rate",
+    ).rounds  # fmt: skip
+    assert np.isnan([bare.overall_rate, bare.error]).all()
+
+
+def test_a_rare_value_is_refused_before_any_work(toy):
+    X, y, protected = toy
+    rare = protected.assign(race=np.where(np.arange(len(y)) < 9, "rare", protected["race"]))
+    how = {"sensitive_features": rare, "attributes": ("age", ("race", "rare"))}
+    message = "race = rare, which 9 rows have: fewer than min_group_size=10. Name another"
+    with pytest.raises(ValueError, match=message):
+        discrimination_surface(y, y, **how)
+    with pytest.raises(ValueError, match=message):
+        DiscriminationSurface.from_training(SubgroupParityClassifier("no estimator"), X, y, **how)
+    most = {"a": np.where(np.arange(len(y)) < 9, "rare", "usual"), "b": protected["age"]}
+    with pytest.raises(ValueError, match="a = usual, which 9 rows lack"):
+        discrimination_surface(y, y, sensitive_features=most, attributes=(("a", "usual"), "b"))
 
 
 @pytest.mark.parametrize("solver", ["fictitious_play", "exponentiated_gradient", "no_regret"])

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from gerrymend.frontier import pareto_frontier
 from gerrymend.plotting._display import (
     BLUE,
@@ -20,8 +22,9 @@ _MARKERS = "os^Dv<>Phd*"
 class FrontierDisplay(Display):
     """The models of a frontier as points (error, unfairness), on training and test rows.
 
-    Points that another one beats are hollow. Faint bars reach to what no subgroup exceeds, and are
-    cut off at the top. The knee is a place to start talking, not a choice.
+    Points that another one beats, MARGINAL's included, are hollow. Faint bars reach to what no
+    subgroup exceeds, and are cut off at the top. The knee is a place to start talking, and no
+    choice.
 
     Parameters
     ----------
@@ -116,7 +119,7 @@ class FrontierDisplay(Display):
             [one.upper_bound for _, one in seen], color=colour, lw=3, alpha=0.18, zorder=1,
         )  # fmt: skip
         kept = sorted((one.error, one.unfairness) for _, one in seen if not one.dominated)
-        ax.plot(*zip(*kept, strict=True), color=colour, ls=style, lw=1.3, zorder=2, label=words)
+        ax.plot(*np.reshape(kept, (-1, 2)).T, color=colour, ls=style, lw=1.3, zorder=2, label=words)
         for point, one in seen:
             marker = _MARKERS[estimators.index(point.estimator) % len(_MARKERS)]
             ax.plot(
@@ -149,7 +152,8 @@ class FrontierDisplay(Display):
                 words = label(name, width=28, lines=1)
                 ax.plot([], [], marker, color="0.35", ms=7, ls="none", label=words)
         if any(one.dominated for point in self.points for one in _samples(point)):
-            ax.plot([], [], "o", mfc="white", mec="0.35", ms=7, ls="none", label="dominated")
+            words = "dominated (by MARGINAL too)" if self.frontier.marginal_points else "dominated"
+            ax.plot([], [], "o", mfc="white", mec="0.35", ms=7, ls="none", label=words)
         ax.plot([], [], color="0.5", lw=3, alpha=0.35, label="up to what none exceeds")
 
 

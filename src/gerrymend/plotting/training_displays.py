@@ -1,5 +1,6 @@
 """How a training went: error and unfairness by round, and against each other."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,18 @@ class _History(Display):
                 f"{len(self.rounds)}, {len(self.error)} and {len(self.unfairness)}."
             )
         self.gamma = float(gamma)
+
+    @staticmethod
+    def _columns(history: Any) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
+        """Rounds, errors and unfairness of `history_`, or of plain data like it."""
+        names = ("round", "error", "unfairness")
+        if not isinstance(history, Mapping) or not set(names) <= set(history):
+            raise TypeError(
+                f"history must be a mapping with {', '.join(names)}, as history_ of a fitted "
+                f"classifier is; got {history!r}. For the classifier itself use from_estimator()."
+            )
+        rounds, error, unfairness = (history[name] for name in names)
+        return rounds, error, unfairness
 
     @property
     def _is_long(self) -> bool:
@@ -75,15 +88,21 @@ class TrajectoryDisplay(_History):
     points_: Any
 
     @classmethod
+    def from_report(
+        cls, history: Any, *, gamma: float, ax: Any = None, colorbar: bool = True
+    ) -> "TrajectoryDisplay":
+        """What a training reports: `history_` of a classifier, or a mapping that was kept of it."""
+        display = cls(*cls._columns(history), gamma=gamma)
+        display.plot(ax, colorbar=colorbar)
+        return display
+
+    @classmethod
     def from_estimator(
         cls, estimator: Any, *, ax: Any = None, colorbar: bool = True
     ) -> "TrajectoryDisplay":
         """The history of a fitted classifier."""
         fitted = check_played(estimator)
-        history: Any = fitted.history_
-        display = cls(history["round"], history["error"], history["unfairness"], gamma=fitted.gamma)
-        display.plot(ax, colorbar=colorbar)
-        return display
+        return cls.from_report(fitted.history_, gamma=fitted.gamma, ax=ax, colorbar=colorbar)
 
     def plot(self, ax: Any = None, *, colorbar: bool = True) -> Any:
         """Draw on an Axes, or on one of a new figure, and return it."""
@@ -160,16 +179,19 @@ class ConvergenceDisplay(_History):
         self.gap = gap
 
     @classmethod
+    def from_report(
+        cls, history: Any, *, gamma: float, gap: float | None = None, ax: Any = None
+    ) -> "ConvergenceDisplay":
+        """What a training reports: `history_` of a classifier, or a mapping that was kept of it."""
+        display = cls(*cls._columns(history), gamma=gamma, gap=gap)
+        display.plot(ax)
+        return display
+
+    @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> "ConvergenceDisplay":
         """The history of a fitted classifier."""
         fitted = check_played(estimator)
-        history: Any = fitted.history_
-        display = cls(
-            history["round"], history["error"], history["unfairness"],
-            gamma=fitted.gamma, gap=fitted.gap_,
-        )  # fmt: skip
-        display.plot(ax)
-        return display
+        return cls.from_report(fitted.history_, gamma=fitted.gamma, gap=fitted.gap_, ax=ax)
 
     def _draw(self, ax: Any) -> None:
         right = self.unfairness_ax_ = ax.twinx()

@@ -1,23 +1,10 @@
 """An audit as Markdown, from its plain data alone; no text of the data is read as markup."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gerrymend.reporting.audit_view import audit_view
-
-# What starts markup, HTML or a link anywhere in a line; other signs do so at its start alone, where
-# text from the data never is.
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~&$]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
-
-
-def escaped(text: str) -> str:
-    """A text as Markdown that shows it, on one line.
-
-    >>> print(escaped("a_b <i>|\\nhttp://x"))
-    a\\_b \\<i\\>\\| http\\://x
-    """
-    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+from gerrymend.reporting.markdown import escaped
 
 
 def audit_markdown(report: Mapping[str, Any], model: Mapping[str, Any] | None = None) -> str:

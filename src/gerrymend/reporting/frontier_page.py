@@ -44,7 +44,7 @@ def html(data: Mapping[str, Any]) -> str:
         "frontier.html",
         title="What a fairer treatment costs",
         scripts=[page.own_script("frontier.js"), page.plotly_script()],
-        view=page_view(data),
+        view=page.visible_data(page_view(data)),
         version=importlib.metadata.version("gerrymend"),
         date=f"{datetime.date.today():%-d %B %Y}",
     )
@@ -52,7 +52,7 @@ def html(data: Mapping[str, Any]) -> str:
 
 def fragment(data: Mapping[str, Any]) -> str:
     """The table alone, for notebooks."""
-    return page.render("frontier_fragment.html", view=page_view(data))
+    return page.render("frontier_fragment.html", view=page.visible_data(page_view(data)))
 
 
 def _rows_words(data: Mapping[str, Any], key: str) -> str:
@@ -66,7 +66,7 @@ def _notion(name: str, everyone: Sequence[View], key: str) -> View:
     return {
         "name": name,
         "words": _notion_words(name),
-        "summary": _summary([one for one in points if not one["marginal"]], key),
+        "summary": _summary(points, key),
         "tables": [
             {
                 "estimator": estimator,
@@ -85,29 +85,31 @@ def _notion_words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _summary(points: Sequence[View], key: str) -> str:
-    """The two ends of what there is to choose from."""
+def _summary(everyone: Sequence[View], key: str) -> str:
+    """The two ends of what there is to choose from, MARGINAL's aside."""
+    points = [one for one in everyone if not one["marginal"]]
+    aside = ", MARGINAL’s aside" if len(points) < len(everyone) else ""
     figures = [one["samples"][key] for one in points]
     on = f"On the {_KINDS[key]}"
     if len(points) == 1:
         (one,) = figures
         return (
-            f"One model was trained. {on} {one['error_words']} of decisions are wrong, and the "
-            f"unfairness to the worst-treated subgroup found is {one['unfairness_words']}."
+            f"One model was trained{aside}. {on} {one['error_words']} of decisions are wrong, and "
+            f"the unfairness to the worst-treated subgroup found is {one['unfairness_words']}."
         )
     accurate = min(figures, key=lambda one: (one["error"], one["unfairness"]))
     fair = min(figures, key=lambda one: (one["unfairness"], one["error"]))
     if accurate is fair:
         return (
-            f"{len(points)} models were trained. {on} one of them is both the most accurate and "
-            f"the fairest: {fair['error_words']} of its decisions are wrong, and the unfairness to "
-            f"its worst-treated subgroup is {fair['unfairness_words']}."
+            f"{len(points)} models were trained{aside}. {on} one of them is both the most accurate "
+            f"and the fairest: {fair['error_words']} of its decisions are wrong, and the "
+            f"unfairness to its worst-treated subgroup is {fair['unfairness_words']}."
         )
     return (
-        f"{len(points)} models were trained. {on} the most accurate decides "
+        f"{len(points)} models were trained{aside}. {on} the most accurate of them decides "
         f"{accurate['error_words']} wrongly, with an unfairness of "
-        f"{accurate['unfairness_words']} to its worst-treated subgroup; the fairest decides "
-        f"{fair['error_words']} wrongly, with {fair['unfairness_words']}."
+        f"{accurate['unfairness_words']} to its worst-treated subgroup; the fairest of them "
+        f"decides {fair['error_words']} wrongly, with {fair['unfairness_words']}."
     )
 
 
@@ -137,10 +139,10 @@ def _sample(sample: Mapping[str, Any]) -> View:
         "dominated": sample["dominated"],
         "error_words": wording.percent(sample["error"]),
         "unfairness_words": wording.unfairness(sample["unfairness"]),
-        "at_most_words": wording.unfairness(sample["upper_bound"]),
+        "at_most_words": "the same" if sample["exact"] else wording.bound(sample["upper_bound"]),
         "bound_words": "exact: proven that none is worse"
         if sample["exact"]
-        else f"proven to be at most {wording.unfairness(sample['upper_bound'])}",
+        else f"proven to be at most {wording.bound(sample['upper_bound'])}",
         "worst": _who(sample),
         "treatment": _treatment(sample),
     }

@@ -1,17 +1,15 @@
 """A frontier as text and as Markdown, from its plain data."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gerrymend.reporting import wording
+from gerrymend.reporting.markdown import escaped
 
 # "size" is the number of predictors; the figures of a sample end with its mark.
 _POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
 _SAMPLE = "  {error:>7} {unfair:>7} {most:>7}{mark:>2}"
 _MARGINAL = "MARGINAL, for contrast"
-# What Markdown, or HTML in it, would take for a sign of its own.
-_SIGNS = re.compile(r"([\\`*_\[\]<>#|~&$])")
 
 
 def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
@@ -23,7 +21,8 @@ def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
         for (notion, estimator), points in parts.items():
             title = f"{notion.replace('_', ' ')}, {estimator}"
             marginal = kind == "marginal_points"
-            yield f"{_MARGINAL}: {title}" if marginal else title, marginal, points
+            title = wording.visible(f"{_MARGINAL}: {title}" if marginal else title)
+            yield title, marginal, points
 
 
 def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -36,6 +35,8 @@ def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def legend(data: Mapping[str, Any]) -> list[str]:
     """What the marks mean, and what is missing."""
     lines = ["× dominated: another has no more error and no more unfairness on these rows"]
+    if data["marginal_points"]:
+        lines.append("MARGINAL's are models too: they dominate as others do, and are no knee")
     if any(one["suggested"] for one in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
@@ -74,10 +75,15 @@ def _line(point: Mapping[str, Any]) -> str:
         line += _SAMPLE.format(
             error=f"{sample['error']:.4f}",
             unfair=f"{sample['unfairness']:.4f}",
-            most=f"{sample['upper_bound']:.4f}",
+            most=_at_most(sample, "same"),
             mark="×" if sample["dominated"] else "",
         )
     return line.rstrip()
+
+
+def _at_most(sample: Mapping[str, Any], same: str) -> str:
+    """What no subgroup exceeds, rounded up; where that is what was found, so many words."""
+    return same if sample["exact"] else wording.bound(sample["upper_bound"])
 
 
 def as_rich(data: Mapping[str, Any]) -> Any:
@@ -107,8 +113,8 @@ def as_rich(data: Mapping[str, Any]) -> Any:
 def _rich_cells(point: Mapping[str, Any]) -> list[str]:
     cells = ["*" if point["suggested"] else "", f"{point['gamma']:g}", str(point["n_predictors"])]
     for _, sample in samples(point):
-        figures = (sample["error"], sample["unfairness"], sample["upper_bound"])
-        cells += [f"{one:.4f}" for one in figures] + ["×" if sample["dominated"] else ""]
+        cells += [f"{one:.4f}" for one in (sample["error"], sample["unfairness"])]
+        cells += [_at_most(sample, "same"), "×" if sample["dominated"] else ""]
     return cells
 
 
@@ -119,7 +125,7 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
             return f"not described: fewer than {sample['min_group_size']} of its rows count"
         return "none differs at all"
     return (
-        f"{sample['worst']} ({wording.count(sample['worst_size'])} rows): "
+        f"{wording.visible(sample['worst'])} ({wording.count(sample['worst_size'])} rows): "
         f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, overall "
         f"{wording.percent(sample['overall_rate'])}"
     )
@@ -133,9 +139,9 @@ def as_markdown(data: Mapping[str, Any]) -> str:
         heads = ["", "gamma", "predictors"]
         for kind in kinds:
             heads += [f"error, {kind}", "unfairness", "at most", "worst subgroup found"]
-        lines += [f"## {_escaped(wording.capitalised(title))}", ""]
+        lines += [f"## {escaped(wording.capitalised(title))}", ""]
         lines += [_row(heads), _row(["---"] * len(heads)), *map(_markdown_line, points), ""]
-    return "\n".join([*lines, *(f"- {_escaped(line)}" for line in legend(data)), ""])
+    return "\n".join([*lines, *(f"- {escaped(line)}" for line in legend(data)), ""])
 
 
 def _markdown_line(point: Mapping[str, Any]) -> str:
@@ -144,16 +150,11 @@ def _markdown_line(point: Mapping[str, Any]) -> str:
         cells += [
             wording.percent(sample["error"]) + (" ×" if sample["dominated"] else ""),
             wording.unfairness(sample["unfairness"]),
-            wording.unfairness(sample["upper_bound"]),
-            _escaped(worst_in_words(sample)),
+            _at_most(sample, "the same"),
+            escaped(worst_in_words(sample)),
         ]
     return _row(cells)
 
 
 def _row(cells: list[Any]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
-
-
-def _escaped(words: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
-    return _SIGNS.sub(r"\\\1", " ".join(words.split()))

@@ -29,6 +29,21 @@ def render(template: str, **context: Any) -> str:
     return str(_environment().get_template(template).render(**context))
 
 
+def visible_data(value: Any) -> Any:
+    """Plain data whose texts are `wording.visible`, for scripts: templates see to their own.
+
+    >>> visible_data({"name": ["a\\u202eb", 1.5, None]})
+    {'name': ['a⟨U+202E⟩b', 1.5, None]}
+    """
+    if isinstance(value, str):
+        return wording.visible(value)
+    if isinstance(value, dict):
+        return {name: visible_data(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [visible_data(one) for one in value]
+    return value
+
+
 def write_page(html: str, path: str | Path) -> Path:
     """Write a page, whole or not at all."""
     target = Path(path)

@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from gerrymend.reporting.page import own_script, plotly_script, render, render_page
+from gerrymend.reporting.page import (
+    own_script,
+    plotly_script,
+    render,
+    render_page,
+    visible_data,
+)
 
 
 def surface_page(surface: dict[str, Any]) -> str:
@@ -25,7 +31,7 @@ def surface_fragment(surface: dict[str, Any]) -> str:
 def _context(surface: dict[str, Any]) -> dict[str, Any]:
     names = [one["name"] for one in surface["rounds"]]
     return {
-        "surface": surface,
+        "surface": visible_data(surface),
         "rate_words": str(surface["notion"]["name"]).replace("_", " "),
         "is_shown": _is_shown(surface),
         # Models have names of their own, rounds have numbers.

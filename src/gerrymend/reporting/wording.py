@@ -57,6 +57,15 @@ def unfairness(value: float) -> str:
     return "below 0.0001" if abs(value) < 5e-5 else f"{abs(value):.4f}"
 
 
+def bound(value: float) -> str:
+    """A proven bound, rounded up to four decimals: what is shown is a bound as well.
+
+    >>> bound(0.10625), bound(0.0625), bound(0.00001), bound(0.0)
+    ('0.1063', '0.0625', '0.0001', '0.0000')
+    """
+    return f"{math.ceil(value * 1e4 - 1e-9) / 1e4:.4f}"
+
+
 def p_value(value: float) -> str:
     """A p-value, to two digits.
 

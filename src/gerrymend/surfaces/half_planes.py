@@ -19,6 +19,7 @@ from gerrymend._validation import did_you_mean
 from gerrymend.protected import Column
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term, category_label
+from gerrymend.surfaces.likeness import Parts, nearest
 
 # One number more than the paper, which ends at 0.9: each group then has its complement.
 THETAS = tuple(np.arange(-10, 11) / 10)
@@ -71,28 +72,52 @@ class HalfPlanes:
         z = self._standard(columns)
         return np.stack([values @ self._inside(z, first).T for first in self.thetas], axis=1)
 
+    def shown(
+        self,
+        columns: Sequence[Column],
+        rows: Array,
+        counted: Array,
+        places: NDArray[np.bool_],
+        smallest: int,
+    ) -> NDArray[np.intp]:
+        """The place (i·k + j) of the group that each square shows; −1 where it shows none.
+
+        `places` are the groups that are large enough; `rows` and `counted` are by cell. Groups are
+        kept in the order of their angle, and others shown as the nearest that is kept. If a single
+        row may be shown, all are kept.
+        """
+        theta = np.array(np.meshgrid(self.thetas, self.thetas, indexing="ij")).reshape(2, -1) + 0.0
+        at = np.flatnonzero(places)
+        rays, one, ray = np.unique(
+            np.round(np.arctan2(theta[1, at], theta[0, at]), 12),
+            return_index=True, return_inverse=True,
+        )  # fmt: skip
+        parts, z = Parts(rows, counted, smallest), self._standard(columns)
+        kept = [
+            i for i, place in enumerate(at[one])
+            if smallest == 1 or parts.take(z @ theta[:, place] > TIE)
+        ]  # fmt: skip
+        shown = np.full(places.size, -1)
+        if kept:
+            near, is_near = nearest(rays, rays[kept])
+            shown[at] = np.where(is_near, at[one][np.array(kept)[near]], -1)[ray]
+        return shown.reshape(places.shape)
+
     def describe(
-        self, columns: Sequence[Column], places: NDArray[np.bool_]
+        self, columns: Sequence[Column], shown: NDArray[np.intp]
     ) -> list[list[str | None]]:
-        """Who is in, in words; None where the place is not asked for.
+        """Who is in the group that each square shows, in words; None where it shows none.
 
         A rule in few digits that selects exactly the group's members of these cells.
         """
         z, by_name = self._standard(columns), {column.name: column for column in columns}
-        known: dict[tuple[float, float], str] = {}
-        words: list[list[str | None]] = []
-        for i, first in enumerate(self.thetas):
-            inside = self._inside(z, first)
-            words.append([None] * len(self.thetas))
-            for j in np.flatnonzero(places[i]):
-                theta = np.array([first, self.thetas[j]])
-                ray = tuple(np.round(theta / np.abs(theta).max(), 12).tolist())
-                if ray not in known:
-                    direction = theta / self.scale  # θ·z > 0 is (θ/s)·x > (θ/s)·m
-                    rule = self.encoding.linear_rule(direction, TIE + float(direction @ self.mean))
-                    known[ray] = rule.in_few_digits(by_name, inside[j]).describe()
-                words[i][j] = known[ray]
-        return words
+        words: dict[int, str | None] = {-1: None}
+        for place in np.setdiff1d(shown, [-1]).tolist():
+            theta = self.thetas[list(divmod(place, len(self.thetas)))]
+            direction = theta / self.scale  # θ·z > 0 is (θ/s)·x > (θ/s)·m
+            rule = self.encoding.linear_rule(direction, TIE + float(direction @ self.mean))
+            words[place] = rule.in_few_digits(by_name, z @ theta > TIE).describe()
+        return [[words[place] for place in row] for row in shown.tolist()]
 
     def _standard(self, columns: Sequence[Column]) -> Array:
         standard: Array = (self.encoding.matrix(columns) - self.mean) / self.scale
@@ -124,6 +149,24 @@ def two_terms(columns: Sequence[Column], weight: Array, attributes: Any) -> Line
         raise ValueError(f"attributes names {_words(terms[0])} twice; name two that differ.")
     used = (term.attribute for term in terms)
     return LinearEncoding(terms, {name: by_name[name].categories for name in used})
+
+
+def check_not_rare(
+    encoding: LinearEncoding, columns: Sequence[Column], rows: Array, smallest: int
+) -> None:
+    """Refuse a value that so few rows have, or lack, that its name is about them."""
+    by_name = {column.name: column for column in columns}
+    for term in encoding.terms:
+        if not term.categorical:
+            continue
+        have = int(rows[by_name[term.attribute].equals(term.value)].sum())
+        fewest = min(have, int(rows.sum()) - have)
+        if 0 < fewest < smallest:
+            do = "have" if fewest == have else "lack"
+            raise ValueError(
+                f"attributes has {_words(term)}, which {fewest} rows {do}: fewer than "
+                f"min_group_size={smallest}. Name another value, or merge rare ones."
+            )
 
 
 def _term(asked: Any, columns: dict[str, Column], weight: Array) -> Term:

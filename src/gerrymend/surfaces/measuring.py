@@ -1,5 +1,6 @@
 """From decisions to a surface: sums by cell, and what the half-planes make of them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from gerrymend._validation import check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.protected import Cells, Column, distinct_rows, take_rows
 from gerrymend.reading import read_tally
-from gerrymend.surfaces.half_planes import HalfPlanes, two_terms
+from gerrymend.surfaces.half_planes import HalfPlanes, check_not_rare, two_terms
 from gerrymend.surfaces.surface import DiscriminationSurface, SurfaceRound
 from gerrymend.tally import NotionTally, Tally
 
@@ -41,7 +42,8 @@ def discrimination_surface(
         As in audit(); or a mapping from names (or rounds) to these, for several models.
     attributes : pair
         Two of the protected attributes: the name of a number, or of a category with two values; or
-        (name, value) for one value of a category. Not needed where there are just two.
+        (name, value) for one value of a category, which at least `min_group_size` rows must have.
+        Not needed where there are just two.
     notion : str or FairnessNotion
         One rate.
     thetas : sequence of float, optional
@@ -50,7 +52,8 @@ def discrimination_surface(
         Measure both attributes in standard deviations; False is the paper's, which had both between
         0 and 1.
     min_group_size : int, default=10
-        Groups with fewer rows that count, inside or outside, are not shown.
+        Groups with fewer rows that count, inside or outside, are not shown, and groups that differ
+        by fewer are shown as one.
 
     Returns
     -------
@@ -72,6 +75,10 @@ def discrimination_surface(
     ('race = blue and gender = man', 200, 1.0, 0.0625)
     >>> worst["theta"]
     [1.0, 1.0]
+    >>> print(surface)
+    Discrimination surface of race = blue and gender = man: false positive rate, 800 rows
+      decisions: race = blue and gender = man
+        200 rows; rate 100 %, overall 50 %; unfairness 0.0625
     """
     if not isinstance(standardize, bool):
         raise TypeError(f"standardize must be True or False; got {standardize!r}.")
@@ -91,7 +98,7 @@ def discrimination_surface(
         "sample_weight": sample_weight,
     }
     tallies = {
-        name: over_two(read_tally(data, given | {"y_pred": one}, decided), attributes)
+        name: over_two(read_tally(data, given | {"y_pred": one}, decided), attributes, smallest)
         for name, one in models.items()
     }
     return measure_surface(
@@ -116,22 +123,30 @@ def measure_surface(
         first.columns, first.weight.sum(axis=0), attributes, thetas, standardize=standardize
     )
     groups = _sizes(planes, seen[0])
-    hidden = np.minimum(groups.counted, seen[0].rows.sum() - groups.counted) < min_group_size
+    large = np.minimum(groups.counted, seen[0].rows.sum() - groups.counted) >= min_group_size
+    rows = first.n_rows.sum(axis=0).astype(float)
+    counted = np.zeros(len(rows))
+    counted[seen[0].cells.active] = seen[0].rows
+    shown = planes.shown(first.columns, rows, counted, large, min_group_size)
+
+    def of_shown(values: Array) -> Array:
+        return np.where(shown < 0, np.nan, values.ravel()[shown])
+
     residuals = np.stack([one.residual for one in seen])
     unfairness = planes.sums(_active(seen[0]), residuals) / first.total_weight
     return DiscriminationSurface(
         attributes=planes.names,
         notion=notion,
         thetas=planes.thetas,
-        subgroups=planes.describe(first.columns, ~hidden),
-        size=np.where(hidden, np.nan, groups.size),
-        share=np.where(hidden, np.nan, groups.mass / first.total_weight),
+        subgroups=planes.describe(first.columns, shown),
+        size=of_shown(groups.size),
+        share=of_shown(groups.mass / first.total_weight),
         rounds=tuple(
             SurfaceRound(
                 name=name if isinstance(name, int) else str(name),
-                unfairness=np.where(hidden, np.nan, values),
-                overall_rate=float(one.outcomes.sum() / one.cells.mass.sum()),
-                error=error_of(one.tally),
+                unfairness=of_shown(values),
+                overall_rate=_overall_rate(one, min_group_size),
+                error=_error(one, min_group_size),
             )
             for name, one, values in zip(tallies, seen, unfairness, strict=True)
         ),
@@ -160,10 +175,11 @@ def _active(seen: NotionTally) -> tuple[Column, ...]:
     return take_rows(seen.tally.columns, seen.cells.active)
 
 
-def over_two(tally: Tally, attributes: Any) -> Tally:
+def over_two(tally: Tally, attributes: Any, smallest: int) -> Tally:
     """The same sums by the values of the two attributes alone."""
-    used = two_terms(tally.columns, tally.weight.sum(axis=0), attributes).levels
-    cells = distinct_rows([column for column in tally.columns if column.name in used])
+    encoding = two_terms(tally.columns, tally.weight.sum(axis=0), attributes)
+    check_not_rare(encoding, tally.columns, tally.n_rows.sum(axis=0).astype(float), smallest)
+    cells = distinct_rows([column for column in tally.columns if column.name in encoding.levels])
     both = Cells(cells.columns, np.tile(cells.index, 2))
     return Tally.of_sums(
         both,
@@ -177,8 +193,22 @@ def over_two(tally: Tally, attributes: Any) -> Tally:
     )
 
 
-def error_of(tally: Tally) -> float:
-    """The expected error of the decisions behind a tally."""
+def _overall_rate(seen: NotionTally, smallest: int) -> float:
+    """The rate of all rows that count; NaN of so few that it would be about them."""
+    if seen.rows.sum() < smallest:
+        return math.nan
+    return float(seen.outcomes.sum() / seen.cells.mass.sum())
+
+
+def _error(seen: NotionTally, smallest: int) -> float:
+    """The expected error of all decisions; NaN where it would tell that of a few.
+
+    Beside the overall rate it does so, too, where there are few rows that don't count.
+    """
+    tally, counted = seen.tally, seen.rows.sum()
+    others = (tally.n_rows if tally.n_counted is None else tally.n_counted).sum() - counted
+    if counted + others < smallest or 0 < counted < smallest or 0 < others < smallest:
+        return math.nan
     wrong = tally.positive[0].sum() + (tally.weight[1] - tally.positive[1]).sum()
     return float(wrong / tally.total_weight)
 

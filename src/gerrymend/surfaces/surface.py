@@ -1,6 +1,7 @@
 """DiscriminationSurface: the signed unfairness of half-planes of two attributes, as plain data."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,8 @@ class SurfaceRound:
         Signed: positive where the group's rate is above the overall one. NaN where the group is
         too small to be shown.
     overall_rate, error : float
-        The rate of all rows that count, and the error.
+        The rate of all rows that count, and the error; NaN where they would be of fewer than
+        `min_group_size` rows.
     """
 
     name: int | str
@@ -62,9 +64,9 @@ class DiscriminationSurface:
 
     A group is {θ·z > 0}, with z the two attributes in standard deviations from their mean (the
     paper has θ·z < 0, and no standard deviations). Groups with fewer than `min_group_size` rows
-    that count, inside or outside, are not shown. Neighbouring groups may still differ by a few
-    rows, whose decisions someone who knows their attributes could work out: as with any table of
-    many groups, choose a coarser grid (`thetas`) before you publish one of few rows.
+    that count, inside or outside, are not shown; and groups that differ by fewer are shown as one,
+    the nearest by the angle of θ. So whatever is added and subtracted of the groups that are shown
+    is of no row, or of at least so many that count. With `min_group_size=1` every group is shown.
 
     Attributes
     ----------
@@ -75,7 +77,7 @@ class DiscriminationSurface:
     thetas : array (k,)
         θ₁ by row of the arrays, and θ₂ by column.
     subgroups : k lists of k str or None
-        Who is in each group, in words.
+        Who is in the group that each square shows, in words.
     size, share : arrays (k, k)
         Rows in the group; and the weight of those that count, over the weight of all rows. NaN
         where the group is not shown.
@@ -149,13 +151,14 @@ class DiscriminationSurface:
         from gerrymend.surfaces.measuring import measure_surface
         from gerrymend.surfaces.training import watch_training
 
+        smallest = check_whole(min_group_size, "min_group_size", low=1)
         watched = watch_training(
-            classifier, X, y, sensitive_features, sample_weight, attributes, rounds, notion
-        )
+            classifier, X, y, sensitive_features, sample_weight, attributes, rounds, notion,
+            smallest,
+        )  # fmt: skip
         return measure_surface(
             watched.tallies, watched.notion, attributes,
-            thetas=thetas, standardize=True,
-            min_group_size=check_whole(min_group_size, "min_group_size", low=1),
+            thetas=thetas, standardize=True, min_group_size=smallest,
         )  # fmt: skip
 
     @property
@@ -173,7 +176,10 @@ class DiscriminationSurface:
         return rates
 
     def worst(self, number: int = -1) -> dict[str, Any] | None:
-        """The worst group that is shown in a round, as plain data; None where none is shown."""
+        """The worst group that is shown in a round, as plain data; None where none is shown.
+
+        Its θ is that of a square that shows it.
+        """
         one = self.rounds[number]
         if one.place is None:
             return None
@@ -188,7 +194,7 @@ class DiscriminationSurface:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The surface as plain data; nothing of a row is in it, and None where nothing is shown."""
+        """The surface as plain data: sums over groups alone, and None where nothing is shown."""
         return {
             "attributes": list(self.attributes),
             "notion": self.notion.to_dict(),
@@ -202,8 +208,8 @@ class DiscriminationSurface:
             "rounds": [
                 {
                     "name": one.name,
-                    "error": one.error,
-                    "overall_rate": one.overall_rate,
+                    "error": _known(one.error),
+                    "overall_rate": _known(one.overall_rate),
                     "unfairness": _plain(one.unfairness, float),
                     "place": None if one.place is None else list(one.place),
                     "worst": self.worst(i),
@@ -215,6 +221,17 @@ class DiscriminationSurface:
     def to_json(self) -> str:
         """The surface as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def to_markdown(self) -> str:
+        """The worst group of each round as Markdown; text from the data is escaped."""
+        from gerrymend.reporting.surface_text import as_markdown
+
+        return as_markdown(self.to_dict())
+
+    def __str__(self) -> str:
+        from gerrymend.reporting.surface_text import as_text
+
+        return as_text(self.to_dict())
 
     def to_html(self) -> str:
         """The surface as one HTML page, to be turned over rounds; it needs `gerrymend[report]`."""
@@ -236,6 +253,11 @@ class DiscriminationSurface:
             return surface_fragment(self.to_dict())
         except ImportError:
             return None
+
+
+def _known(value: float) -> float | None:
+    """None for what is not shown."""
+    return None if math.isnan(value) else value
 
 
 def _plain(values: Array, kind: type) -> list[list[Any]]:

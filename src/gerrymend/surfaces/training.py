@@ -16,7 +16,7 @@ from gerrymend.parity import ParityClassifier
 from gerrymend.protected import Cells, distinct_rows, read_columns
 from gerrymend.rows import Rows
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
-from gerrymend.surfaces.half_planes import two_terms
+from gerrymend.surfaces.half_planes import check_not_rare, two_terms
 from gerrymend.surfaces.measuring import one_notion
 from gerrymend.tally import Tally
 
@@ -40,6 +40,7 @@ def watch_training(
     attributes: Any,
     rounds: Sequence[int] | None,
     notion: Any,
+    smallest: int,
 ) -> Watched:
     """Fit a copy of the classifier, and sum its decisions at some rounds by two attributes."""
     if not isinstance(classifier, ParityClassifier):
@@ -50,7 +51,7 @@ def watch_training(
     rate = one_notion(as_notions(classifier.notion if notion is None else notion))
     at = _check_rounds(rounds, check_whole(classifier.max_iter, "max_iter", low=1))
     rows = Rows.read(X, y, sensitive_features, sample_weight)
-    keeper = _Keeper(rows, attributes, at)
+    keeper = _Keeper(rows, attributes, at, smallest)
     fitted = clone(classifier).set_params(solver=_Heard(as_solver(classifier.solver), keeper))
     fitted.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
     kept = {number: tally for number, tally in keeper.tallies.items() if number < fitted.n_iter_}
@@ -69,15 +70,16 @@ def watch_training(
 class _Keeper:
     """Keeps the sums of chosen rounds; a row's decision is gone when the next round is played."""
 
-    def __init__(self, rows: Rows, attributes: Any, at: set[int]) -> None:
+    def __init__(self, rows: Rows, attributes: Any, at: set[int], smallest: int) -> None:
         columns = read_columns(rows.protected)
         classes, self._y = np.unique(rows.labels, return_inverse=True)
         self._labels = tuple(classes.tolist())
         self._weight = np.ones(len(self._y)) if rows.weight is None else rows.weight
         # The game has its rows by label and cell of all the attributes.
         self._order, _ = distinct_rows(columns).sorted_by(self._y)
-        used = two_terms(columns, self._weight, attributes).levels
-        self._cells: Cells = distinct_rows([one for one in columns if one.name in used])
+        encoding = two_terms(columns, self._weight, attributes)
+        check_not_rare(encoding, columns, np.ones(len(self._y)), smallest)
+        self._cells: Cells = distinct_rows([one for one in columns if one.name in encoding.levels])
         self._at = at
         self.tallies: dict[int, Tally] = {}
 

@@ -204,7 +204,7 @@
 
   function rings() {
     return [["A", state.a, "middle left"], ["B", state.b, "middle right"]].filter(([, one]) => one && shown().includes(one)).map(([letter, one, side]) => ({
-      type: "scatter", mode: "markers+text", hoverinfo: "skip", x: [figures(one).unfairness], y: [figures(one).error], text: [letter], textposition: side,
+      type: "scatter", mode: "markers+text", hoverinfo: "skip", cliponaxis: false, x: [figures(one).unfairness], y: [figures(one).error], text: [letter], textposition: side,
       textfont: { size: 18, weight: 700, color: colour("--ink") }, customdata: [one.place],
       marker: { size: 25, symbol: "circle-open", line: { width: 3, color: colour("--ink") }, color: colour("--ink") },
     }));
@@ -270,7 +270,7 @@
     const own = shown().filter((one) => !one.marginal);
     const names = [...new Set(own.map((one) => one.estimator))];
     const items = names.map((name) => keyItem(look(own.find((one) => one.estimator === name)), true, name));
-    if (own.some((one) => figures(one).dominated)) items.push(keyItem(look(own[0]), false, "hollow: beaten by another"));
+    if (own.some((one) => figures(one).dominated)) items.push(keyItem(look(own[0]), false, "hollow: beaten by another model"));
     if (shown().some((one) => one.marginal)) items.push(keyItem(MARGINAL, true, "MARGINAL: fair to one attribute at a time"));
     if (shown().some((one) => figures(one).upper_bound > figures(one).unfairness + 1e-9)) items.push(element("li", "line to the right: what is not ruled out"));
     byId("key").replaceChildren(...items);

@@ -9,6 +9,7 @@
   const find = (id) => document.getElementById(id);
   const map = find("map"), slider = find("round"), play = find("play"), course = find("course");
   const limit = Math.max(...rounds.map((one) => (one.worst ? Math.abs(one.worst.unfairness) : 0)), 1e-6);
+  const PAPER = 620; // what a page of A4 or letter has room for
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const LIGHT = { ink: "#1b1f24", line: "#d0d7de", quiet: "#57606a", ground: "#ffffff", low: "#0072b2", middle: "#f7f7f7", high: "#d55e00" };
   const DARK = { ink: "#e8eaed", line: "#3a424c", quiet: "#a3adb8", ground: "#14171b", low: "#56b4e9", middle: "#2a2f36", high: "#ff9a52" };
@@ -24,7 +25,7 @@
 
   const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const signed = (value) => (value < 0 ? "−" : value > 0 ? "+" : "") + shortNumber(Math.abs(value));
-  const shortNumber = (value) => (value === 0 ? "0" : value < 5e-5 ? "below 0.0001" : value.toFixed(4));
+  const shortNumber = (value) => (value === 0 ? "0" : value < 5e-5 ? value.toFixed(12).replace(/^(0\.0*\d\d)\d*$/, "$1") : value.toFixed(4));
   const tick = (value) => (value < 0 ? "−" : "+") + Number(Math.abs(value).toPrecision(2));
   const percent = (rate) => {
     const near = Math.min(Math.abs(rate), Math.abs(1 - rate));
@@ -103,7 +104,7 @@
     ];
     const margin = { l: 62, r: 30, t: 76, b: 56 };
     const layout = {
-      ...frame(colours), margin, height: Math.min(width - margin.l - margin.r, 560) + margin.t + margin.b,
+      ...frame(colours), margin, width: printing ? width : undefined, height: Math.min(width - margin.l - margin.r, 560) + margin.t + margin.b,
       xaxis: axis(first, "θ₁"), yaxis: { ...axis(second, "θ₂"), scaleanchor: "x", constrain: "domain" },
     };
     Plotly.react(map, traces, layout, { displayModeBar: false, responsive: false });
@@ -119,7 +120,7 @@
     };
   }
 
-  function drawCourse(colours) {
+  function drawCourse(colours, width) {
     const names = rounds.map((one) => one.name);
     const numbers = names.every((name) => typeof name === "number");
     const x = numbers ? names : names.map((name, i) => i);
@@ -135,7 +136,7 @@
     ];
     const grid = { fixedrange: true, gridcolor: colours.line, zeroline: false };
     const layout = {
-      ...frame(colours), height: 190, margin: { l: 60, r: 24, t: 10, b: 44 },
+      ...frame(colours), width, height: 190, margin: { l: 60, r: 24, t: 10, b: 44 },
       xaxis: { ...grid, showgrid: false, title: { text: numbers ? (far ? "round (log scale)" : "round") : "" },
                type: far ? "log" : "linear", ...(numbers ? (far ? { dtick: 1 } : { nticks: 8, tickformat: "d" }) : shown) },
       yaxis: { ...grid, rangemode: "tozero", nticks: 4, title: { text: "worst" } },
@@ -150,7 +151,7 @@
     find("group-figures").hidden = hidden;
     if (hidden) {
       find("group-verdict").textContent =
-        `Fewer than ${surface.min_group_size} rows that count are in this group, or outside of it.`;
+        `Fewer than ${surface.min_group_size} rows that count are in this group, outside of it, or between it and others.`;
       return;
     }
     const value = one.unfairness[i][j], points = (100 * Math.abs(rateOf(i, j) - one.overall_rate)).toFixed(1);
@@ -164,8 +165,9 @@
 
   function draw() {
     const colours = dark.matches && !printing ? DARK : LIGHT;
-    drawMap(colours, map.clientWidth);
-    if (course) drawCourse(colours);
+    const width = printing ? Math.min(PAPER, map.clientWidth) : map.clientWidth;
+    drawMap(colours, width);
+    if (course) drawCourse(colours, printing ? PAPER : undefined);
     describe(chosen);
   }
 
@@ -174,7 +176,7 @@
     const name = String(rounds[current].name);
     slider.value = current;
     slider.setAttribute("aria-valuetext", name);
-    find("round-name").textContent = name;
+    find("round-name").textContent = find("map-name").textContent = name;
     draw();
   }
 

@@ -1,0 +1,44 @@
+"""Which group each square of a surface shows: those that differ by few rows are shown as one.
+
+The groups that are kept cut the rows into parts, by who is in which. Every sum over a kept group is
+a sum over parts, so whatever is added and subtracted of the groups that are shown is a sum of parts
+as well. A group is kept only if each part still has no row at all, or at least `smallest` rows that
+count: then no subtraction, of two groups or of many, leaves a few.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._sums import Array
+
+# A group that is a right angle away is no more like another than its opposite is.
+_FURTHEST = np.pi / 2 - 1e-9
+
+
+class Parts:
+    """The rows by who is in which of the kept groups, from their numbers by cell."""
+
+    def __init__(self, rows: Array, counted: Array, smallest: int) -> None:
+        self._rows, self._counted, self._smallest = rows, counted, smallest
+        self._part: NDArray[np.intp] = np.zeros(len(rows), dtype=np.intp)
+
+    def take(self, inside: NDArray[np.bool_]) -> bool:
+        """Cut the parts by one more group, unless that leaves a few rows; whether it was done."""
+        finer = 2 * self._part + inside
+        rows, counted = np.bincount(finer, self._rows), np.bincount(finer, self._counted)
+        if ((rows > 0) & (counted < self._smallest)).any():
+            return False
+        self._part = (np.cumsum(rows > 0) - 1)[finer]
+        return True
+
+
+def nearest(angles: Array, kept: Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """For each angle the place of the nearest that is kept, and whether it is near at all.
+
+    >>> place, is_near = nearest(np.array([0.1, 3.0, -3.1, 1.5]), np.array([0.0, 3.1]))
+    >>> place.tolist(), is_near.tolist()
+    ([0, 1, 1, 0], [True, True, True, True])
+    """
+    apart = np.abs(angles[:, None] - kept)
+    apart = np.minimum(apart, 2 * np.pi - apart)
+    return apart.argmin(axis=1), apart.min(axis=1) < _FURTHEST
