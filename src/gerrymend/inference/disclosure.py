@@ -80,6 +80,11 @@ class Published:
 
     def _common(self, blocks: Blocks, other: Blocks) -> tuple[Blocks, Blocks, Array]:
         """Pairs of blocks that share rows, and how many."""
+        height, width = int(blocks.max()) + 1, int(other.max()) + 1
+        if height * width <= len(self.rows):
+            counts = np.bincount(blocks * width + other, self.rows)
+            there = np.flatnonzero(counts)
+            return there // width, there % width, np.asarray(counts[there], dtype=np.float64)
         table: Any = sparse.coo_array((self.rows, (blocks, other))).tocsr().tocoo()
         return table.row, table.col, table.data
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gerrymend.auditing import audit
+from gerrymend.notions import in_words
 from gerrymend.plotting._display import (
     BLUE,
     VERMILLION,
@@ -193,4 +194,4 @@ def _overall(report: AuditReport) -> dict[str, float]:
 
 
 def _words(notion: str) -> str:
-    return label(notion.replace("_", " "), lines=1)
+    return label(in_words(notion), lines=1)

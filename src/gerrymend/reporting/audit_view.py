@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting import audit_words as words
 from gerrymend.reporting.wording import capitalised, count, p_value, percent, unfairness
 
@@ -45,7 +46,7 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
 
 
 def _subtitle(report: Report, model: Mapping[str, Any] | None) -> str:
-    rates = " and ".join(words.notion_words(one["name"]) for one in report["notions"])
+    rates = " and ".join(in_words(one["name"]) for one in report["notions"])
     rows = "rows" if model is None else model["audited"]
     return f"{capitalised(rates)}, {count(report['n_rows'])} {rows}{_on_date(report)}"
 
@@ -83,7 +84,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         ),
     ]
     if worst is not None:
-        rate = capitalised(words.notion_words(worst["notion"]))
+        rate = capitalised(in_words(worst["notion"]))
         against = f"in the worst subgroup, against {percent(worst['overall_rate'])} overall"
         figures.append((rate, percent(worst["rate"]), against))
     tested = report["p_value"] is not None
@@ -173,7 +174,7 @@ def _rates(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
     middle = overall["rate"] or 0.0
     low, high = min([0.0, middle, *ends]), _round_up(max([middle, *ends]))
     return {
-        "name": capitalised(words.notion_words(name)),
+        "name": capitalised(in_words(name)),
         "meaning": words.notion_meaning(name, report["labels"]),
         "overall": "not shown" if overall["rate"] is None else percent(overall["rate"]),
         "overall_at": _part(middle, low, high),
@@ -218,7 +219,7 @@ def _how(report: Report) -> Facts:
         ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
         ("Labels", f"“{negative}” is negative, “{positive}” is positive"),
         ("Protected columns", ", ".join(report["attributes"])),
-        ("Rates compared", ", ".join(words.notion_words(one["name"]) for one in report["notions"])),
+        ("Rates compared", ", ".join(in_words(one["name"]) for one in report["notions"])),
         ("Subgroups searched", report["covers"]),
         ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
         ("Smallest group described", f"{count(report['min_group_size'])} rows that count"),

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting.wording import capitalised, count, p_value, percent, points, unfairness
 
 Report = Mapping[str, Any]
@@ -21,15 +22,6 @@ HEADINGS = {
 _SMALL = 0.05
 # Descriptions of more characters are not put into a sentence.
 _LONG = 120
-
-
-def notion_words(name: str) -> str:
-    """The name of a rate as a reader would say it.
-
-    >>> notion_words("statistical_parity"), notion_words("error_rate")
-    ('rate of positive decisions', 'error rate')
-    """
-    return "rate of positive decisions" if name == "statistical_parity" else name.replace("_", " ")
 
 
 def notion_meaning(name: str, labels: list[Any]) -> str | None:
@@ -78,7 +70,7 @@ def in_cases(subgroup: Mapping[str, Any], report: Report) -> str | None:
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     """A subgroup's rate beside the overall one."""
     return (
-        f"{notion_words(subgroup['notion'])} {percent(subgroup['rate'])}, against "
+        f"{in_words(subgroup['notion'])} {percent(subgroup['rate'])}, against "
         f"{percent(subgroup['overall_rate'])} overall"
     )
 
@@ -365,7 +357,7 @@ def subgroup_facts(subgroup: Mapping[str, Any], report: Report) -> list[tuple[st
             f"({percent(subgroup['size'] / report['n_rows'])}); those that count are "
             f"{percent(subgroup['share'])} of all rows",
         ),
-        (capitalised(notion_words(subgroup["notion"])), shown),
+        (capitalised(in_words(subgroup["notion"])), shown),
         ("Difference", f"{points(subgroup['gap'])}{ratio}"),
     ]
     if cases := in_cases(subgroup, report):

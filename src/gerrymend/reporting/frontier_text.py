@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting import wording
 
 # "size" is the number of predictors; the figures of a sample end with its mark.
@@ -21,7 +22,7 @@ def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
         for one in data[kind]:
             parts.setdefault((one["notion"], one["estimator"]), []).append(one)
         for (notion, estimator), points in parts.items():
-            title = f"{notion.replace('_', ' ')}, {estimator}"
+            title = f"{in_words(notion)}, {estimator}"
             marginal = kind == "marginal_points"
             yield f"{_MARGINAL}: {title}" if marginal else title, marginal, points
 
