@@ -11,7 +11,9 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import audit_words as words
-from gerrymend.reporting.wording import capitalised, count, p_value, percent, unfairness
+from gerrymend.reporting import subgroup_words
+from gerrymend.reporting.audit_next import next_commands, next_sentences
+from gerrymend.reporting.wording import bound, capitalised, count, p_value, percent, unfairness
 
 # Rates of more groups than this are in the JSON; a page shows those that differ most.
 MOST_GROUPS = 40
@@ -27,8 +29,8 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
     return {
         "title": "Subgroup fairness audit" if model is None else "Audit of a trained model",
         "subtitle": _subtitle(report, model),
-        "kind": _KINDS[report["verdict"]],
-        "sign": _SIGNS[report["verdict"]],
+        "kind": "undecided" if words.exceeds_alone(report) else _KINDS[report["verdict"]],
+        "sign": "!" if words.exceeds_alone(report) else _SIGNS[report["verdict"]],
         "heading": words.heading(report),
         "verdict": words.verdict_sentences(report),
         "figures": _figures(report),
@@ -38,8 +40,8 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
         "rates": [_rates(report, one) for one in report["overall_rates"]],
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
-        "next": words.next_sentences(report) if model is None else [],
-        "commands": words.next_commands(report) if model is None else [],
+        "next": next_sentences(report) if model is None else [],
+        "commands": next_commands(report) if model is None else [],
         "how": _how(report),
         "expert": _expert(report),
     }
@@ -68,18 +70,18 @@ def _date(iso: str) -> str:
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:
     """Name, value and a remark."""
-    worst = report["worst"]
+    worst, gamma = report["worst"], report["gamma"]
     remark = (
         "exact: none is worse"
         if report["exact"]
-        else f"a lower bound; none above {unfairness(report['upper_bound'])}"
+        else f"a lower bound; none above {bound(report['upper_bound'], gamma)}"
     )
     figures = [
-        ("Largest unfairness found", unfairness(report["unfairness"]), remark),
-        ("Unfairness allowed", f"{report['gamma']:g}", "gamma"),
+        ("Largest unfairness found", unfairness(report["unfairness"], gamma), remark),
+        ("Unfairness allowed", f"{gamma:g}", "gamma"),
         (
             "One attribute at a time",
-            unfairness(report["marginal_unfairness"]),
+            unfairness(report["marginal_unfairness"], gamma),
             "largest unfairness of single attributes",
         ),
     ]
@@ -101,7 +103,7 @@ def described(report: Report) -> list[Mapping[str, Any]]:
 def _subgroups(report: Report) -> list[dict[str, Any]]:
     views = []
     for i, one in enumerate(described(report)):
-        facts = words.subgroup_facts(one, report)
+        facts = subgroup_words.subgroup_facts(one, report)
         if i == 0:
             test = (
                 "not tested"
@@ -116,8 +118,9 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
         scale = max(one["rate"], one["overall_rate"], 1e-12)
         views.append(
             {
-                "name": one["subgroup"],
-                "is_formula": words.is_formula(one),
+                "name": subgroup_words.short_name(one),
+                "in_full": one["subgroup"] if subgroup_words.is_long(one) else None,
+                "is_formula": subgroup_words.is_formula(one),
                 "facts": facts,
                 "rate": percent(one["rate"]),
                 "overall": percent(one["overall_rate"]),
@@ -152,7 +155,7 @@ def _bars(report: Report) -> dict[str, Any]:
         "values": [
             {
                 "name": name,
-                "value": unfairness(value),
+                "value": (bound if kind == "open" else unfairness)(value, report["gamma"]),
                 "width": _part(value, 0.0, largest),
                 "kind": kind,
             }
@@ -175,7 +178,7 @@ def _rates(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
     low, high = min([0.0, middle, *ends]), _round_up(max([middle, *ends]))
     return {
         "name": capitalised(in_words(name)),
-        "meaning": words.notion_meaning(name, report["labels"]),
+        "meaning": subgroup_words.notion_meaning(name, report["labels"]),
         "overall": "not shown" if overall["rate"] is None else percent(overall["rate"]),
         "overall_at": _part(middle, low, high),
         "rows": count(overall["rows"]),
@@ -290,7 +293,7 @@ def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
                 "rows": count(one["n_rows"]),
                 "error": percent(one["error"]),
                 "unfairness": unfairness(one["unfairness"]),
-                "bound": "exact" if one["exact"] else f"at most {unfairness(one['upper_bound'])}",
+                "bound": "exact" if one["exact"] else f"at most {bound(one['upper_bound'])}",
                 "verdict": words.HEADINGS[one["verdict"]].lower(),
             }
             for one in model["samples"]
