@@ -226,6 +226,7 @@ def test_a_page_for_people(folder, tmp_path, monkeypatch):
         (page, "HTML reports need jinja2, .* pip install 'gerrymend.report.'"),
         ("-", "--report - is no file; name one"),
         (tmp_path, "--report .* can't be written"),
+        ("/dev/null", "--report /dev/null can't be written"),
         (folder / "people.csv", "by this command already; name another file"),
     ]:
         code, out, err = call(*options, "--report", target)
