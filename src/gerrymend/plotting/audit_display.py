@@ -16,6 +16,7 @@ from gerrymend.plotting._display import (
     say_nothing,
 )
 from gerrymend.report import AuditReport
+from gerrymend.reporting.subgroup_words import short_name
 from gerrymend.reporting.wording import percent
 
 _LINES = ("--", ":", "-.", (0, (5, 1)))
@@ -179,8 +180,8 @@ def _groups(report: AuditReport) -> list[GroupRate]:
     others = {(one.group, one.notion): one for one in report.intervals or report.marginals}
     groups = []
     for one in report.top:
-        words, notion = one.describe(), one.notion.name
-        listed = others.pop((words, notion), None)
+        words, notion = short_name(one.to_dict()), one.notion.name
+        listed = others.pop((one.describe(), notion), None)
         interval = None if listed is None else listed.rate_interval
         groups.append(GroupRate(words, notion, one.rate, one.size, interval, True))
     return groups + [

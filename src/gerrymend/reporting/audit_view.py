@@ -72,7 +72,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     """Name, value and a remark."""
     worst, gamma = report["worst"], report["gamma"]
     remark = (
-        "exact: none is worse"
+        "exact: none searched is worse"
         if report["exact"]
         else f"a lower bound; none above {bound(report['upper_bound'], gamma)}"
     )

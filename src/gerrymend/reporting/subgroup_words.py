@@ -114,7 +114,8 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
 
 def _term(term: Mapping[str, Any]) -> str:
     words = Term(term["attribute"], "value" in term, term.get("value")).describe()
-    return f"{number(float(format(term['coefficient'], '.3g')))}·{words}"
+    coefficient = number(float(format(term["coefficient"], ".3g")))
+    return {"1": words, "−1": f"−{words}"}.get(coefficient, f"{coefficient}·{words}")
 
 
 def is_long(subgroup: Mapping[str, Any]) -> bool:

@@ -80,9 +80,11 @@ def _decimal(value: float, rounding: str, beside: float | None) -> str:
     if not exact:
         return "0"
     limit = exact if beside is None else round(Decimal(beside), _DECIMALS)
-    for decimals in range(max(4, 1 - exact.adjusted()), _DECIMALS + 1):
-        shown = exact.quantize(Decimal(1).scaleb(-decimals), rounding)
-        if beside is None or shown.compare(limit) == exact.compare(limit):
+    shown = exact  # where no fewer digits will do
+    for decimals in range(max(4, 1 - exact.adjusted()), _DECIMALS):
+        shorter = exact.quantize(Decimal(1).scaleb(-decimals), rounding)
+        if beside is None or shorter.compare(limit) == exact.compare(limit):
+            shown = shorter
             break
     return f"{shown:f}"
 
