@@ -170,7 +170,7 @@ def _listed(
 ) -> dict[str, Any]:
     """Groups that were named beforehand, and those of one attribute, beside those described."""
     seen = [part.seen for part in examined]
-    published = {one.notion.name: published_beside(one, described, smallest) for one in seen}
+    published = {one.notion: published_beside(one, described, smallest) for one in seen}
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
     intervals = simultaneous_intervals(examined, published, smallest=smallest) if own else ()
     marginals = marginal_rates(seen, published, smallest=smallest)

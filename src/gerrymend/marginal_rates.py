@@ -13,6 +13,7 @@ import numpy as np
 from gerrymend.inference.disclosure import Published
 from gerrymend.inference.intervals import GroupEstimate, Listed, group_estimates
 from gerrymend.measured import ROUNDING
+from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.marginals import marginal_groups
 from gerrymend.tally import NotionTally
 
@@ -65,7 +66,7 @@ def overall_rates(seen: Sequence[NotionTally], *, smallest: int) -> tuple[Overal
 
 
 def marginal_rates(
-    seen: Sequence[NotionTally], published: Mapping[str, Published], *, smallest: int
+    seen: Sequence[NotionTally], published: Mapping[FairnessNotion, Published], *, smallest: int
 ) -> MarginalRates:
     """Rates of all marginal groups, from sums that one product with a sparse matrix makes.
 

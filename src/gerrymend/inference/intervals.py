@@ -29,6 +29,7 @@ from scipy.special import betaincinv, ndtri
 
 from gerrymend._sums import Array
 from gerrymend.inference.disclosure import Published
+from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Conjunction, Rule
 from gerrymend.tally import Examined, NotionTally
@@ -118,7 +119,7 @@ class Listed(NamedTuple):
 
 def simultaneous_intervals(
     examined: Sequence[Examined],
-    published: Mapping[str, Published],
+    published: Mapping[FairnessNotion, Published],
     *,
     smallest: int,
     level: float = LEVEL,
@@ -135,7 +136,7 @@ def simultaneous_intervals(
 
 def group_estimates(
     listed: Sequence[Listed],
-    published: Mapping[str, Published],
+    published: Mapping[FairnessNotion, Published],
     *,
     smallest: int,
     level: float = LEVEL,
@@ -157,7 +158,7 @@ def group_estimates(
             return ()
         inside = groups.membership @ seen.rows
         fits = np.minimum(inside, seen.rows.sum() - inside) >= smallest
-        fits = _shown(groups, fits, published[seen.notion.name])
+        fits = _shown(groups, fits, published[seen.notion])
         mass, outcomes = groups.membership @ seen.cells.mass, groups.membership @ seen.outcomes
         overall = float(seen.outcomes.sum() / seen.cells.mass.sum())
         for i in np.flatnonzero(fits).tolist():
