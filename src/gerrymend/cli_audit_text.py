@@ -130,7 +130,7 @@ def _bounds(report: AuditReport) -> list[Fact]:
         f"{unfairness(report.marginal_unfairness, report.gamma)}"
     )
     if exceeds_alone(report.to_dict()):
-        alone += ", more than gamma allows: that group is none of those that were searched"
+        alone += ", more than gamma allows, of a group that the search did not come upon"
     return [("Proven", words), *(("", part) for part in parts), ("Single", alone)]
 
 

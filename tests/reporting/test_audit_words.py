@@ -82,6 +82,8 @@ def test_a_single_attribute_that_was_not_searched_is_told():
     assert "But one attribute at a time the largest unfairness is 0.125" in text
     assert "One attribute at a time shows more, an unfairness of 0.1250" in text
     assert 'class="verdict undecided"' in report.to_html()
+    missed = report.to_dict() | {"upper_bound": 0.2, "verdict": "undecided", "exact": False}
+    assert "the search missed that group, or it is none of those" in verdict(missed)
 
 
 def test_that_combinations_add_nothing_is_said_where_it_is_proven():

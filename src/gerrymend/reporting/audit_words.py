@@ -72,9 +72,16 @@ def _not_searched(report: Report) -> list[str]:
         return []
     return [
         "But one attribute at a time the largest unfairness is "
-        f"{unfairness(report['marginal_unfairness'], report['gamma'])}, more than is allowed: that "
-        "group is none of those that were searched."
+        f"{unfairness(report['marginal_unfairness'], report['gamma'])}, more than is allowed: "
+        f"{_why_not_found(report)}."
     ]
+
+
+def _why_not_found(report: Report) -> str:
+    """Why a group of one attribute that is worse than all that was found was not found."""
+    if report["marginal_unfairness"] > report["upper_bound"]:
+        return "that group is none of those that were searched"
+    return "the search missed that group, or it is none of those that were searched"
 
 
 def _confirmation(report: Report) -> list[str]:
@@ -181,8 +188,8 @@ def gap_sentence(report: Report) -> str:
         return "Neither one attribute at a time nor any subgroup that was found differs at all."
     if alone > together * 1.005:
         return (
-            f"One attribute at a time shows more, an unfairness of {unfairness(alone)}: the groups "
-            f"that were searched, with {unfairness(together)} at most, do not include that one."
+            f"One attribute at a time shows more, an unfairness of {unfairness(alone)}, and the "
+            f"search found {unfairness(together)}: {_why_not_found(report)}."
         )
     if alone >= together * 0.995:
         return f"One attribute at a time shows {_all_of_it(report)}."
