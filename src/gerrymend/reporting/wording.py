@@ -77,7 +77,7 @@ _DECIMALS = 12
 
 def _decimal(value: float, rounding: str, beside: float | None) -> str:
     exact = round(Decimal(value), _DECIMALS)
-    if not exact:
+    if exact <= Decimal(1).scaleb(-_DECIMALS):
         return "0"
     limit = exact if beside is None else round(Decimal(beside), _DECIMALS)
     shown = exact  # where no fewer digits will do
