@@ -198,6 +198,15 @@ def test_brackets_in_the_data_are_no_markup(tmp_path):
     assert "race = [red]" in out or "race = [/b]" in out
 
 
+def test_no_name_turns_the_text_around_it(tmp_path):
+    path = tmp_path / "reversed.csv"
+    race = ["live\u202e", "green"] * 20
+    pl.DataFrame({"race": race, "y": [0] * 39 + [1], "decided": [1, 0] * 20}).write_csv(path)
+    _, out, _ = call(path, *DECIDED, "--protected", "race", "--subgroups", "marginals")
+    assert "race = live⟨U+202E⟩" in out
+    assert "\u202e" not in out
+
+
 def test_json_to_a_file_is_whole_or_not_there(people, folder, tmp_path):
     target = tmp_path / "report.json"
     code, out, _ = call(folder / "people.csv", *ARGUMENTS, "--json", target)
@@ -226,6 +235,7 @@ def test_a_page_for_people(folder, tmp_path, monkeypatch):
         (page, "HTML reports need jinja2, .* pip install 'gerrymend.report.'"),
         ("-", "--report - is no file; name one"),
         (tmp_path, "--report .* can't be written"),
+        ("/dev/null", "--report /dev/null can't be written"),
         (folder / "people.csv", "by this command already; name another file"),
     ]:
         code, out, err = call(*options, "--report", target)

@@ -110,7 +110,7 @@ def audit(
       false positive rate 100.0%, overall 50.0%: +50.0 points, 2.00 times; its rows that count are
       12.5% of all rows
       unfairness 0.0625 (exact), gamma 0.01
-      one attribute at a time: 0.0000 at most
+      one attribute at a time: 0 at most
       proof over every linear threshold of race, gender
 
     Where the data lives, here in a Polars query:

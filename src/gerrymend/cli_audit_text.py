@@ -11,8 +11,9 @@ from gerrymend.inference.held_out import HeldOut
 from gerrymend.inference.permutation import PermutationTest
 from gerrymend.measured import Subgroup
 from gerrymend.report import AuditReport
+from gerrymend.reporting.audit_words import STYLES, exceeds_alone
+from gerrymend.reporting.wording import bound, unfairness, visible
 
-STYLES = {"within gamma": "green", "exceeds gamma": "red", "undecided": "yellow"}
 # Lines of text beyond this are hard to read, however wide the terminal.
 WIDEST = 100
 _NAME_WIDTH = 16
@@ -26,7 +27,7 @@ def show(console: Console, report: AuditReport, request: AuditRequest) -> None:
     width = min(console.width, WIDEST)
     verdict = f"{report.verdict.capitalize()}: {_reason(report)}"
     parts = [
-        Text("\n".join(wrapped(verdict, width)), f"bold {STYLES[report.verdict]}"),
+        Text("\n".join(wrapped(verdict, width)), STYLES[report.verdict]),
         *(
             as_text(facts, width)
             for facts in (
@@ -61,21 +62,22 @@ def wrapped(text: str, width: int) -> list[str]:
     >>> wrapped("0.8·age − 2.1·[sex=F] + 0.5·income ≥ 30", 24)
     ['0.8·age − 2.1·[sex=F]', '+ 0.5·income ≥ 30']
     """
-    held = _TOGETHER.sub("\N{NO-BREAK SPACE}", text)
+    held = _TOGETHER.sub("\N{NO-BREAK SPACE}", visible(text))
     lines = textwrap.wrap(held, max(width, 20), break_on_hyphens=False, break_long_words=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def _reason(report: AuditReport) -> str:
     allowed = f"gamma allows {report.gamma:g}"
+    found = unfairness(report.unfairness, report.gamma)
+    limit = bound(report.upper_bound, report.gamma)
     if report.verdict == "exceeds gamma":
-        return f"a subgroup has an unfairness of {report.unfairness:.4f}; {allowed}."
+        return f"a subgroup has an unfairness of {found}; {allowed}."
     if report.verdict == "within gamma":
-        return f"proven, no subgroup has an unfairness above {report.upper_bound:.4f}; {allowed}."
+        return f"proven, no subgroup has an unfairness above {limit}; {allowed}."
     return (
-        f"the worst subgroup found has an unfairness of {report.unfairness:.4f}, and one of "
-        f"{report.upper_bound:.4f} is not ruled out; {allowed}. A longer --budget or a smaller "
-        "class can decide it."
+        f"the worst subgroup found has an unfairness of {found}, and one of {limit} is not ruled "
+        f"out; {allowed}. A longer --budget or a smaller class can decide it."
     )
 
 
@@ -85,7 +87,7 @@ def _worst(report: AuditReport) -> list[Fact]:
         facts.append(
             (
                 "Withheld",
-                f"A worse subgroup, of unfairness {report.unfairness:.4f}, has fewer than "
+                f"A worse subgroup, of unfairness {unfairness(report.unfairness)}, has fewer than "
                 f"{report.min_group_size} rows that count, or all but so few, and is not "
                 "described: few rows identify people.",
             )
@@ -100,7 +102,10 @@ def _treatment(worst: Subgroup) -> list[Fact]:
         ("Worst subgroup", worst.describe()),
         ("  size", f"{worst.size:,} rows; those that count are {worst.share:.1%} of all rows"),
         ("  rate", rate_words(worst)),
-        ("  unfairness", f"{abs(worst.unfairness):.4f}, which is its share of rows times its gap"),
+        (
+            "  unfairness",
+            f"{unfairness(worst.unfairness)}, which is its share of rows times its gap",
+        ),
     ]
 
 
@@ -114,15 +119,18 @@ def rate_words(one: Subgroup) -> str:
 
 
 def _bounds(report: AuditReport) -> list[Fact]:
+    proven = f"no subgroup exceeds {bound(report.upper_bound, report.gamma)}"
     if report.exact:
-        words = f"no subgroup exceeds {report.upper_bound:.4f}: this is exact, over {report.covers}"
+        words = f"{proven}: this is exact, over {report.covers}"
     else:
-        words = (
-            f"no subgroup exceeds {report.upper_bound:.4f}; what was found is a lower bound. This "
-            f"is over {report.covers}"
-        )
-    parts = [f"none exceeds {bound:.4f} over {words}" for words, bound in report.partial]
-    alone = f"one attribute at a time, the largest unfairness is {report.marginal_unfairness:.4f}"
+        words = f"{proven}; what was found is a lower bound. This is over {report.covers}"
+    parts = [f"none exceeds {bound(most)} over {part}" for part, most in report.partial]
+    alone = (
+        "one attribute at a time, the largest unfairness is "
+        f"{unfairness(report.marginal_unfairness, report.gamma)}"
+    )
+    if exceeds_alone(report.to_dict()):
+        alone += ", more than gamma allows, of a group that the search did not come upon"
     return [("Proven", words), *(("", part) for part in parts), ("Single", alone)]
 
 
@@ -131,7 +139,7 @@ def _others(others: tuple[Subgroup, ...]) -> list[Fact]:
     for one in others:
         facts += [
             ("Also", one.describe()),
-            ("", f"{one.size:,} rows; {rate_words(one)}; unfairness {abs(one.unfairness):.4f}"),
+            ("", f"{one.size:,} rows; {rate_words(one)}; unfairness {unfairness(one.unfairness)}"),
         ]
     return facts
 
@@ -154,7 +162,7 @@ def _by_chance(test: PermutationTest, asked: int, found: float) -> list[Fact]:
     words = (
         "below 19 permutations no p-value can be 5 %"
         if test.detectable is None
-        else f"unfairness of up to {test.detectable:.4f} can't be told from chance at 5 %"
+        else f"unfairness of up to {unfairness(test.detectable)} can't be told from chance at 5 %"
         f"{test.beside(found)}"
     )
     return [

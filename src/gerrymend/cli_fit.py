@@ -20,64 +20,39 @@ from gerrymend.cli_parts import (
     Say,
     check_page,
     check_target,
-    column,
     guarded,
     notes,
     option,
     progress,
     tell_of_page,
 )
+from gerrymend.cli_training_options import (
+    FILE,
+    TRAINING,
+    Drop,
+    ExcludeProtected,
+    Features,
+    File,
+    Impute,
+    Label,
+    MaxIter,
+    MinGroupSize,
+    Missing,
+    Protected,
+    Report,
+    Seed,
+    Separator,
+    Subgroups,
+    TestSize,
+    Weight,
+)
 from gerrymend.cli_training_request import ESTIMATOR_NAMES, Prepared, TrainingRequest
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit_page import audit_page
 from gerrymend.reporting.page import write_page
-from gerrymend.subgroups import CLASS_NAMES
 
 # What a page has and a terminal is spared: several subgroups, and whether it is chance.
 _TOP, _PERMUTATIONS = 3, 199
-
-_DATA, _TRAINING, _FILE = "What is in FILE", "How to train", "Reading and writing"
-
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file.")]
-Label = Annotated[str, column(
-    "True label, of two values; the last in order is the positive one.", _DATA)]  # fmt: skip
-Protected = Annotated[list[str], option(
-    "Protected attributes, separated by commas.", _DATA, metavar="COLUMNS",
-    show_default=False)]  # fmt: skip
-Features = Annotated[list[str] | None, option(
-    "Columns that decisions may use, separated by commas.", _DATA, metavar="COLUMNS",
-    show_default="all but the label and the weight")]  # fmt: skip
-Drop = Annotated[
-    list[str] | None,
-    option("Or: columns that they may not use.", _DATA, metavar="COLUMNS", show_default=False),
-]
-ExcludeProtected = Annotated[bool, option(
-    "Decisions may not use the protected columns.", _DATA, "--exclude-protected")]  # fmt: skip
-Weight = Annotated[str | None, column("Weight of each row.", _DATA)]
-Impute = Annotated[bool, option(
-    "Missing numbers become the median, and are marked; missing text is a value of its own.",
-    _DATA, "--impute")]  # fmt: skip
-Subgroups = Annotated[str, option(
-    f"Class of subgroups: {', '.join(CLASS_NAMES)}.", _TRAINING, metavar="CLASS")]  # fmt: skip
-MaxIter = Annotated[int | None, option(
-    "Rounds to play at most; each trains the estimator once.", _TRAINING, min=1,
-    show_default="that of SubgroupParityClassifier")]  # fmt: skip
-TestSize = Annotated[float | None, option(
-    "Part of the rows to keep out of the training, and to audit on too.", _TRAINING,
-    metavar="FRACTION", show_default=False)]  # fmt: skip
-MinGroupSize = Annotated[int, option(
-    "Groups with fewer rows that count are not described.", _TRAINING, min=1)]  # fmt: skip
-Seed = Annotated[int, option(
-    "Seed of the training, of the draws and of what is kept out.", _TRAINING, min=0)]  # fmt: skip
-Report = Annotated[Path | None, option(
-    "Write a page about it for people, one HTML file that needs no network.", _FILE,
-    metavar="FILE", show_default=False)]  # fmt: skip
-Separator = Annotated[str | None, option(
-    "Separator of a CSV file: one character, or tab.", _FILE, metavar="CHARACTER",
-    show_default="the one of , ; tab | that fits")]  # fmt: skip
-Missing = Annotated[list[str] | None, option(
-    "Text that stands for a missing value, as NA; may be given again.", _FILE, metavar="TEXT",
-    show_default="empty fields only")]  # fmt: skip
 
 
 def add_to(app: typer.Typer) -> None:
@@ -94,24 +69,24 @@ def add_to(app: typer.Typer) -> None:
         exclude_protected: ExcludeProtected = False,
         weight: Weight = None,
         impute: Impute = False,
-        gamma: Annotated[float, option("Unfairness to allow.", _TRAINING)] = 0.01,
+        gamma: Annotated[float, option("Unfairness to allow.", TRAINING)] = 0.01,
         notion: Annotated[list[str] | None, option(
-            f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", _TRAINING,
+            f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", TRAINING,
             metavar="RATES", show_default="false_positive_rate")] = None,
         subgroups: Subgroups = "linear",
         estimator: Annotated[str, option(
-            f"What is trained: {', '.join(ESTIMATOR_NAMES)}.", _TRAINING,
+            f"What is trained: {', '.join(ESTIMATOR_NAMES)}.", TRAINING,
             metavar="NAME")] = "logistic",
         max_iter: MaxIter = None,
         certify: Annotated[bool, option(
-            "Go on until gamma is proven, or --budget ends.", _TRAINING, "--certify")] = False,
+            "Go on until gamma is proven, or --budget ends.", TRAINING, "--certify")] = False,
         test_size: TestSize = None,
         budget: Annotated[float, option(
-            "Seconds that the proof of an audit may take, and --certify.", _TRAINING)] = 30.0,
+            "Seconds that the proof of an audit may take, and --certify.", TRAINING)] = 30.0,
         min_group_size: MinGroupSize = 10,
         seed: Seed = 0,
         out: Annotated[Path, option(
-            "The model is written here, as a file of skops.", _FILE, metavar="MODEL",
+            "The model is written here, as a file of skops.", FILE, metavar="MODEL",
             show_default=False)],
         report: Report = None,
         separator: Separator = None,

@@ -8,8 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from gerrymend.cli_audit_text import STYLES, WIDEST, Fact, as_text, rate_words, wrapped
+from gerrymend.cli_audit_text import WIDEST, Fact, as_text, rate_words, wrapped
 from gerrymend.cli_training_request import Prepared, TrainingRequest
+from gerrymend.reporting.audit_words import STYLES
+from gerrymend.reporting.wording import bound, unfairness
 from gerrymend.table_encoding import names_of
 from gerrymend.tradeoffs import OnRows
 
@@ -47,7 +49,7 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest) -> None:
     width = min(console.width, WIDEST)
     verdict = fitted.measured[0].report.verdict
     words = f"{verdict.capitalize()}: {_reason(fitted.measured[0])}"
-    parts = [Text("\n".join(wrapped(words, width)), f"bold {STYLES[verdict]}")]
+    parts = [Text("\n".join(wrapped(words, width)), STYLES[verdict])]
     for kind, measured in zip(("Training rows", "Test rows"), fitted.measured, strict=False):
         parts.append(as_text(_sample(kind, measured), width))
     parts.append(as_text(_model(fitted, request), width))
@@ -60,20 +62,21 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest) -> None:
 def _reason(train: OnRows) -> str:
     report = train.report
     allowed = f"gamma allows {report.gamma:g}"
+    found = unfairness(report.unfairness, report.gamma)
+    limit = bound(report.upper_bound, report.gamma)
     if report.verdict == "within gamma":
         return (
-            f"proven, no subgroup of the training rows has an unfairness above "
-            f"{report.upper_bound:.4f}; {allowed}."
+            f"proven, no subgroup of the training rows has an unfairness above {limit}; {allowed}."
         )
     if report.verdict == "exceeds gamma":
         return (
             f"gamma was not reached. A subgroup of the training rows has an unfairness of "
-            f"{report.unfairness:.4f}; {allowed}. --certify goes on until it is proven, a larger "
+            f"{found}; {allowed}. --certify goes on until it is proven, a larger "
             f"--max-iter plays on, and --gamma {_up(report.unfairness):g} is what this model keeps."
         )
     return (
-        f"no subgroup of the training rows was found that exceeds {report.unfairness:.4f}, and one "
-        f"of {report.upper_bound:.4f} is not ruled out; {allowed}. A longer --budget, --certify or "
+        f"no subgroup of the training rows was found that exceeds {found}, and one "
+        f"of {limit} is not ruled out; {allowed}. A longer --budget, --certify or "
         "a smaller class can decide it."
     )
 
@@ -89,8 +92,10 @@ def _sample(kind: str, measured: OnRows) -> list[Fact]:
         (kind, f"{report.n_rows:,}"),
         ("  error", f"{measured.error:.4f}, of decisions as they are drawn"),
     ]
-    proven = "this is exact" if report.exact else f"proven, none exceeds {report.upper_bound:.4f}"
-    facts.append(("  unfairness", f"{report.unfairness:.4f} at worst; {proven}"))
+    found = unfairness(report.unfairness, report.gamma)
+    limit = bound(report.upper_bound, report.gamma)
+    proven = "this is exact" if report.exact else f"proven, none exceeds {limit}"
+    facts.append(("  unfairness", f"{found} at worst; {proven}"))
     if report.worst is not None:
         facts += [("  worst", report.worst.describe()), ("", rate_words(report.worst))]
     if report.withheld:

@@ -13,7 +13,20 @@ from rich.console import Console
 
 from gerrymend.cli_audit_request import split
 from gerrymend.cli_audit_text import WIDEST, as_text, rate_words, wrapped
-from gerrymend.cli_fit import (
+from gerrymend.cli_fit import rounds_told
+from gerrymend.cli_parts import (
+    Output,
+    Say,
+    check_page,
+    check_target,
+    guarded,
+    notes,
+    option,
+    progress,
+    write_json,
+)
+from gerrymend.cli_refit import fit_command
+from gerrymend.cli_training_options import (
     Drop,
     ExcludeProtected,
     Features,
@@ -29,20 +42,7 @@ from gerrymend.cli_fit import (
     Subgroups,
     TestSize,
     Weight,
-    rounds_told,
 )
-from gerrymend.cli_parts import (
-    Output,
-    Say,
-    check_page,
-    check_target,
-    guarded,
-    notes,
-    option,
-    progress,
-    write_json,
-)
-from gerrymend.cli_refit import fit_command
 from gerrymend.cli_training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.wording import visible

@@ -21,6 +21,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from gerrymend._files import can_be_written
 from gerrymend.reporting.page import check_installed
 from gerrymend.reproduction.records import write_text
 
@@ -125,7 +126,7 @@ def check_target(target: str | Path | None, name: str, *others: str | Path | Non
     if target is None or str(target) == "-":
         return
     path = Path(target)
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
+    if not can_be_written(path):
         raise ValueError(f"{name} {path} can't be written; name a file in a folder that can.")
     for other in others:
         if other is not None and _are_one(path, Path(other)):

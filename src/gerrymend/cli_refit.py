@@ -2,9 +2,9 @@
 
 import shlex
 from dataclasses import fields
-from typing import Any
 
 from gerrymend.cli_training_request import TrainingRequest
+from gerrymend.command_lines import option_words
 
 _OWN = {"file", "gammas", "notion"}  # said by the point, or first
 
@@ -25,20 +25,7 @@ def fit_command(
     for field in fields(request):
         value = getattr(request, field.name)
         if field.name not in _OWN and value != field.default:
-            words += _option(f"--{field.name.replace('_', '-')}", value)
+            words += option_words(f"--{field.name.replace('_', '-')}", value)
     for name, value in {"notion": notion, "estimator": estimator, "gamma": gamma}.items():
-        words += _option(f"--{name}", value)
+        words += option_words(f"--{name}", value)
     return shlex.join([*words, "--out", out])
-
-
-def _option(name: str, value: Any) -> list[str]:
-    """An option, again for each of its values; those that look like one are joined to it."""
-    if value is True:
-        return [name]
-    values = value if isinstance(value, list | tuple) else [value]
-    texts = [repr(one) if isinstance(one, float) else str(one) for one in values]
-    return [
-        word
-        for text in texts
-        for word in ([f"{name}={text}"] if text.startswith("-") else [name, text])
-    ]

@@ -15,7 +15,7 @@ from gerrymend.inference.held_out import measure_held_out
 from gerrymend.inference.intervals import simultaneous_intervals
 from gerrymend.inference.permutation import permutation_test
 from gerrymend.marginal_rates import marginal_rates, overall_rates
-from gerrymend.measured import ROUNDING
+from gerrymend.measured import ROUNDING, Subgroup
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.protected import Column
 from gerrymend.provenance import Provenance
@@ -23,6 +23,7 @@ from gerrymend.report import AuditReport
 from gerrymend.subgroups import (
     Conjunctions,
     LinearThresholds,
+    Marginals,
     SubgroupClass,
     Trees,
     ValueSets,
@@ -30,7 +31,7 @@ from gerrymend.subgroups import (
 )
 from gerrymend.subgroups.base import Bracket
 from gerrymend.tally import Examined, NotionTally, Tally
-from gerrymend.top import describable, top_subgroups
+from gerrymend.top import describable, published_beside, top_subgroups
 
 
 def check_settings(
@@ -140,10 +141,10 @@ def examine(
         held_out=None
         if held_out is None
         else measure_held_out(worst, held_out, smallest=min_group_size),
-        intervals=simultaneous_intervals(examined, smallest=min_group_size),
         generalisation=generalisation(tally, examined),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
+        **_listed(examined, subgroups, several, min_group_size),
     )
 
 
@@ -152,16 +153,32 @@ def _of_the_data(
 ) -> dict[str, Any]:
     """What a report has whatever the class of subgroups."""
     attributes = tuple(column.name for column in tally.columns)
-    marginals = marginal_rates(seen, smallest=smallest)
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
         "overall_rates": overall_rates(seen, smallest=smallest),
+        "weighted": not np.array_equal(tally.weight, tally.n_rows),
+        "protected_used": used,
+    }
+
+
+def _listed(
+    examined: Sequence[Examined],
+    subgroups: SubgroupClass,
+    described: Sequence[Subgroup],
+    smallest: int,
+) -> dict[str, Any]:
+    """Groups that were named beforehand, and those of one attribute, beside those described."""
+    seen = [part.seen for part in examined]
+    published = {one.notion: published_beside(one, described, smallest) for one in seen}
+    own = not isinstance(subgroups, Marginals)  # which are listed in any case
+    intervals = simultaneous_intervals(examined, published, smallest=smallest) if own else ()
+    marginals = marginal_rates(seen, published, smallest=smallest)
+    return {
+        "intervals": intervals if own else marginals.groups,
         "marginals": marginals.groups,
         "marginals_left_out": marginals.left_out,
         "marginal_unfairness": marginals.unfairness,
-        "weighted": not np.array_equal(tally.weight, tally.n_rows),
-        "protected_used": used,
     }
 
 

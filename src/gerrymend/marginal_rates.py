@@ -4,14 +4,16 @@ Whatever class is audited, its report has the rates of each marginal group, and 
 unfairness. The distance from there to the worst subgroup is what gerrymandering hides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gerrymend.inference.disclosure import Published
 from gerrymend.inference.intervals import GroupEstimate, Listed, group_estimates
 from gerrymend.measured import ROUNDING
+from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.marginals import marginal_groups
 from gerrymend.tally import NotionTally
 
@@ -43,8 +45,8 @@ class OverallRate:
 class MarginalRates:
     """Every marginal group, all notions.
 
-    `unfairness` is the largest, without sign, of all of them; `groups` are those with enough rows
-    to be described, and `left_out` is how many are not.
+    `unfairness` is the largest, without sign, of all of them; `groups` are those that may be
+    described, and `left_out` is how many may not.
     """
 
     unfairness: float
@@ -63,13 +65,18 @@ def overall_rates(seen: Sequence[NotionTally], *, smallest: int) -> tuple[Overal
     return tuple(map(overall, seen))
 
 
-def marginal_rates(seen: Sequence[NotionTally], *, smallest: int) -> MarginalRates:
-    """Rates of all marginal groups, from sums that one product with a sparse matrix makes."""
+def marginal_rates(
+    seen: Sequence[NotionTally], published: Mapping[FairnessNotion, Published], *, smallest: int
+) -> MarginalRates:
+    """Rates of all marginal groups, from sums that one product with a sparse matrix makes.
+
+    Groups that would give away smaller ones, beside what is `published`, are left out.
+    """
     tally = seen[0].tally
     rules, membership = marginal_groups(tally.columns, tally.weight.sum(axis=0))
     sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int).tolist()
     listed = [Listed(one, rules, membership[:, one.cells.active], sizes) for one in seen]
-    groups = group_estimates(listed, smallest=smallest)
+    groups = group_estimates(listed, published, smallest=smallest)
     worst = max(
         float(np.abs(each.membership @ each.seen.residual).max()) / tally.total_weight
         for each in listed

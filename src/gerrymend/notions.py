@@ -20,6 +20,15 @@ from gerrymend._sums import Array, total
 from gerrymend._validation import did_you_mean
 
 
+def in_words(name: str) -> str:
+    """The name of a rate as a reader would say it.
+
+    >>> in_words("statistical_parity"), in_words("error_rate")
+    ('rate of positive decisions', 'error rate')
+    """
+    return "rate of positive decisions" if name == "statistical_parity" else name.replace("_", " ")
+
+
 @dataclass(frozen=True)
 class FairnessNotion:
     """A rate that should be the same in every subgroup.
@@ -61,7 +70,7 @@ class FairnessNotion:
     @property
     def words(self) -> str:
         """The name as a reader would say it."""
-        return self.name.replace("_", " ")
+        return in_words(self.name)
 
     def to_dict(self) -> dict[str, Any]:
         """The notion as plain data."""

@@ -13,6 +13,7 @@ from gerrymend.marginal_rates import OverallRate
 from gerrymend.measured import ROUNDING, Subgroup
 from gerrymend.notions import FairnessNotion
 from gerrymend.provenance import Provenance
+from gerrymend.reporting.wording import bound, unfairness, visible
 from gerrymend.subgroups.base import SubgroupClass
 
 
@@ -229,23 +230,26 @@ class AuditReport:
             )
         elif self.worst is None:
             lines.append("No subgroup was found that differs at all.")
-        bound = (
-            "exact"
-            if self.exact
-            else f"a lower bound; no subgroup of the class exceeds {self.upper_bound:.4f}"
-        )
-        lines.append(f"  unfairness {self.unfairness:.4f} ({bound}), gamma {self.gamma:g}")
-        lines.append(f"  one attribute at a time: {self.marginal_unfairness:.4f} at most")
-        lines.append(f"  proof over {self.covers}")
-        lines += [f"  no more than {bound:.4f} over {words}" for words, bound in self.partial]
-        lines += _others(self.top[1:])
+        lines += [*self._bounds(), *_others(self.top[1:])]
         if self.permutation_test is not None:
             lines += _by_chance(self.permutation_test, self.unfairness)
         if self.held_out is not None:
             lines += _elsewhere(self.held_out)
         if self.generalisation is not None and not self.generalisation.vacuous:
             lines.append(_generally(self.generalisation))
-        return "\n".join(lines)
+        return visible("\n".join(lines))
+
+    def _bounds(self) -> list[str]:
+        limit = bound(self.upper_bound, self.gamma)
+        kind = "exact" if self.exact else f"a lower bound; no subgroup of the class exceeds {limit}"
+        return [
+            f"  unfairness {unfairness(self.unfairness, self.gamma)} ({kind}), "
+            f"gamma {self.gamma:g}",
+            f"  one attribute at a time: {unfairness(self.marginal_unfairness, self.gamma)} at "
+            "most",
+            f"  proof over {self.covers}",
+            *(f"  no more than {bound(most)} over {part}" for part, most in self.partial),
+        ]
 
 
 def _treatment(worst: Subgroup) -> list[str]:
@@ -260,7 +264,7 @@ def _treatment(worst: Subgroup) -> list[str]:
 def _others(others: tuple[Subgroup, ...]) -> list[str]:
     return [
         f"  also: {one.describe()} ({one.size:,} rows): {one.notion.words} {one.rate:.1%}, overall "
-        f"{one.overall_rate:.1%}; unfairness {abs(one.unfairness):.4f}"
+        f"{one.overall_rate:.1%}; unfairness {unfairness(one.unfairness)}"
         for one in others
     ]
 

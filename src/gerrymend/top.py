@@ -3,7 +3,7 @@
 After the worst, the next is searched for with what was found taken out: the outcomes of its cells
 are set to the rate of the cells that are left, so that they pull neither way. Each is then measured
 on all rows. One that is much the same as an earlier one, or as the rest of it, is passed over, and
-taken out as well.
+taken out as well; so is one that differs from an earlier one by so few rows that these are told.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from gerrymend._sums import Array
+from gerrymend.inference.disclosure import Published
 from gerrymend.measured import ROUNDING, Subgroup
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.rules import Members
-from gerrymend.tally import Examined
+from gerrymend.tally import Examined, NotionTally
 
 # Two groups are the same where they share more than this part of what either covers.
 MOST_SHARED = 0.5
@@ -58,11 +59,24 @@ def top_subgroups(
         members = best.rule.members(columns)
         if any(np.array_equal(members, other) for other in taken_out):
             break
-        if all(_shared(part, members, other) <= MOST_SHARED for other in kept):
+        apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
+        if apart and not published_beside(part.seen, chosen, smallest).told_by(
+            members[part.seen.cells.active].astype(np.intp)
+        ):
             chosen.append(best)
             kept.append(members)
         taken_out.append(members)
     return tuple(sorted(chosen, key=lambda one: -abs(one.unfairness)))
+
+
+def published_beside(seen: NotionTally, groups: Sequence[Subgroup], smallest: int) -> Published:
+    """What is published of a notion with these groups, those of other notions aside."""
+    columns = {column.name: column for column in seen.tally.columns}
+    published = Published(seen.rows, smallest)
+    for one in groups:
+        if one.notion == seen.notion:
+            published.add(one.rule.members(columns)[seen.cells.active].astype(np.intp))
+    return published
 
 
 def _worst_of_the_rest(

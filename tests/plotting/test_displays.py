@@ -163,6 +163,18 @@ def test_long_names_and_many_groups():
     assert all(above.y0 >= below.y1 for above, below in itertools.pairwise(boxes))
 
 
+def test_long_rules_are_named_by_their_largest_terms():
+    rng = np.random.default_rng(1)
+    district, age = rng.integers(0, 40, 3000), rng.integers(18, 80, 3000)
+    decided = rng.random(3000) < 0.2 + 0.3 * (district % 3 == 0) + 0.004 * (age - 40)
+    protected = {"district": district.astype(str), "age": age}
+    report = audit(np.zeros(3000, int), decided.astype(int), sensitive_features=protected, budget=1)
+    assert len(report.worst.describe()) > 300
+    found = AuditDisplay.from_report(report).groups[0]
+    assert found.words.startswith("a sum of ")
+    assert len(found.words) < 120
+
+
 def test_labels_are_short_and_no_formulas():
     assert label("a and b = 3") == "a and b = 3"
     assert label("") == ""

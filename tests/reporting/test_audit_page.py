@@ -33,7 +33,7 @@ def test_it_opens_and_is_no_wider_than_its_window(case, width, open_page, tmp_pa
     opened = open_page(path, width=width, scheme="dark" if width == 390 else "light")
     assert not opened.is_wider_than_its_window()
     opened.page.emulate_media(media="print")
-    assert opened.page.locator("summary").is_visible()
+    assert opened.page.locator("summary").last.is_visible()
     assert not opened.errors
     assert not opened.outside()
 
@@ -77,7 +77,7 @@ def test_names_from_the_data_are_text(open_page, tmp_path):
     report = audits.hostile()
     opened = open_page(report.write_html(tmp_path / "audit.html"))
     assert opened.page.title().startswith("More unfair than allowed")
-    assert report.worst.describe() in opened.page.locator("h3").first.inner_text()
+    assert report.worst.describe() in opened.page.locator("article").first.text_content()
     assert audits.HOSTILE in opened.page.locator("main").inner_text()
     assert opened.page.locator("img, main script").count() == 0
     for text in (report._repr_html_(), report.worst._repr_html_()):
@@ -138,17 +138,6 @@ def test_a_heuristic_is_called_a_lower_bound():
     assert "A lower bound" in html
     assert "is not ruled out" in html
     assert "It is proven that" not in html
-
-
-def test_held_out_rows_confirm_or_do_not():
-    report = audits.fixed().to_dict()
-    report["held_out"]["unfairness_interval"] = [0.001, 0.09]
-    assert "The 300 rows that were not searched confirm it: " in audit_page(report)
-    report["held_out"]["unfairness_interval"] = [-0.001, 0.09]
-    assert "do not confirm it: there the group&#39;s unfairness is" in audit_page(report)
-    report["worst"]["unfairness"] *= -1
-    report["held_out"]["unfairness_interval"] = [-0.09, -0.001]
-    assert "not searched confirm it" in audit_page(report)
 
 
 def test_the_model_of_a_fit_has_a_section():

@@ -4,6 +4,8 @@ The intervals are about chance, and are left to statistics; that they hold what 
 not.
 """
 
+import contextlib
+import itertools
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -41,6 +43,7 @@ def check_listed(
     for where, one in groups:
         sentences = _wrong_group(one, table, measured, stated["min_group_size"])
         result.problems.extend(f"The group {where}: {sentence}" for sentence in sentences)
+    _check_pairs(stated, table, measured, result)
     if "marginal_unfairness" in stated:
         try:
             result.problems.extend(_wrong_marginal_unfairness(stated, table, measured))
@@ -48,6 +51,43 @@ def check_listed(
             result.not_checked.append(f"marginal_unfairness: {reason}.")
     if groups and len(result.problems) == before:
         result.checked.append(f"The {len(groups):,} groups that are listed, and the overall rates.")
+
+
+def _check_pairs(
+    stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured], result: CheckResult
+) -> None:
+    """No two groups that are described tell of too few rows."""
+    described = [one for name in ("top", *_LISTS) for one in stated.get(name) or ()]
+    for notion, seen in measured.items():
+        groups = {}
+        for one in described:
+            if one["notion"] == notion:
+                with contextlib.suppress(RuleError):
+                    groups[one.get("group") or one["subgroup"]] = members(one["rule"], table)
+        if len(groups) ** 2 * len(table) > MOST_STEPS:
+            result.not_checked.append(f"What two of the {len(groups):,} groups tell together.")
+            continue
+        for (name, one), (other_name, other) in itertools.combinations(groups.items(), 2):
+            if _tell_of_few(one, other, seen.rows, stated["min_group_size"]):
+                result.problems.append(
+                    f"The groups {name!r} and {other_name!r} give away, by subtraction, a group of "
+                    f"fewer than {stated['min_group_size']} rows that count."
+                )
+
+
+def _tell_of_few(one: list[bool], other: list[bool], rows: list[int], smallest: int) -> bool:
+    """Whether a sum over fewer rows follows from those over two groups and over everyone.
+
+    Where no one is in a region, three sums tell those of the other three.
+
+    >>> _tell_of_few([True, False, False], [True, True, False], [90, 4, 50], 10)
+    True
+    """
+    regions = dict.fromkeys(itertools.product((False, True), repeat=2), 0)
+    for region, number in zip(zip(one, other, strict=True), rows, strict=True):
+        regions[region] += number
+    there = [number for number in regions.values() if number]
+    return len(there) < 4 and min(there) < smallest
 
 
 def _wrong_overall(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> Iterator[str]:

@@ -125,7 +125,7 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
 
 
 def _label(value: Any) -> str:
-    return "(missing)" if value is None else str(value)
+    return "(missing)" if value is None else str(value) or "(empty)"
 
 
 def _labels(attribute: Attribute) -> str:

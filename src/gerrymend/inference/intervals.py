@@ -19,7 +19,7 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
   interval of f is symmetric for its logarithm, from f·exp(−z·sd/f) to f·exp(z·sd/f).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 
 from gerrymend._sums import Array
+from gerrymend.inference.disclosure import Published
+from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Conjunction, Rule
 from gerrymend.tally import Examined, NotionTally
@@ -116,25 +118,36 @@ class Listed(NamedTuple):
 
 
 def simultaneous_intervals(
-    examined: Sequence[Examined], *, smallest: int, level: float = LEVEL
+    examined: Sequence[Examined],
+    published: Mapping[FairnessNotion, Published],
+    *,
+    smallest: int,
+    level: float = LEVEL,
 ) -> tuple[GroupEstimate, ...]:
     """Intervals for every group of a class that lists them, which hold all at once."""
     # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
     return group_estimates(
         [Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass],
+        published,
         smallest=smallest,
         level=level,
     )
 
 
 def group_estimates(
-    listed: Sequence[Listed], *, smallest: int, level: float = LEVEL
+    listed: Sequence[Listed],
+    published: Mapping[FairnessNotion, Published],
+    *,
+    smallest: int,
+    level: float = LEVEL,
 ) -> tuple[GroupEstimate, ...]:
     """Rates and intervals of groups, the intervals for all at once.
 
     Bonferroni: with k groups (over all notions), the rate and the unfairness of each is given the
     level 1 − (1 − level)/2k, so that all 2k hold with probability `level`, however they depend on
-    each other. Groups with fewer than `smallest` rows that count, inside or outside, are left out.
+    each other. Groups with fewer than `smallest` rows that count, inside or outside, are left out,
+    and those that would tell of so few beside what is `published`, by notion; the others are added
+    to it.
     """
     k = sum(len(groups.rules) for groups in listed)
     rows: list[GroupEstimate] = []
@@ -145,7 +158,7 @@ def group_estimates(
             return ()
         inside = groups.membership @ seen.rows
         fits = np.minimum(inside, seen.rows.sum() - inside) >= smallest
-        _leave_no_remainder(groups.rules, inside, fits, smallest)
+        fits = _shown(groups, fits, published[seen.notion])
         mass, outcomes = groups.membership @ seen.cells.mass, groups.membership @ seen.outcomes
         overall = float(seen.outcomes.sum() / seen.cells.mass.sum())
         for i in np.flatnonzero(fits).tolist():
@@ -165,24 +178,20 @@ def group_estimates(
     return tuple(rows)
 
 
-def _leave_no_remainder(
-    rules: Sequence[Rule], inside: Array, fits: NDArray[np.bool_], smallest: int
-) -> None:
-    """Leave out more values of an attribute where those left out could be told by subtraction.
+def _shown(groups: Listed, fits: NDArray[np.bool_], published: Published) -> NDArray[np.bool_]:
+    """Which groups to list, so that none of too few rows follows by subtraction.
 
-    All values of an attribute add up to everyone: if those that are left out have too few rows
-    together, the smallest of the others goes too.
+    The values of an attribute go together, as they add up to everyone; others one by one.
     """
-    values: dict[str, list[int]] = {}
-    for i, rule in enumerate(rules):
-        if isinstance(rule, Conjunction) and len(rule.conditions) == 1 and not rule.name:
-            values.setdefault(rule.conditions[0].attribute, []).append(i)
-    for groups in values.values():
-        while 0 < sum(inside[i] for i in groups if not fits[i]) < smallest:
-            shown = [i for i in groups if fits[i]]
-            if not shown:
-                break
-            fits[min(shown, key=lambda i: inside[i])] = False
+    together: dict[Any, list[int]] = {}
+    for i, rule in enumerate(groups.rules):
+        is_value = isinstance(rule, Conjunction) and len(rule.conditions) == 1 and not rule.name
+        together.setdefault(next(iter(rule.attributes)) if is_value else i, []).append(i)
+    shown = fits.copy()
+    for chosen in together.values():
+        numbers = groups.membership[chosen].T @ np.arange(1, len(chosen) + 1)
+        shown[chosen] = published.shown(numbers.astype(np.intp), fits[chosen])
+    return shown
 
 
 class Estimates(NamedTuple):

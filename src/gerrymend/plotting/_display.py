@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from gerrymend.mixture_classifier import MixtureClassifier
 from gerrymend.parity import ParityClassifier
 from gerrymend.protected import named_columns
+from gerrymend.reporting.wording import visible
 
 # Okabe and Ito's colours, which colour-blind people can tell apart.
 VERMILLION, BLUE = "#D55E00", "#0072B2"
@@ -71,6 +72,7 @@ def label(text: str, width: int = 40, lines: int = 2) -> str:
     >>> print(label("pays $5 or $6"))
     pays \\$5 or \\$6
     """
+    text = visible(text)
     parts = _SIGNS.split(text)
     wrapped = _wrapped(text, width)
     while len(wrapped) > lines:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gerrymend.auditing import audit
+from gerrymend.notions import in_words
 from gerrymend.plotting._display import (
     BLUE,
     VERMILLION,
@@ -15,6 +16,7 @@ from gerrymend.plotting._display import (
     say_nothing,
 )
 from gerrymend.report import AuditReport
+from gerrymend.reporting.subgroup_words import short_name
 from gerrymend.reporting.wording import percent
 
 _LINES = ("--", ":", "-.", (0, (5, 1)))
@@ -178,8 +180,8 @@ def _groups(report: AuditReport) -> list[GroupRate]:
     others = {(one.group, one.notion): one for one in report.intervals or report.marginals}
     groups = []
     for one in report.top:
-        words, notion = one.describe(), one.notion.name
-        listed = others.pop((words, notion), None)
+        words, notion = short_name(one.to_dict()), one.notion.name
+        listed = others.pop((one.describe(), notion), None)
         interval = None if listed is None else listed.rate_interval
         groups.append(GroupRate(words, notion, one.rate, one.size, interval, True))
     return groups + [
@@ -193,4 +195,4 @@ def _overall(report: AuditReport) -> dict[str, float]:
 
 
 def _words(notion: str) -> str:
-    return label(notion.replace("_", " "), lines=1)
+    return label(in_words(notion), lines=1)

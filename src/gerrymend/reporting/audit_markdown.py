@@ -1,10 +1,12 @@
 """An audit as Markdown, from its plain data alone; no text of the data is read as markup."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gerrymend.reporting.audit_view import audit_view
 from gerrymend.reporting.markdown import escaped
+from gerrymend.reporting.wording import visible
 
 
 def audit_markdown(report: Mapping[str, Any], model: Mapping[str, Any] | None = None) -> str:
@@ -19,7 +21,8 @@ def audit_markdown(report: Mapping[str, Any], model: Mapping[str, Any] | None = 
         "## The worst subgroups",
     ]
     for number, one in enumerate(view["subgroups"], start=1):
-        parts += [f"### {number}. {escaped(one['name'])}", _list(one["facts"])]
+        in_full = [("In full", one["in_full"])] if one["in_full"] else []
+        parts += [f"### {number}. {escaped(one['name'])}", _list([*in_full, *one["facts"]])]
     if not view["subgroups"]:
         parts.append("There is none to describe.")
     bars = view["gap"]["bars"]["values"]
@@ -39,7 +42,7 @@ def audit_markdown(report: Mapping[str, Any], model: Mapping[str, Any] | None = 
         if view[name]:
             parts += [f"## {title}", *map(escaped, view[name])]
     if view["commands"]:
-        parts.append("\n".join(f"    {command}" for command in view["commands"]))
+        parts.append(textwrap.indent(visible("\n".join(view["commands"])), "    "))
     parts += ["## How it was done", _list(view["how"]), "## For experts", _list(view["expert"])]
     return "\n\n".join(parts) + "\n"
 

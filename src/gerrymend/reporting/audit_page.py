@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting import audit_words as words
 from gerrymend.reporting.audit_view import audit_view
 from gerrymend.reporting.page import render, render_page
+from gerrymend.reporting.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import count, percent, points, unfairness
 
 
@@ -32,7 +32,7 @@ def subgroup_fragment(subgroup: Mapping[str, Any]) -> str | None:
     """One subgroup, for a notebook; None where jinja2 is missing."""
     facts = [
         ("Rows", count(subgroup["size"])),
-        ("Rate", words.rate_sentence(subgroup)),
+        ("Rate", rate_sentence(subgroup)),
         ("Difference", points(subgroup["gap"])),
         (
             "Unfairness",

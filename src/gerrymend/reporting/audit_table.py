@@ -5,9 +5,8 @@ from typing import Any
 
 from gerrymend.reporting import audit_words as words
 from gerrymend.reporting.audit_view import audit_view, described
-from gerrymend.reporting.wording import count, percent, unfairness
-
-STYLES = {"within": "bold green", "exceeds": "bold red", "undecided": "bold yellow"}
+from gerrymend.reporting.subgroup_words import short_name
+from gerrymend.reporting.wording import count, percent, unfairness, visible
 
 
 def audit_table(report: Mapping[str, Any]) -> Any:
@@ -24,16 +23,16 @@ def audit_table(report: Mapping[str, Any]) -> Any:
         table.add_column(name, justify="right", no_wrap=True)
     for one in described(report):
         table.add_row(
-            Text(one["subgroup"]),  # no markup: it is from the data
+            Text(visible(short_name(one))),  # no markup: it is from the data
             count(one["size"]),
             percent(one["rate"]),
             percent(one["overall_rate"]),
             unfairness(one["unfairness"]),
         )
-    parts: list[Any] = [
-        Text(f"{view['sign']} {view['heading']}. {' '.join(view['verdict'])}", STYLES[view["kind"]])
-    ]
+    style = words.STYLES["undecided" if words.exceeds_alone(report) else report["verdict"]]
+    verdict = f"{view['sign']} {view['heading']}. {' '.join(view['verdict'])}"
+    parts: list[Any] = [Text(visible(verdict), style)]
     if table.row_count:
         parts.append(table)
-    parts.append(Text(f"{words.bound_sentence(report)} {words.gap_sentence(report)}"))
+    parts.append(Text(visible(f"{words.bound_sentence(report)} {words.gap_sentence(report)}")))
     return Group(*parts)

@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting import audit_words as words
-from gerrymend.reporting.wording import capitalised, count, p_value, percent, unfairness
+from gerrymend.reporting import subgroup_words
+from gerrymend.reporting.audit_next import next_commands, next_sentences
+from gerrymend.reporting.wording import bound, capitalised, count, p_value, percent, unfairness
 
 # Rates of more groups than this are in the JSON; a page shows those that differ most.
 MOST_GROUPS = 40
@@ -26,8 +29,8 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
     return {
         "title": "Subgroup fairness audit" if model is None else "Audit of a trained model",
         "subtitle": _subtitle(report, model),
-        "kind": _KINDS[report["verdict"]],
-        "sign": _SIGNS[report["verdict"]],
+        "kind": "undecided" if words.exceeds_alone(report) else _KINDS[report["verdict"]],
+        "sign": "!" if words.exceeds_alone(report) else _SIGNS[report["verdict"]],
         "heading": words.heading(report),
         "verdict": words.verdict_sentences(report),
         "figures": _figures(report),
@@ -37,15 +40,15 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
         "rates": [_rates(report, one) for one in report["overall_rates"]],
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
-        "next": words.next_sentences(report) if model is None else [],
-        "commands": words.next_commands(report) if model is None else [],
+        "next": next_sentences(report) if model is None else [],
+        "commands": next_commands(report) if model is None else [],
         "how": _how(report),
         "expert": _expert(report),
     }
 
 
 def _subtitle(report: Report, model: Mapping[str, Any] | None) -> str:
-    rates = " and ".join(words.notion_words(one["name"]) for one in report["notions"])
+    rates = " and ".join(in_words(one["name"]) for one in report["notions"])
     rows = "rows" if model is None else model["audited"]
     return f"{capitalised(rates)}, {count(report['n_rows'])} {rows}{_on_date(report)}"
 
@@ -67,23 +70,23 @@ def _date(iso: str) -> str:
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:
     """Name, value and a remark."""
-    worst = report["worst"]
+    worst, gamma = report["worst"], report["gamma"]
     remark = (
-        "exact: none is worse"
+        "exact: none searched is worse"
         if report["exact"]
-        else f"a lower bound; none above {unfairness(report['upper_bound'])}"
+        else f"a lower bound; none above {bound(report['upper_bound'], gamma)}"
     )
     figures = [
-        ("Largest unfairness found", unfairness(report["unfairness"]), remark),
-        ("Unfairness allowed", f"{report['gamma']:g}", "gamma"),
+        ("Largest unfairness found", unfairness(report["unfairness"], gamma), remark),
+        ("Unfairness allowed", f"{gamma:g}", "gamma"),
         (
             "One attribute at a time",
-            unfairness(report["marginal_unfairness"]),
+            unfairness(report["marginal_unfairness"], gamma),
             "largest unfairness of single attributes",
         ),
     ]
     if worst is not None:
-        rate = capitalised(words.notion_words(worst["notion"]))
+        rate = capitalised(in_words(worst["notion"]))
         against = f"in the worst subgroup, against {percent(worst['overall_rate'])} overall"
         figures.append((rate, percent(worst["rate"]), against))
     tested = report["p_value"] is not None
@@ -100,7 +103,7 @@ def described(report: Report) -> list[Mapping[str, Any]]:
 def _subgroups(report: Report) -> list[dict[str, Any]]:
     views = []
     for i, one in enumerate(described(report)):
-        facts = words.subgroup_facts(one, report)
+        facts = subgroup_words.subgroup_facts(one, report)
         if i == 0:
             test = (
                 "not tested"
@@ -115,8 +118,9 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
         scale = max(one["rate"], one["overall_rate"], 1e-12)
         views.append(
             {
-                "name": one["subgroup"],
-                "is_formula": words.is_formula(one),
+                "name": subgroup_words.short_name(one),
+                "in_full": one["subgroup"] if subgroup_words.is_long(one) else None,
+                "is_formula": subgroup_words.is_formula(one),
                 "facts": facts,
                 "rate": percent(one["rate"]),
                 "overall": percent(one["overall_rate"]),
@@ -151,7 +155,7 @@ def _bars(report: Report) -> dict[str, Any]:
         "values": [
             {
                 "name": name,
-                "value": unfairness(value),
+                "value": (bound if kind == "open" else unfairness)(value, report["gamma"]),
                 "width": _part(value, 0.0, largest),
                 "kind": kind,
             }
@@ -173,8 +177,8 @@ def _rates(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
     middle = overall["rate"] or 0.0
     low, high = min([0.0, middle, *ends]), _round_up(max([middle, *ends]))
     return {
-        "name": capitalised(words.notion_words(name)),
-        "meaning": words.notion_meaning(name, report["labels"]),
+        "name": capitalised(in_words(name)),
+        "meaning": subgroup_words.notion_meaning(name, report["labels"]),
         "overall": "not shown" if overall["rate"] is None else percent(overall["rate"]),
         "overall_at": _part(middle, low, high),
         "rows": count(overall["rows"]),
@@ -218,7 +222,7 @@ def _how(report: Report) -> Facts:
         ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
         ("Labels", f"“{negative}” is negative, “{positive}” is positive"),
         ("Protected columns", ", ".join(report["attributes"])),
-        ("Rates compared", ", ".join(words.notion_words(one["name"]) for one in report["notions"])),
+        ("Rates compared", ", ".join(in_words(one["name"]) for one in report["notions"])),
         ("Subgroups searched", report["covers"]),
         ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
         ("Smallest group described", f"{count(report['min_group_size'])} rows that count"),
@@ -289,7 +293,7 @@ def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
                 "rows": count(one["n_rows"]),
                 "error": percent(one["error"]),
                 "unfairness": unfairness(one["unfairness"]),
-                "bound": "exact" if one["exact"] else f"at most {unfairness(one['upper_bound'])}",
+                "bound": "exact" if one["exact"] else f"at most {bound(one['upper_bound'])}",
                 "verdict": words.HEADINGS[one["verdict"]].lower(),
             }
             for one in model["samples"]

@@ -4,14 +4,16 @@ Sentences are plain text, with names and values from the data as they are: whoev
 escapes them.
 """
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.wording import capitalised, count, p_value, percent, points, unfairness
+from gerrymend.reporting.subgroup_words import in_cases, is_formula, is_long, rate_sentence
+from gerrymend.reporting.wording import bound, count, p_value, percent, points, unfairness
 
 Report = Mapping[str, Any]
 
+# How rich shows each verdict.
+STYLES = {"within gamma": "bold green", "exceeds gamma": "bold red", "undecided": "bold yellow"}
 HEADINGS = {
     "exceeds gamma": "More unfair than allowed",
     "within gamma": "Within what is allowed",
@@ -19,125 +21,96 @@ HEADINGS = {
 }
 # Below this a p-value is called small.
 _SMALL = 0.05
-# Descriptions of more characters are not put into a sentence.
-_LONG = 120
-
-
-def notion_words(name: str) -> str:
-    """The name of a rate as a reader would say it.
-
-    >>> notion_words("statistical_parity"), notion_words("error_rate")
-    ('rate of positive decisions', 'error rate')
-    """
-    return "rate of positive decisions" if name == "statistical_parity" else name.replace("_", " ")
-
-
-def notion_meaning(name: str, labels: list[Any]) -> str | None:
-    """What a rate counts; None for one of the user's own.
-
-    >>> notion_meaning("false_positive_rate", ["no", "yes"])
-    'of those whose label is “no”, the part that is decided “yes”'
-    """
-    negative, positive = (f"“{label}”" for label in labels)
-    return {
-        "false_positive_rate": f"of those whose label is {negative}, the part that is decided "
-        f"{positive}",
-        "false_negative_rate": f"of those whose label is {positive}, the part that is decided "
-        f"{negative}",
-        "statistical_parity": f"of all, the part that is decided {positive}",
-        "error_rate": "of all, the part that is decided wrongly",
-    }.get(name)
-
-
-def _outcome(name: str, labels: list[Any]) -> str | None:
-    """What happens to those that a rate counts."""
-    negative, positive = (f"“{label}”" for label in labels)
-    return {
-        "false_positive_rate": f"wrongly decided {positive}",
-        "false_negative_rate": f"wrongly decided {negative}",
-        "statistical_parity": f"decided {positive}",
-        "error_rate": "decided wrongly",
-    }.get(name)
-
-
-def in_cases(subgroup: Mapping[str, Any], report: Report) -> str | None:
-    """The unfairness of a subgroup as a number of cases; None where rows have no such meaning.
-
-    unfairness·n = (rows of the group that count)·(rate − overall rate).
-    """
-    happens = _outcome(subgroup["notion"], report["labels"])
-    cases = abs(subgroup["unfairness"]) * report["n_rows"]
-    if happens is None or report["weighted"] or cases < 0.5:
-        return None
-    more = "more" if subgroup["unfairness"] > 0 else "fewer"
-    number = f"1 {more} case" if round(cases) == 1 else f"{count(cases)} {more} cases"
-    verb = "is" if round(cases) == 1 else "are"
-    return f"About {number} in this group {verb} {happens} than there would be at the overall rate."
-
-
-def rate_sentence(subgroup: Mapping[str, Any]) -> str:
-    """A subgroup's rate beside the overall one."""
-    return (
-        f"{notion_words(subgroup['notion'])} {percent(subgroup['rate'])}, against "
-        f"{percent(subgroup['overall_rate'])} overall"
-    )
 
 
 def verdict_sentences(report: Report) -> list[str]:
     """The verdict, who is affected and how much, and how sure that is."""
-    verdict, allowed = report["verdict"], f"{report['gamma']:g}"
-    found, limit = unfairness(report["unfairness"]), unfairness(report["upper_bound"])
-    worst = report["worst"]
+    verdict, gamma = report["verdict"], report["gamma"]
+    found, limit = unfairness(report["unfairness"], gamma), bound(report["upper_bound"], gamma)
+    described = [_worst_sentence(report)] if report["worst"] else []
     if verdict == "within gamma":
         first = (
             f"It is proven that on these {count(report['n_rows'])} rows no subgroup of those that "
-            f"were searched has an unfairness above {limit}; {allowed} is allowed."
+            f"were searched has an unfairness above {limit}; {gamma:g} is allowed."
         )
-        return [first, *([_worst_sentence(report)] if worst else [])]
+        return [first, *described, *_not_searched(report)]
     if verdict == "undecided":
-        return [
-            f"The worst subgroup that was found has an unfairness of {found}, and {allowed} is "
-            f"allowed. But the search can miss a worse one: up to {limit} is not ruled out.",
-            *([_worst_sentence(report)] if worst else []),
-        ]
-    sentences = []
-    if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        sentences.append(
-            f"A subgroup that is too small to be described has an unfairness of {found}; {allowed} "
+        first = (
+            f"The worst subgroup that was found has an unfairness of {found}, and {gamma:g} is "
+            f"allowed. But the search can miss a worse one: up to {limit} is not ruled out."
+        )
+        return [first, *described, *_not_searched(report)]
+    if report["worst"] is None or abs(report["worst"]["unfairness"]) <= gamma:
+        first = (
+            f"A subgroup that is too small to be described has an unfairness of {found}; {gamma:g} "
             "is allowed."
         )
-        return [*sentences, *([_worst_sentence(report)] if worst else []), chance_sentence(report)]
-    sentences += [_worst_sentence(report), in_cases(worst, report) or ""]
-    value = unfairness(worst["unfairness"])
+        return [first, *described, chance_sentence(report)]
+    return [*described, *_exceeding(report), chance_sentence(report), *_confirmation(report)]
+
+
+def _exceeding(report: Report) -> list[str]:
+    """By how much the worst subgroup exceeds what is allowed, and whether it is the worst."""
+    worst, gamma = report["worst"], report["gamma"]
     if report["withheld"]:
-        bound = f"a group that is too small to be described has {found}"
+        beside = f"a group that is too small to be described has {unfairness(report['unfairness'])}"
     elif report["exact"]:
-        bound = "no subgroup of those that were searched is worse"
+        beside = "no subgroup of those that were searched is worse"
     else:
-        bound = f"a worse one, up to {limit}, is not ruled out"
-    sentences.append(f"Its unfairness is {value}, and {allowed} is allowed; {bound}.")
-    return [*filter(None, [*sentences, chance_sentence(report), _confirmation(report)])]
+        beside = f"a worse one, up to {bound(report['upper_bound'])}, is not ruled out"
+    value = f"Its unfairness is {unfairness(worst['unfairness'], gamma)}, and {gamma:g} is allowed"
+    return [*filter(None, [in_cases(worst, report)]), f"{value}; {beside}."]
 
 
-def _confirmation(report: Report) -> str | None:
-    """Whether rows that were not searched show the same; None where they can't say."""
-    held_out = report["held_out"]
+def exceeds_alone(report: Report) -> bool:
+    """Whether a group of one attribute, which was not searched, exceeds what is allowed."""
+    return bool(report["marginal_unfairness"] > report["gamma"] >= report["unfairness"])
+
+
+def _not_searched(report: Report) -> list[str]:
+    if not exceeds_alone(report):
+        return []
+    return [
+        "But one attribute at a time the largest unfairness is "
+        f"{unfairness(report['marginal_unfairness'], report['gamma'])}, more than is allowed: "
+        f"{_why_not_found(report)}."
+    ]
+
+
+def _why_not_found(report: Report) -> str:
+    """Why a group of one attribute that is worse than all that was found was not found."""
+    if report["marginal_unfairness"] > report["upper_bound"]:
+        return "that group is none of those that were searched"
+    return "the search missed that group, or it is none of those that were searched"
+
+
+def _confirmation(report: Report) -> list[str]:
+    """What rows that were not searched say of the worst subgroup; nothing where they can't."""
+    held_out, gamma = report["held_out"], report["gamma"]
     if held_out is None or held_out["subgroup"] is None or not held_out["unfairness_interval"]:
-        return None
-    low, high = held_out["unfairness_interval"]
-    confirmed = low > 0 if report["worst"]["unfairness"] > 0 else high < 0
-    verb = "confirm" if confirmed else "do not confirm"
-    return (
-        f"The {count(held_out['n_rows'])} rows that were not searched {verb} it: there the group's "
-        f"unfairness is {_signed(held_out['subgroup']['unfairness'])}, between {_signed(low)} and "
-        f"{_signed(high)} with {percent(held_out['level'])} confidence."
-    )
+        return []
+    low, high = ends = held_out["unfairness_interval"]
+    least, most = (low, high) if report["worst"]["unfairness"] > 0 else (-high, -low)
+    if least > gamma:
+        verdict = "confirm it"
+    elif least <= 0:
+        verdict = "do not confirm it"
+    elif most <= gamma:
+        verdict = "confirm that this group differs, but by no more than is allowed"
+    else:
+        verdict = "confirm that this group differs, not that it does by more than is allowed"
+    there = _signed(held_out["subgroup"]["unfairness"], gamma)
+    between = " and ".join(_signed(end, gamma) for end in ends)
+    return [
+        f"The {count(held_out['n_rows'])} rows that were not searched {verdict}: there the group's "
+        f"unfairness is {there}, between {between} with {percent(held_out['level'])} confidence."
+    ]
 
 
 def _worst_sentence(report: Report) -> str:
     worst = report["worst"]
     which = "that may be described" if report["withheld"] else "that was found"
-    long = is_formula(worst) or len(worst["subgroup"]) > _LONG
+    long = is_formula(worst) or is_long(worst)
     who = "the first one below" if long else worst["subgroup"]
     return (
         f"The worst subgroup {which} is {who}, {count(worst['size'])} of "
@@ -150,9 +123,9 @@ def chance_sentence(report: Report) -> str:
     value = report["p_value"]
     if value is None:
         return "Whether chance alone could make as much was not tested."
-    if value <= _SMALL:
-        return f"Chance alone would hardly make so much (p-value {p_value(value)})."
-    return f"Chance alone could make as much (p-value {p_value(value)})."
+    where = "" if report["held_out"] is None else " in the rows that were searched"
+    verb = "would hardly make so much" if value <= _SMALL else "could make as much"
+    return f"Chance alone {verb}{where} (p-value {p_value(value)})."
 
 
 def bound_sentence(report: Report) -> str:
@@ -161,7 +134,7 @@ def bound_sentence(report: Report) -> str:
         return f"Exact: proven over {report['covers']}, none is worse."
     return (
         f"A lower bound: the search may have missed a worse one. None is above "
-        f"{unfairness(report['upper_bound'])}, proven over {report['covers']}."
+        f"{bound(report['upper_bound'])}, proven over {report['covers']}."
     )
 
 
@@ -198,14 +171,14 @@ def _held_out_sentence(held_out: Mapping[str, Any]) -> str:
     )
 
 
-def _signed(value: float) -> str:
+def _signed(value: float, beside: float | None = None) -> str:
     """An unfairness, the sign before it.
 
     >>> _signed(0.0123), _signed(-0.05), _signed(0.0)
     ('+0.0123', '−0.0500', '0')
     """
     sign = "" if value == 0 else "−" if value < 0 else "+"
-    return f"{sign}{unfairness(value)}"
+    return f"{sign}{unfairness(value, beside)}"
 
 
 def gap_sentence(report: Report) -> str:
@@ -213,16 +186,30 @@ def gap_sentence(report: Report) -> str:
     alone, together = report["marginal_unfairness"], report["unfairness"]
     if together == 0 and alone == 0:
         return "Neither one attribute at a time nor any subgroup that was found differs at all."
-    if alone >= together * 0.995:
+    if alone > together * 1.005:
         return (
-            "One attribute at a time shows all that was found: combinations of them add nothing "
-            "here."
+            f"One attribute at a time shows more, an unfairness of {unfairness(alone)}, and the "
+            f"search found {unfairness(together)}: {_why_not_found(report)}."
         )
+    if alone >= together * 0.995:
+        return f"One attribute at a time shows {_all_of_it(report)}."
     part = "nothing" if alone == 0 else percent(alone / together)
     return (
         f"One attribute at a time shows {part} of it: the largest unfairness there is "
         f"{unfairness(alone)}, and in the worst combination {unfairness(together)}."
     )
+
+
+def _all_of_it(report: Report) -> str:
+    """What it means that no combination was found that is worse than a single attribute."""
+    name = report["class"]["name"]
+    if name == "Marginals":
+        return "all that was searched: there were no combinations among it"
+    if name == "ExplicitGroups":
+        return "as much as the groups that were named"
+    if report["exact"]:
+        return "all there is: the combinations that were searched add nothing"
+    return "all that was found; a combination that is worse is not ruled out"
 
 
 def detection_sentences(report: Report) -> list[str]:
@@ -247,8 +234,10 @@ def detection_sentences(report: Report) -> list[str]:
     if left_out := report["marginals_left_out"]:
         are = "is" if left_out == 1 else "are"
         sentences.append(
-            f"For that reason {count(left_out)} of the groups of one attribute {are} left out."
+            f"For that reason {count(left_out)} of the groups of one attribute {are} left out: too "
+            "small, or so much like others that a group of few rows would follow by subtraction."
         )
+    sentences.append("Names of categories are shown however few rows have them.")
     return sentences
 
 
@@ -301,36 +290,6 @@ def protected_sentences(report: Report) -> list[str]:
     return [f"Yes: the model decides by {', '.join(used)}."]
 
 
-def next_sentences(report: Report) -> list[str]:
-    """What to do about it, and what an audit can't know."""
-    if report["verdict"] == "within gamma":
-        return [
-            "Nothing has to be mended to keep what is allowed on these rows. Audit again when the "
-            "model or the people change; new rows can differ."
-        ]
-    cost = (
-        "What a fairer model would cost in accuracy is not known from an audit. The first of these "
-        "commands trains models for several allowed levels and shows the error of each beside its "
-        "unfairness; which to take is a question of policy. The second trains one."
-    )
-    if report["verdict"] == "undecided":
-        more = "More time (budget, --budget), or a smaller class of subgroups, can decide it."
-        return [more, cost]
-    return [cost]
-
-
-def next_commands(report: Report) -> list[str]:
-    """What to type for it; names from the data are quoted for a shell."""
-    if report["verdict"] == "within gamma":
-        return []
-    names = [shlex.quote(" ".join(name.split())) for name in report["attributes"]]
-    protected = " ".join(f"--protected {name}" for name in names)
-    return [
-        f"gerrymend frontier FILE --label LABEL {protected} --test-size 0.3",
-        f"gerrymend fit FILE --label LABEL {protected} --gamma {report['gamma']:g} --out MODEL",
-    ]
-
-
 def model_sentence(model: Mapping[str, Any]) -> str:
     """What the rows that a trained model was audited on can say of others."""
     if model["audited"] == "test rows":
@@ -346,31 +305,5 @@ def model_sentence(model: Mapping[str, Any]) -> str:
 
 def heading(report: Report) -> str:
     """The verdict in a few words."""
-    return HEADINGS[report["verdict"]]
-
-
-def is_formula(subgroup: Mapping[str, Any]) -> bool:
-    """Whether a subgroup is told as a weighted sum of attributes, which not everyone reads."""
-    return "·" in subgroup["subgroup"] and subgroup["rule"]["kind"] == "linear"
-
-
-def subgroup_facts(subgroup: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
-    """Size, rate, difference and unfairness of a subgroup, by name."""
-    ratio = "" if subgroup["ratio"] is None else f", {subgroup['ratio']:.2f} times the overall rate"
-    shown = f"{percent(subgroup['rate'])}, against {percent(subgroup['overall_rate'])} overall"
-    facts = [
-        (
-            "Size",
-            f"{count(subgroup['size'])} of {count(report['n_rows'])} rows "
-            f"({percent(subgroup['size'] / report['n_rows'])}); those that count are "
-            f"{percent(subgroup['share'])} of all rows",
-        ),
-        (capitalised(notion_words(subgroup["notion"])), shown),
-        ("Difference", f"{points(subgroup['gap'])}{ratio}"),
-    ]
-    if cases := in_cases(subgroup, report):
-        facts.append(("In cases", cases))
-    facts.append(
-        ("Unfairness", f"{unfairness(subgroup['unfairness'])}; {report['gamma']:g} is allowed")
-    )
-    return facts
+    words = HEADINGS[report["verdict"]]
+    return f"{words}, of what was searched" if exceeds_alone(report) else words

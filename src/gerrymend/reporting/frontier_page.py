@@ -9,6 +9,7 @@ import importlib.metadata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
 
 View = dict[str, Any]
@@ -65,7 +66,7 @@ def _notion(name: str, everyone: Sequence[View], key: str) -> View:
     pairs = dict.fromkeys((one["marginal"], one["estimator"]) for one in points)
     return {
         "name": name,
-        "words": _notion_words(name),
+        "words": in_words(name),
         "summary": _summary(points, key),
         "tables": [
             {
@@ -79,10 +80,6 @@ def _notion(name: str, everyone: Sequence[View], key: str) -> View:
             for marginal, estimator in pairs
         ],
     }  # fmt: skip
-
-
-def _notion_words(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _summary(everyone: Sequence[View], key: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting import wording
 from gerrymend.reporting.markdown import escaped
 
@@ -19,7 +20,7 @@ def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
         for one in data[kind]:
             parts.setdefault((one["notion"], one["estimator"]), []).append(one)
         for (notion, estimator), points in parts.items():
-            title = f"{notion.replace('_', ' ')}, {estimator}"
+            title = f"{in_words(notion)}, {estimator}"
             marginal = kind == "marginal_points"
             title = wording.visible(f"{_MARGINAL}: {title}" if marginal else title)
             yield title, marginal, points

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting.page import (
     own_script,
     plotly_script,
@@ -32,7 +33,7 @@ def _context(surface: dict[str, Any]) -> dict[str, Any]:
     names = [one["name"] for one in surface["rounds"]]
     return {
         "surface": visible_data(surface),
-        "rate_words": str(surface["notion"]["name"]).replace("_", " "),
+        "rate_words": in_words(surface["notion"]["name"]),
         "is_shown": _is_shown(surface),
         # Models have names of their own, rounds have numbers.
         "kind": "round" if all(isinstance(name, int) for name in names) else "model",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting import wording
 from gerrymend.reporting.markdown import escaped
 
@@ -10,7 +11,7 @@ from gerrymend.reporting.markdown import escaped
 def as_text(surface: Mapping[str, Any]) -> str:
     """A line on what is compared, and two on the worst group of each round or model."""
     first, second = surface["attributes"]
-    rate = str(surface["notion"]["name"]).replace("_", " ")
+    rate = in_words(surface["notion"]["name"])
     lines = [
         f"Discrimination surface of {first} and {second}: {rate}, "
         f"{wording.count(surface['n_rows'])} rows"
@@ -24,7 +25,7 @@ def as_text(surface: Mapping[str, Any]) -> str:
 def as_markdown(surface: Mapping[str, Any]) -> str:
     """A table; names from the data are escaped."""
     first, second = map(escaped, surface["attributes"])
-    rate = escaped(str(surface["notion"]["name"]).replace("_", " "))
+    rate = escaped(in_words(surface["notion"]["name"]))
     smallest = surface["min_group_size"]
     lines = [
         f"# Discrimination surface: {first} and {second}",

@@ -2,6 +2,7 @@
 
 import math
 import re
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 
 # What turns or hides text around it: bidirectional controls, and control characters but line ends.
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f]")
@@ -19,7 +20,7 @@ def visible(text: str) -> str:
 def percent(rate: float) -> str:
     """A rate in percent, with one decimal, or as many as a small one needs.
 
-    >>> percent(0.5), percent(0.1234), percent(0.00042), percent(0.0), percent(0.99996)
+    >>> percent(0.5), percent(0.1234), percent(0.00042), percent(-0.0), percent(0.99996)
     ('50 %', '12.3 %', '0.042 %', '0 %', '99.996 %')
     """
     if not math.isfinite(rate):
@@ -27,7 +28,7 @@ def percent(rate: float) -> str:
     digits = 1
     while digits < 6 and _hides(rate, digits):
         digits += 1
-    return f"{100 * rate:.{digits}f}".rstrip("0").rstrip(".") + " %"
+    return f"{100 * (rate or 0.0):.{digits}f}".rstrip("0").rstrip(".") + " %"
 
 
 def _hides(rate: float, digits: int) -> bool:
@@ -39,31 +40,53 @@ def _hides(rate: float, digits: int) -> bool:
 def points(gap: float) -> str:
     """A difference of rates in percentage points, with its sign.
 
-    >>> points(0.5), points(-0.0312), points(0.0)
-    ('+50 points', '−3.1 points', '0 points')
+    >>> points(0.5), points(-0.0312), points(0.01), points(0.0)
+    ('+50 points', '−3.1 points', '+1 point', '0 points')
     """
     words = f"{100 * gap:+.1f}".removesuffix(".0").replace("-", "−")
+    if words in ("+1", "−1"):
+        return f"{words} point"
     return ("0" if words in ("+0", "−0") else words) + " points"
 
 
-def unfairness(value: float) -> str:
-    """An unfairness, without sign, to four decimals.
+def unfairness(value: float, beside: float | None = None) -> str:
+    """An unfairness, without sign, to four decimals, or as many as a small one needs.
 
-    >>> unfairness(0.0625), unfairness(-0.01234), unfairness(0.0), unfairness(0.00001)
-    ('0.0625', '0.0123', '0', 'below 0.0001')
+    And as many as show on which side of another number it is.
+
+    >>> unfairness(0.0625), unfairness(-0.01234), unfairness(0.0), unfairness(0.000025)
+    ('0.0625', '0.0123', '0', '0.000025')
+    >>> unfairness(0.010049, beside=0.01)
+    '0.01005'
     """
-    if value == 0:
+    return _decimal(abs(value), ROUND_HALF_EVEN, beside)
+
+
+def bound(value: float, beside: float | None = None) -> str:
+    """What no unfairness exceeds: rounded up, so that it stays true.
+
+    >>> bound(0.10621), bound(0.0625), bound(0.009951, beside=0.01)
+    ('0.1063', '0.0625', '0.00996')
+    """
+    return _decimal(value, ROUND_CEILING, beside)
+
+
+# Digits beyond this are rounding, of sums and of comparisons.
+_DECIMALS = 12
+
+
+def _decimal(value: float, rounding: str, beside: float | None) -> str:
+    exact = round(Decimal(value), _DECIMALS)
+    if exact <= Decimal(1).scaleb(-_DECIMALS):
         return "0"
-    return "below 0.0001" if abs(value) < 5e-5 else f"{abs(value):.4f}"
-
-
-def bound(value: float) -> str:
-    """A proven bound, rounded up to four decimals: what is shown is a bound as well.
-
-    >>> bound(0.10625), bound(0.0625), bound(0.00001), bound(0.0)
-    ('0.1063', '0.0625', '0.0001', '0.0000')
-    """
-    return f"{math.ceil(value * 1e4 - 1e-9) / 1e4:.4f}"
+    limit = exact if beside is None else round(Decimal(beside), _DECIMALS)
+    shown = exact  # where no fewer digits will do
+    for decimals in range(max(4, 1 - exact.adjusted()), _DECIMALS):
+        shorter = exact.quantize(Decimal(1).scaleb(-decimals), rounding)
+        if beside is None or shorter.compare(limit) == exact.compare(limit):
+            shown = shorter
+            break
+    return f"{shown:f}"
 
 
 def p_value(value: float) -> str:

@@ -52,8 +52,8 @@ class Rule(ABC):
 
 
 def category_label(value: Any) -> str:
-    """A category as text; the missing one too."""
-    return MISSING_LABEL if value is None else str(value)
+    """A category as text; the missing one and the empty one too."""
+    return MISSING_LABEL if value is None else str(value) or "(empty)"
 
 
 def number(value: float) -> str:

@@ -1,0 +1,169 @@
+"""What an audit's words claim: no more than its numbers do."""
+
+import io
+import shlex
+
+import numpy as np
+import pytest
+
+from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
+from gerrymend.notions import FairnessNotion
+from gerrymend.reporting import wording
+from gerrymend.reporting.audit_markdown import audit_markdown, escaped
+from gerrymend.reporting.audit_next import next_commands
+from gerrymend.reporting.audit_words import gap_sentence, verdict_sentences
+from tests.reporting import audits
+
+REVERSED = "live\u202e positive"
+
+
+def verdict(report):
+    return " ".join(verdict_sentences(report))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("interval", "words"),
+    [
+        ([0.02, 0.09], "not searched confirm it: there"),
+        ([0.001, 0.009], "differs, but by no more than is allowed: there"),
+        ([0.001, 0.09], "differs, not that it does by more than is allowed: there"),
+        ([-0.001, 0.09], "not searched do not confirm it: there"),
+        ([-0.09, -0.02], "not searched do not confirm it: there"),
+    ],
+)
+def test_held_out_rows_confirm_what_their_interval_says(interval, words, sign):
+    report = audits.fixed().to_dict()
+    assert report["gamma"] == 0.01
+    report["worst"]["unfairness"] = sign * abs(report["worst"]["unfairness"])
+    report["held_out"]["unfairness_interval"] = sorted(sign * end for end in interval)
+    assert words in verdict(report)
+
+
+def test_chance_is_of_the_rows_that_were_searched():
+    report = audits.fixed().to_dict()
+    report["p_value"] = 0.33
+    assert "Chance alone could make as much in the rows that were searched" in verdict(report)
+
+
+def test_numbers_stay_numbers_and_bounds_stay_true():
+    """A bound is never shown smaller than it is, and gamma is never on the wrong side."""
+    rng = np.random.default_rng(0)
+    for value in [*10 ** rng.uniform(-13, -0.7, 400), 0.010049, 0.0099996, 0.10625]:
+        assert float(wording.bound(value)) >= value - 1e-12
+        shown, limit = wording.unfairness(value, 0.01), wording.bound(value, 0.01)
+        assert (float(shown) > 0.01, float(limit) > 0.01) == (value > 0.01, value > 0.01)
+        assert float(wording.unfairness(value)) == pytest.approx(value, rel=0.05, abs=5e-5)
+    assert wording.bound(0.10625) == "0.1063"
+    assert wording.unfairness(0.01, 0.01) == wording.bound(0.01, 0.01) == "0.0100"
+    report = audits.fixed().to_dict()
+    for name in ("unfairness", "upper_bound"):
+        report[name] = 0.000025
+    for verdict_is in ("within gamma", "undecided"):
+        report |= {"verdict": verdict_is, "gamma": 0.0001, "marginal_unfairness": 0.0}
+        assert "0.000025" in verdict(report)
+        assert "below" not in audit_markdown(report)
+
+
+def one_group():
+    """Race differs, and the one group that was named is of another attribute."""
+    race, sex = np.repeat(["blue", "green"], 40), np.tile(["F", "M"], 40)
+    decided = np.repeat([1, 0, 1], [30, 40, 10])
+    return audit(np.zeros(80, int), decided, sensitive_features={"race": race, "sex": sex},
+                 subgroups=ExplicitGroups({"women": {"sex": "F"}}), gamma=0.05)  # fmt: skip
+
+
+def test_a_single_attribute_that_was_not_searched_is_told():
+    report = one_group()
+    assert report.verdict == "within gamma"
+    assert report.marginal_unfairness > 0.05
+    text = " ".join(report.to_markdown().split())
+    assert "**Within what is allowed, of what was searched.**" in text
+    assert "But one attribute at a time the largest unfairness is 0.125" in text
+    assert "One attribute at a time shows more, an unfairness of 0.1250" in text
+    assert 'class="verdict undecided"' in report.to_html()
+    missed = report.to_dict() | {"upper_bound": 0.2, "verdict": "undecided", "exact": False}
+    assert "the search missed that group, or it is none of those" in verdict(missed)
+
+
+def test_that_combinations_add_nothing_is_said_where_it_is_proven():
+    race, sex = np.repeat(["blue", "green"], 40), np.tile(["F", "M"], 40)
+    decided = np.repeat([1, 0], 40)
+
+    def said(subgroups, **changes):
+        report = audit(np.zeros(80, int), decided, sensitive_features={"race": race, "sex": sex},
+                       subgroups=subgroups)  # fmt: skip
+        return gap_sentence(report.to_dict() | changes)
+
+    assert "the combinations that were searched add nothing" in said("conjunctions")
+    assert "is not ruled out" in said("conjunctions", exact=False)
+    assert "there were no combinations" in said("marginals")
+    assert "the groups that were named" in said(ExplicitGroups({"blue": {"race": "blue"}}))
+
+
+def test_commands_audit_what_was_audited():
+    y, decided, protected = audits.people()
+    names = {"race": "two  spaces", "sex": "-dashed", "age": "it's"}
+    renamed = {names[name]: values for name, values in protected.items()}
+
+    def commands(**how):
+        return next_commands(audit(y, decided, sensitive_features=renamed, **how).to_dict())
+
+    for line in commands(subgroups="value_sets", notion=("error_rate", "statistical_parity")):
+        words = shlex.split(line)
+        assert [words[words.index(f"--{one}") + 1] for one in ("notion", "subgroups")] == [
+            "error_rate,statistical_parity", "value_sets"]  # fmt: skip
+        assert words[5:10] == ["--protected", "two  spaces", "--protected=-dashed", "--protected",
+                               "it's"]  # fmt: skip
+    assert commands(subgroups=LinearThresholds(random_state=5))
+    assert not commands(subgroups=Conjunctions(max_depth=3))
+    accuracy = FairnessNotion("accuracy", (True, True), a=(1, 0), b=(-1, 1))
+    assert not commands(notion=accuracy)
+
+
+def wide():
+    """Unfair to a third of 45 districts, which a rule must all name."""
+    rng = np.random.default_rng(1)
+    district, age = rng.integers(0, 45, 4000), rng.integers(18, 80, 4000)
+    decided = rng.random(4000) < 0.2 + 0.3 * (district % 3 == 0) + 0.004 * (age - 40)
+    names = np.array([f"district {i}" for i in range(45)])[district]
+    return audit(np.zeros(4000, int), decided.astype(int), budget=1, top=2,
+                 sensitive_features={"district": names, "age": age})  # fmt: skip
+
+
+def test_long_rules_have_a_short_heading_and_are_there_in_full(open_page, tmp_path):
+    report = wide()
+    assert len(report.worst.describe()) > 500
+    page = open_page(report.write_html(tmp_path / "audit.html"), width=390).page
+    heading = page.locator("article h3").first
+    assert "terms, the largest" in heading.inner_text()
+    assert len(heading.inner_text()) < 150
+    details = page.locator("article details").first
+    assert not details.locator("p").is_visible()
+    details.locator("summary").click()
+    assert details.locator("p").inner_text() == report.worst.describe()
+    assert f"- In full: {escaped(report.worst.describe())}" in report.to_markdown()
+
+
+def test_no_name_turns_the_words_around_it():
+    rich = pytest.importorskip("rich.console")
+    y, decided, protected = audits.people()
+    named = np.where(protected["race"] == "blue", REVERSED, protected["race"])
+    report = audit(y, decided, sensitive_features={"race": named}, subgroups="marginals")
+    assert REVERSED in report.to_dict()["worst"]["subgroup"]
+    console = rich.Console(width=80, file=io.StringIO())
+    console.print(report)
+    texts = (report.to_markdown(), report.to_html(), report._repr_html_(), str(report),
+             report.worst._repr_html_(), console.file.getvalue())  # fmt: skip
+    for text in texts:
+        assert "\u202e" not in text
+        assert "live⟨U+202E⟩ positive" in " ".join(text.split())
+
+
+def test_an_empty_category_is_called_so():
+    y, decided, protected = audits.people()
+    named = np.where(protected["race"] == "blue", "", protected["race"])
+    report = audit(y, decided, sensitive_features={"race": named}, subgroups="value_sets")
+    assert "race = (empty)" in [one.group for one in report.marginals]
+    words = audit(y, decided, sensitive_features={"race": named}, subgroups="marginals").worst
+    assert str(words) == "race = (empty)"
