@@ -76,9 +76,9 @@ _DECIMALS = 12
 
 
 def _decimal(value: float, rounding: str, beside: float | None) -> str:
-    exact = round(Decimal(value), _DECIMALS)
-    if exact <= Decimal(1).scaleb(-_DECIMALS):
+    if value <= 10**-_DECIMALS:
         return "0"
+    exact = round(Decimal(value), _DECIMALS)
     limit = exact if beside is None else round(Decimal(beside), _DECIMALS)
     shown = exact  # where no fewer digits will do
     for decimals in range(max(4, 1 - exact.adjusted()), _DECIMALS):
