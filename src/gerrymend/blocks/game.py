@@ -1,0 +1,343 @@
+"""Fictitious play over blocks: what is made of the sums, and what a game comes to.
+
+With bases B of the features (over all rows) and P of the protected terms (over the event), both
+orthonormal under the weights w, both answers are linear in what was summed before:
+
+- the Learner's cost is (1 − 2y) + b·(S − mean S)·s with S = Σ ±C·g over the groups so far, so its
+  coordinates are Bᵀ(w(1 − 2y)) + s·(Σ ±C·Bᵀ(wbg) − mean S·Bᵀ(wb));
+- the residual's coordinates are Pᵀ(wa) + Σ Pᵀ(wbd)/t − mean u·Pᵀw over the decisions d so far.
+
+So a round asks twice: for the decisions, and for the group. Rows outside of the event never press
+and are never pressed; only their errors count, and these are asked for many rounds at once.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.externals.array_api_compat import array_namespace, device
+
+from gerrymend._interrupts import uninterrupted
+from gerrymend._projection import Frame, on_host
+from gerrymend._sums import Array
+from gerrymend.blocks.linear_block import Blocks, rank_tolerance, tie
+from gerrymend.measured import Subgroup
+from gerrymend.mixture import Mixture
+from gerrymend.notions import FairnessNotion
+from gerrymend.solvers.base import Equilibrium, Interrupted, Round, RulesByNotion
+from gerrymend.solvers.fictitious_play import FictitiousPlay
+from gerrymend.subgroups.base import RuleSequence
+from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
+from gerrymend.subgroups.rules import LinearRule
+
+# Rounds after which records are fetched, and rows outside of the event are looked at.
+_ROUNDS_AT_ONCE = 64
+
+
+class _Record(NamedTuple):
+    """A round, one game a row; first what is fetched as it is, then what makes up the error."""
+
+    learner: Any  # coordinates of the play
+    auditor: Any  # coordinates of the group
+    unfairness: Any
+    upper_bound: Any
+    fine: Any  # what the mixture pays for unfairness, under the duals that the play answered
+    play_fine: Any  # what the play pays
+    mass: Any  # Σ λ of these duals
+    overall: Any  # the mixture's overall rate
+    decided: Any  # Σ w·(1 − 2y)·d of the play, over the event; later over all rows
+
+
+class _Ending(NamedTuple):
+    """What one game came to."""
+
+    n_rounds: int
+    worst: Subgroup | None
+    gap: float
+    converged: bool
+
+
+class BlockGame:
+    """Games of many gammas, played together over blocks of rows.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        All rows, in `LinearBlock`s.
+    notion : FairnessNotion
+    encoding : LinearEncoding
+        What the protected terms are.
+    solver : FictitiousPlay
+        In the order of the body text.
+    gammas : one for each game
+    C : float
+    dtype : str
+        Type of the features: "float64" or "float32".
+
+    Examples
+    --------
+    >>> from gerrymend.blocks import LinearBlock, LocalBlocks
+    >>> from gerrymend.notions import FALSE_POSITIVE_RATE
+    >>> from gerrymend.protected import read_columns
+    >>> rng = np.random.default_rng(0)
+    >>> A, w = rng.standard_normal((200, 2)), np.ones(200)
+    >>> y = (A[:, 0] + rng.standard_normal(200) > 0).astype(int)
+    >>> blocks = LocalBlocks(
+    ...     [LinearBlock(A[i : i + 70], A[i : i + 70], y[i : i + 70], w[i : i + 70],
+    ...                  FALSE_POSITIVE_RATE) for i in (0, 70, 140)])
+    >>> encoding = LinearEncoding.of(read_columns(A), w)
+    >>> game = BlockGame(blocks, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), [0.01], C=10.0)
+    >>> (equilibrium,) = game.play(max_iter=30, tol=None)
+    >>> equilibrium.n_rounds, bool(equilibrium.unfairness[-1] < equilibrium.unfairness[0])
+    (30, True)
+    """
+
+    def __init__(
+        self,
+        blocks: Blocks,
+        notion: FairnessNotion,
+        encoding: LinearEncoding,
+        solver: FictitiousPlay,
+        gammas: Sequence[float],
+        C: float,
+        dtype: str = "float64",
+    ) -> None:
+        self._blocks, self._notion, self._encoding, self._C = blocks, notion, encoding, C
+        self._tie, self._short = tie(dtype), solver.divisor == "t-1"
+        self._realised = solver.side == "realised"
+        self._gammas = np.asarray(gammas, dtype=np.float64)
+        self._features, self._protected = (
+            Frame.of(lambda *ask, of=of: blocks.gather("factor", of, *ask), rank_tolerance(dtype))
+            for of in ("features", "protected")
+        )
+        self._rules = self._direction_rules()
+        self._start()
+        self._pending: list[_Record] = []
+        self._records: list[_Record] = []  # on the host, each of many rounds
+        self._n_rounds = 0
+        self.ended: dict[int, _Ending] = {}
+
+    def _direction_rules(self) -> DirectionRules:
+        unit = np.eye(self._protected.turn.shape[1])
+        intercepts, coefficients = self._protected.coefficients(unit)
+        return DirectionRules(self._encoding, intercepts, coefficients, self._tie)
+
+    def _start(self) -> None:
+        n_games = len(self._gammas)
+        learner, auditor, scalars = self._blocks.add(
+            "prepare", self._features, self._protected, n_games
+        )
+        xp = self._xp = array_namespace(learner)
+        self._base, self._slope, self._one = (row[None, :] for row in learner)
+        self._offset, self._mass = (row[None, :] for row in auditor)
+        counts = on_host(scalars).tolist()
+        self._total, positives, self._event_mass, self._event_offset = counts[:4]
+        self._error_of_zero = positives / self._total
+        # With a single label in the event, costs of both signs are certain: the others' is fixed,
+        # and the mean over the event is what it was, as what is added is centred.
+        self._can_be_constant = all(self._notion.event)
+        self._outside_signs = xp.astype(scalars[4:], xp.float64)
+
+        def zeros(*shape: int) -> Any:
+            return xp.zeros((n_games, *shape), dtype=xp.float64, device=device(learner))
+
+        self._allowed = xp.asarray(self._gammas, device=device(learner))
+        self._multipliers, self._dual_mass, self._mean = zeros(), zeros(), zeros()
+        self._pressed_offset, self._votes = zeros(), zeros()
+        self._pull, self._outcome = zeros(learner.shape[1]), zeros(auditor.shape[1])
+
+    def play(
+        self,
+        *,
+        max_iter: int,
+        tol: float | None,
+        budget: float = math.inf,
+        on_round: Callable[[Round], None] | None = None,
+    ) -> list[Equilibrium]:
+        """Play all games, until each has converged or `max_iter` rounds were played.
+
+        `on_round` is told of many rounds at once, and without votes, which stay where they are.
+        """
+        deadline = time.monotonic() + budget
+        try:
+            for number in range(1, max_iter + 1):
+                with uninterrupted():
+                    self._play_round(number)
+                last = number == max_iter or time.monotonic() >= deadline
+                if last or len(self._pending) >= _ROUNDS_AT_ONCE or self._may_end(tol):
+                    self._fetch(on_round)
+                    if tol is not None:
+                        self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
+                if last or len(self.ended) == len(self._gammas):
+                    break
+        except KeyboardInterrupt:
+            if self._n_rounds == 0:
+                raise
+            self._fetch(None)
+            raise Interrupted(self.equilibria()) from None
+        return self.equilibria()
+
+    def _play_round(self, number: int) -> None:
+        """Two questions to the blocks; nothing here waits for a device."""
+        xp, n = self._xp, self._total
+        scale, share = 1.0 / max(number - self._short, 1), 1.0 / number
+        coordinates = self._answer(scale)
+        products, sums = self._blocks.add("decide", self._multipliers, coordinates)
+        decided, base, pressed_play, pressed_votes = sums.T
+        self._outcome = self._outcome + products
+        self._votes = self._votes + decided
+        mean = (self._event_offset + self._votes * share) / self._event_mass
+        play_mean = (self._event_offset + decided) / self._event_mass
+        weight = self._mean * self._event_mass  # Σ S·w
+        fine = self._pressed_offset + pressed_votes * share - mean * weight
+        play_fine = self._pressed_offset + pressed_play - play_mean * weight
+
+        residual = self._offset + self._outcome * share - mean[:, None] * self._mass
+        products, sums = self._blocks.add("find", residual, mean, share)
+        mass, offset, voted, bound = sums.T
+        value = offset + voted * share - mean * mass
+        unfairness = xp.abs(value) / n
+        self._pending.append(
+            _Record(
+                coordinates,
+                residual,
+                unfairness,
+                bound / n,
+                fine * scale / n,
+                play_fine * scale / n,
+                self._dual_mass * scale,
+                mean,
+                base,
+            )
+        )
+        # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
+        exceeds = xp.astype(unfairness > self._allowed, xp.float64)
+        side = xp.where(value < 0, -self._C, self._C) if self._realised else self._C
+        self._multipliers = exceeds * side
+        self._dual_mass = self._dual_mass + self._C * exceeds
+        self._mean = self._mean + self._multipliers * mass / self._event_mass
+        self._pressed_offset = self._pressed_offset + self._multipliers * offset
+        self._pull = self._pull + self._multipliers[:, None] * products
+        self._n_rounds = number
+
+    def _answer(self, scale: float) -> Any:
+        """Coordinates of the Learner's play; a constant where no cost differs in sign."""
+        xp = self._xp
+        coordinates = self._base + scale * (self._pull - self._mean[:, None] * self._slope)
+        if self._can_be_constant:
+            arguments = self._multipliers, self._mean, scale
+            (counts,) = self._blocks.add("signs", *arguments)
+            above, below = (counts + self._outside_signs).T
+            coordinates = xp.where(above[:, None] == 0, -self._one, coordinates)
+            coordinates = xp.where(below[:, None] == 0, self._one, coordinates)
+        return coordinates
+
+    def _may_end(self, tol: float | None) -> bool:
+        """Whether a game may have converged: all that can be told without the errors.
+
+        The gap is at least what the mixture itself, as an answer to the duals, would leave.
+        """
+        if tol is None:
+            return False
+        xp, now = self._xp, self._pending[-1]
+        penalty = self._C * xp.clip(now.unfairness - self._allowed, min=0.0)
+        least = penalty - now.fine + self._allowed * now.mass
+        met = on_host((penalty <= tol) & (least <= tol))
+        met[list(self.ended)] = False
+        return bool(met.any())
+
+    def _fetch(self, on_round: Callable[[Round], None] | None) -> None:
+        """Bring the records of the last rounds to the host, the errors with them."""
+        if not self._pending:
+            return
+        xp, n_games = self._xp, len(self._gammas)
+        record = _Record(*(xp.stack(parts) for parts in zip(*self._pending, strict=True)))
+        coordinates = xp.reshape(record.learner, (-1, record.learner.shape[2]))
+        (outside,) = self._blocks.add("outside", coordinates)
+        decided = record.decided + xp.reshape(outside, (-1, n_games))
+        fetched = _Record(*map(on_host, record._replace(decided=decided)))
+        self._records.append(fetched)
+        first = self._n_rounds - len(self._pending)
+        self._pending = []
+        if on_round is not None:
+            errors = self._errors()
+            for i, unfairness in enumerate(fetched.unfairness, start=first):
+                on_round(Round(i + 1, errors[i], unfairness, np.zeros((n_games, 0))))
+
+    def _plays(self) -> Array:
+        """Error of every play: err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), d⟩ / n."""
+        decided: Array = np.concatenate([record.decided for record in self._records])
+        return self._error_of_zero + decided / self._total
+
+    def _errors(self) -> Array:
+        """Error of the mixture after every round."""
+        errors: Array = np.cumsum(self._plays(), axis=0)
+        return errors / np.arange(1, len(errors) + 1)[:, None]
+
+    def _gap(self, tol: float = math.inf) -> Array:
+        """The mixture's worth less what the Learner can do at best, now; infinite if not within.
+
+        The mixture is an answer to the duals too, and a heuristic's can be worse.
+        """
+        now = _Record(*(part[-1] for part in self._records[-1]))
+        error, play = self._errors()[-1], self._plays()[-1]
+        value = np.minimum(error + now.fine, play + now.play_fine) - self._gammas * now.mass
+        penalty = self._C * np.maximum(now.unfairness - self._gammas, 0.0)
+        gap: Array = np.where(penalty <= tol, error + penalty - value, np.inf)
+        return gap
+
+    def _end(self, games: Iterable[int], *, converged: bool) -> None:
+        """Measure games where they end; the others go on."""
+        for game in set(map(int, games)) - self.ended.keys():
+            self.ended[game] = _Ending(
+                self._n_rounds, self._worst(game), float(self._gap()[game]), converged
+            )
+
+    def _worst(self, game: int) -> Subgroup | None:
+        """The last group, in few digits, measured on the rows that its description selects."""
+        rule = self._rules.rule(self._records[-1].auditor[-1, game])
+        short = rule.shortened(
+            lambda rounded: self._ends(rule, rounded),
+            np.max(self._blocks.gather("sizes"), axis=0).tolist(),
+        )
+        kept = dict(zip(short.terms, short.coefficients, strict=True))
+        coefficients = [kept.get(term, 0.0) for term in rule.terms]
+        arguments = coefficients, short.threshold, game, 1.0 / self._n_rounds
+        size, mass, outcome, outcomes = np.sum(self._blocks.gather("treated", *arguments), axis=0)
+        if mass == 0:
+            return None
+        overall = float(outcomes / self._event_mass)
+        rate, share = float(outcome / mass), float(mass / self._total)
+        unfairness = share * (rate - overall)
+        return Subgroup(short, self._notion, unfairness, share, int(size), rate, overall)
+
+    def _ends(self, rule: LinearRule, rounded: Sequence[float]) -> tuple[float, float]:
+        ends = self._blocks.gather("ends", rule.coefficients, rule.threshold, rounded)
+        return max(low for low, _ in ends), min(high for _, high in ends)
+
+    def equilibria(self) -> list[Equilibrium]:
+        """What the games came to."""
+        self._end(range(len(self._gammas)), converged=False)
+        errors = self._errors()
+        record = _Record(*map(np.concatenate, zip(*self._records, strict=True)))
+        return [self._equilibrium(game, record, errors) for game in range(len(self._gammas))]
+
+    def _equilibrium(self, game: int, record: _Record, errors: Array) -> Equilibrium:
+        ending = self.ended[game]
+        rounds = slice(ending.n_rounds)
+        intercepts, coefficients = self._features.coefficients(record.learner[rounds, game])
+        found = [(0, key) for key in record.auditor[rounds, game]]
+        return Equilibrium(
+            gamma=float(self._gammas[game]),
+            mixture=Mixture.of_linear(-coefficients, -intercepts - self._tie),
+            rounds=np.arange(1, ending.n_rounds + 1),
+            error=errors[rounds, game],
+            unfairness=record.unfairness[rounds, game],
+            subgroups=RuleSequence(RulesByNotion((self._rules,)), found),
+            gap=ending.gap,
+            worst=ending.worst,
+            upper_bound=float(record.upper_bound[ending.n_rounds - 1, game]),
+            converged=ending.converged,
+        )
