@@ -42,11 +42,9 @@ class _Record(NamedTuple):
     learner: Any  # coordinates of the play
     auditor: Any  # coordinates of the group
     unfairness: Any
-    upper_bound: Any
     fine: Any  # what the mixture pays for unfairness, under the duals that the play answered
     play_fine: Any  # what the play pays
     mass: Any  # Σ λ of these duals
-    overall: Any  # the mixture's overall rate
     decided: Any  # Σ w·(1 − 2y)·d of the play, over the event; later over all rows
 
 
@@ -55,6 +53,7 @@ class _Ending(NamedTuple):
 
     n_rounds: int
     worst: Subgroup | None
+    upper_bound: float
     gap: float
     converged: bool
 
@@ -146,6 +145,7 @@ class BlockGame:
         self._allowed = xp.asarray(self._gammas, device=device(learner))
         self._multipliers, self._dual_mass, self._mean = zeros(), zeros(), zeros()
         self._pressed_offset, self._votes = zeros(), zeros()
+        self._pressed, self._voted, self._overall = zeros(), zeros(), zeros()
         self._pull, self._outcome = zeros(learner.shape[1]), zeros(auditor.shape[1])
 
     def play(
@@ -184,31 +184,31 @@ class BlockGame:
         xp, n = self._xp, self._total
         scale, share = 1.0 / max(number - self._short, 1), 1.0 / number
         coordinates = self._answer(scale)
-        products, sums = self._blocks.add("decide", self._multipliers, coordinates)
-        decided, base, pressed_play, pressed_votes = sums.T
-        self._outcome = self._outcome + products
+        products, pressed = self._blocks.add("decide", self._multipliers, coordinates)
+        decided, base = products[:, -2], products[:, -1]
+        self._outcome = self._outcome + products[:, :-2]
         self._votes = self._votes + decided
-        mean = (self._event_offset + self._votes * share) / self._event_mass
-        play_mean = (self._event_offset + decided) / self._event_mass
+        # Σ S·w·b·votes: what the last group added to S, and what the last play added to the votes.
+        self._pressed = self._pressed + self._multipliers * self._voted + pressed
+        self._overall = (self._event_offset + self._votes * share) / self._event_mass
+        play_overall = (self._event_offset + decided) / self._event_mass
         weight = self._mean * self._event_mass  # Σ S·w
-        fine = self._pressed_offset + pressed_votes * share - mean * weight
-        play_fine = self._pressed_offset + pressed_play - play_mean * weight
+        fine = self._pressed_offset + self._pressed * share - self._overall * weight
+        play_fine = self._pressed_offset + pressed - play_overall * weight
 
-        residual = self._offset + self._outcome * share - mean[:, None] * self._mass
-        products, sums = self._blocks.add("find", residual, mean, share)
-        mass, offset, voted, bound = sums.T
-        value = offset + voted * share - mean * mass
+        residual = self._offset + self._outcome * share - self._overall[:, None] * self._mass
+        products, masses, self._voted = self._blocks.add("find", residual)
+        mass, offset = masses[:, 0], masses[:, 1]
+        value = offset + self._voted * share - self._overall * mass
         unfairness = xp.abs(value) / n
         self._pending.append(
             _Record(
                 coordinates,
                 residual,
                 unfairness,
-                bound / n,
                 fine * scale / n,
                 play_fine * scale / n,
                 self._dual_mass * scale,
-                mean,
                 base,
             )
         )
@@ -290,9 +290,15 @@ class BlockGame:
 
     def _end(self, games: Iterable[int], *, converged: bool) -> None:
         """Measure games where they end; the others go on."""
-        for game in set(map(int, games)) - self.ended.keys():
+        ending = set(map(int, games)) - self.ended.keys()
+        if not ending:
+            return
+        (bounds,) = map(on_host, self._blocks.add("bound", self._overall, 1.0 / self._n_rounds))
+        gaps = self._gap()
+        for game in ending:
+            bound = float(bounds[game]) / self._total
             self.ended[game] = _Ending(
-                self._n_rounds, self._worst(game), float(self._gap()[game]), converged
+                self._n_rounds, self._worst(game), bound, float(gaps[game]), converged
             )
 
     def _worst(self, game: int) -> Subgroup | None:
@@ -338,6 +344,6 @@ class BlockGame:
             subgroups=RuleSequence(RulesByNotion((self._rules,)), found),
             gap=ending.gap,
             worst=ending.worst,
-            upper_bound=float(record.upper_bound[ending.n_rounds - 1, game]),
+            upper_bound=ending.upper_bound,
             converged=ending.converged,
         )

@@ -31,7 +31,7 @@ def rank_tolerance(dtype: Any) -> float:
 
 
 class LinearBlock:
-    """Some rows of the game: their bases, weights, votes and the pressure on them.
+    """Some rows of the game: their bases, weights, votes and the pressure on them, w·b·S.
 
     Rows are kept with those of the event first, so that the event's part of every array is a view.
     Arrays are of any library of the array API (NumPy, torch, CuPy), on any device, and stay there;
@@ -68,14 +68,13 @@ class LinearBlock:
             where = xp.astype(positive[rows], self.dtype)
             return where * of_one + (1.0 - where) * of_zero
 
-        # Weights, and weights times what a row of each label brings.
         self._weight = xp.astype(weight[order], self.dtype)
         self._positive = positive[order]
         self._weighted_base = self._weight * by_label((1.0, -1.0), order)
-        event_weight = self._weight[: self._n_event]
-        self._offset = by_label(notion.a, event)
-        self._slope = by_label(notion.b, event)
-        self._weighted_slope = event_weight * self._slope
+        # Of the rows of the event: w, and w times the a and the b of the outcome a + b·p.
+        self._event_weight = self._weight[: self._n_event]
+        self._offset = self._event_weight * by_label(notion.a, event)
+        self._slope = self._event_weight * by_label(notion.b, event)
 
     def factor(self, columns: str, method: str, *arguments: Any) -> Any:
         """What these rows bring to the factorisation of "features" or of "protected"."""
@@ -89,31 +88,37 @@ class LinearBlock:
         """
         xp, n = self._xp, self._n_event
         self._basis = self.features.basis(features, self.dtype)
-        self._protected_basis = self.protected.basis(protected, self.dtype)
-        self._votes = self._zeros((n_games, n))
-        self._pressure = self._zeros((n_games, n))  # Σ ±C·g
-        self._members = xp.astype(self._votes, xp.bool)
+        self._protected_basis = basis = self.protected.basis(protected, self.dtype)
+        # What decisions, and what members, are multiplied with for the sums that are asked for.
+        self._of_decisions = xp.concat(
+            [basis * self._slope, xp.stack([self._slope, self._weighted_base[:n]])]
+        )
+        self._of_members = xp.stack([self._event_weight, self._offset])
+        self._votes, self._pressure, self._members = (self._zeros((n_games, n)) for _ in range(3))
 
-        weight, base = self._weight, self._weighted_base
-        slope = self._zeros((weight.shape[0],))
-        slope[:n] = self._weighted_slope
-        learner = self._products(xp.stack([base, slope, weight]), self._basis)
-        offset = weight[:n] * self._offset
-        auditor = self._products(xp.stack([offset, weight[:n]]), self._protected_basis)
+        slope = self._zeros((self._weight.shape[0],))
+        slope[:n] = self._slope
+        learner = xp.stack([self._weighted_base, slope, self._weight])
+        auditor = xp.stack([self._offset, self._event_weight])
+        positive = self._positive
         scalars = [
-            *(weight, weight * self._positive, weight[:n], offset),
-            *(~self._positive[n:], self._positive[n:]),
+            *(self._weight, self._weight * positive, self._event_weight, self._offset),
+            *(~positive[n:], positive[n:]),
         ]
-        return learner, auditor, xp.stack([xp.sum(one, dtype=xp.float64) for one in scalars])
+        return (
+            self._products(learner, self._basis),
+            self._products(auditor, basis),
+            xp.stack([xp.sum(one, dtype=xp.float64) for one in scalars]),
+        )
 
     def signs(self, multipliers: Any, mean: Any, scale: float) -> Sums:
         """How many rows of the event have a cost above 0, and below, under the next pressure."""
         xp = self._xp
         counts = self._zeros((multipliers.shape[0], 2), xp.float64)
-        base = xp.where(self._positive[: self._n_event], -1.0, 1.0)
-        for rows in self._pieces(self._n_event, multipliers.shape[0]):
-            pressure = self._pressure[:, rows] + multipliers[:, None] * self._members[:, rows]
-            cost = base[rows] + self._slope[rows] * (pressure - mean[:, None]) * scale
+        multipliers, mean = self._cast(multipliers)[:, None], self._cast(mean)[:, None]
+        for rows in self._pieces(self._n_event, counts.shape[0]):
+            pressure = self._pressure[:, rows] + multipliers * self._members[:, rows]
+            cost = self._weighted_base[rows] + (pressure - self._slope[rows] * mean) * scale
             above, below = xp.sum(cost > 0, axis=1), xp.sum(cost < 0, axis=1)
             counts += xp.astype(xp.stack([above, below], axis=1), xp.float64)
         return (counts,)
@@ -121,54 +126,51 @@ class LinearBlock:
     def decide(self, multipliers: Any, coordinates: Any) -> Sums:
         """Press on what was found last, and take the Learner's decisions d into the votes.
 
-        Returns Pᵀ(w·b·d); then, for each game, Σ w·b·d, Σ w·(1 − 2y)·d, and with the pressure S
-        that the Learner answered, Σ S·w·b·d and Σ S·w·b·votes; all over the event.
+        Returns, over the event, Pᵀ(w·b·d), Σ w·b·d and Σ w·(1 − 2y)·d beside each other; and
+        Σ S·w·b·d, with the pressure S = Σ ±C·g that the Learner answered.
         """
-        n_games = multipliers.shape[0]
         multipliers, coordinates = self._cast(multipliers)[:, None], self._cast(coordinates)
-        products = self._zeros((n_games, self._protected_basis.shape[0]), self._xp.float64)
-        sums = self._zeros((n_games, 4), self._xp.float64)
+        n_games = coordinates.shape[0]
+        products = self._zeros((n_games, self._of_decisions.shape[0]), self._xp.float64)
+        pressed = self._zeros((n_games,), self._xp.float64)
         for rows in self._pieces(self._n_event, n_games):
             pressure, votes = self._pressure[:, rows], self._votes[:, rows]
             pressure += multipliers * self._members[:, rows]
-            decisions = coordinates @ self._basis[:, rows] < -tie(self.dtype)
+            decisions = self._cast(coordinates @ self._basis[:, rows] < -tie(self.dtype))
             votes += decisions
-            weighted = decisions * self._weighted_slope[rows]
-            products += self._products(weighted, self._protected_basis[:, rows])
-            pressed = pressure * self._weighted_slope[rows]
-            sums += self._sums(
-                weighted,
-                decisions * self._weighted_base[rows],
-                pressed * decisions,
-                pressed * votes,
-            )
-        return products, sums
+            products += self._products(decisions, self._of_decisions[:, rows])
+            pressed += self._dots(pressure, decisions)
+        return products, pressed
 
-    def find(self, coordinates: Any, mean: Any, share: float) -> Sums:
+    def find(self, coordinates: Any) -> Sums:
         """The group g that the regression of the residual selects.
 
-        Returns Bᵀ(w·b·g); then, for each game, Σ w·g, Σ w·a·g, Σ w·b·votes·g, and Σ w·(u − mean)⁺,
-        which no group exceeds; all over the event. A vote counts `share`.
+        Returns, over the event, Bᵀ(w·b·g); Σ w·g and Σ w·a·g; and Σ w·b·votes·g.
         """
-        n_games = mean.shape[0]
-        mean, coordinates = self._cast(mean)[:, None], self._cast(coordinates)
+        coordinates = self._cast(coordinates)
+        n_games = coordinates.shape[0]
         products = self._zeros((n_games, self._basis.shape[0]), self._xp.float64)
-        sums = self._zeros((n_games, 4), self._xp.float64)
+        masses = self._zeros((n_games, 2), self._xp.float64)
+        voted = self._zeros((n_games,), self._xp.float64)
         for rows in self._pieces(self._n_event, n_games):
-            members = coordinates @ self._protected_basis[:, rows] > tie(self.dtype)
+            fitted = coordinates @ self._protected_basis[:, rows]
+            members = self._cast(fitted > tie(self.dtype))
+            masses += self._products(members, self._of_members[:, rows])
+            members *= self._slope[rows]
             self._members[:, rows] = members
-            weighted = members * self._weighted_slope[rows]
-            products += self._products(weighted, self._basis[:, rows])
-            votes, weight = self._votes[:, rows], self._weight[rows]
-            residual = self._offset[rows] - mean + self._slope[rows] * votes * share
-            heavy = members * weight
-            sums += self._sums(
-                heavy,
-                heavy * self._offset[rows],
-                weighted * votes,
-                weight * residual * (residual > 0),
-            )
-        return products, sums
+            products += self._products(members, self._basis[:, rows])
+            voted += self._dots(members, self._votes[:, rows])
+        return products, masses, voted
+
+    def bound(self, mean: Any, share: float) -> Sums:
+        """Σ w·(u − mean)⁺ over the event, which no group exceeds; a vote counts `share`."""
+        xp = self._xp
+        total, mean = self._zeros(mean.shape, xp.float64), self._cast(mean)[:, None]
+        for rows in self._pieces(self._n_event, mean.shape[0]):
+            centred = self._offset[rows] - mean * self._event_weight[rows]
+            residual = centred + self._slope[rows] * self._votes[:, rows] * share
+            total += xp.sum(residual * (residual > 0), axis=1, dtype=xp.float64)
+        return (total,)
 
     def outside(self, coordinates: Any) -> Sums:
         """Σ w·(1 − 2y)·d over rows outside of the event, for the decisions of many coordinates."""
@@ -203,8 +205,7 @@ class LinearBlock:
         members = self._scores(coefficients) >= threshold
         inside = members[self._order[:n]]
         outcome = self._offset + self._slope * self._votes[game, :] * share
-        outcome = xp.astype(outcome * self._weight[:n], xp.float64)
-        parts = (members, inside * self._weight[:n], inside * outcome, outcome)
+        parts = (members, inside * self._event_weight, inside * outcome, outcome)
         return on_host(xp.stack([xp.sum(part, dtype=xp.float64) for part in parts]))
 
     def _scores(self, coefficients: Sequence[float]) -> Any:
@@ -227,10 +228,11 @@ class LinearBlock:
             values[:, whole:] @ basis[:, whole:].T, xp.float64
         )
 
-    def _sums(self, *values: Any) -> Any:
-        """Sums over rows in float64, one a column."""
-        xp = self._xp
-        return xp.stack([xp.sum(one, axis=1, dtype=xp.float64) for one in values], axis=1)
+    def _dots(self, left: Any, right: Any) -> Any:
+        """Sums of products over rows, in float64."""
+        if self.dtype == self._xp.float64:
+            return self._xp.vecdot(left, right)
+        return self._xp.sum(left * right, axis=1, dtype=self._xp.float64)
 
     def _pieces(self, n_rows: int, n_games: int) -> Iterator[slice]:
         on_cpu = str(device(self._weight)) == "cpu"
