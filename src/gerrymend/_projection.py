@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.externals.array_api_compat import array_namespace, device, is_numpy_array
 
+from gerrymend._arrays import on_host
 from gerrymend._sums import Array
 
 # Standardised columns whose relative singular value is below this are taken as collinear.
@@ -183,13 +184,6 @@ def moments(ask: Ask) -> tuple[Array, Array]:
 def only(columns: WeightedColumns) -> Ask:
     """Rows that lie in one part."""
     return lambda method, *arguments: [getattr(columns, method)(*arguments)]
-
-
-def on_host(array: Any) -> NDArray[Any]:
-    """An array of any library and device as one of NumPy."""
-    if hasattr(array, "get"):  # CuPy's
-        return np.asarray(array.get())
-    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def _triangle(rows: Any) -> Any:

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace, device
 
+from gerrymend._arrays import on_host
 from gerrymend._interrupts import uninterrupted
-from gerrymend._projection import Frame, on_host
+from gerrymend._projection import Frame
 from gerrymend._sums import Array
 from gerrymend.blocks.linear_block import Blocks, rank_tolerance, tie
 from gerrymend.measured import Subgroup

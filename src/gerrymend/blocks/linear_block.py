@@ -6,7 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace, device
 
-from gerrymend._projection import RANK_TOLERANCE, TIE, Frame, WeightedColumns, on_host
+from gerrymend._arrays import on_host
+from gerrymend._projection import RANK_TOLERANCE, TIE, Frame, WeightedColumns
 from gerrymend._sums import Array
 from gerrymend.notions import FairnessNotion
 
