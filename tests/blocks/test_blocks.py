@@ -40,7 +40,7 @@ def reference(X, A, y, weight, notion, max_iter, tol, solver=None):
     auditor = Auditor([notion], LinearThresholds("regression"), cells, y[order], weight[order])
     learner = LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order)
     solver = solver or FictitiousPlay()
-    return solver.play(learner, auditor, gammas=GAMMAS, C=10.0, max_iter=max_iter, tol=tol)
+    return solver.play(learner, auditor, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
 
 
 def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=()):
@@ -48,7 +48,7 @@ def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=()):
     parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
     blocks = LocalBlocks([LinearBlock(X[p], A[p], y[p], weight[p], notion) for p in parts])
     encoding = LinearEncoding.of(read_columns(A), weight)
-    game = BlockGame(blocks, notion, encoding, solver or FictitiousPlay(), GAMMAS, C=10.0)
+    game = BlockGame(blocks, notion, encoding, solver or FictitiousPlay(), GAMMAS, C=7.3)
     return game.play(max_iter=max_iter, tol=tol)
 
 

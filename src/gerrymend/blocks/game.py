@@ -214,10 +214,10 @@ class BlockGame:
             )
         )
         # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
-        exceeds = xp.astype(unfairness > self._allowed, xp.float64)
-        side = xp.where(value < 0, -self._C, self._C) if self._realised else self._C
-        self._multipliers = exceeds * side
-        self._dual_mass = self._dual_mass + self._C * exceeds
+        placed = self._C * xp.astype(unfairness > self._allowed, xp.float64)
+        side = 1.0 - 2.0 * xp.astype(value < 0, xp.float64) if self._realised else 1.0
+        self._multipliers = placed * side
+        self._dual_mass = self._dual_mass + placed
         self._mean = self._mean + self._multipliers * mass / self._event_mass
         self._pressed_offset = self._pressed_offset + self._multipliers * offset
         self._pull = self._pull + self._multipliers[:, None] * products
