@@ -23,7 +23,8 @@ from gerrymend._arrays import on_host
 from gerrymend._interrupts import uninterrupted
 from gerrymend._projection import Frame
 from gerrymend._sums import Array
-from gerrymend.blocks.linear_block import Blocks, rank_tolerance, tie
+from gerrymend.blocks.linear_block import Blocks, LocalBlocks, rank_tolerance, tie
+from gerrymend.blocks.replaying import replayed
 from gerrymend.measured import Subgroup
 from gerrymend.mixture import Mixture
 from gerrymend.notions import FairnessNotion
@@ -38,15 +39,15 @@ _ROUNDS_AT_ONCE = 64
 
 
 class _Record(NamedTuple):
-    """A round, one game a row; first what is fetched as it is, then what makes up the error."""
+    """Some rounds on the host, one game a column."""
 
-    learner: Any  # coordinates of the play
-    auditor: Any  # coordinates of the group
-    unfairness: Any
-    fine: Any  # what the mixture pays for unfairness, under the duals that the play answered
-    play_fine: Any  # what the play pays
-    mass: Any  # Σ λ of these duals
-    decided: Any  # Σ w·(1 − 2y)·d of the play, over the event; later over all rows
+    learner: Array  # coordinates of the play
+    auditor: Array  # coordinates of the group
+    unfairness: Array
+    fine: Array  # what the mixture pays for unfairness, under the duals that the play answered
+    play_fine: Array  # what the play pays
+    mass: Array  # Σ λ of these duals
+    decided: Array  # Σ w·(1 − 2y)·d of the play
 
 
 class _Ending(NamedTuple):
@@ -105,7 +106,8 @@ class BlockGame:
         dtype: str = "float64",
     ) -> None:
         self._blocks, self._notion, self._encoding, self._C = blocks, notion, encoding, C
-        self._tie, self._short = tie(dtype), solver.divisor == "t-1"
+        self._precision, self._tie = dtype, tie(dtype)
+        self._short = float(solver.divisor == "t-1")
         self._realised = solver.side == "realised"
         self._gammas = np.asarray(gammas, dtype=np.float64)
         self._features, self._protected = (
@@ -114,8 +116,8 @@ class BlockGame:
         )
         self._rules = self._direction_rules()
         self._start()
-        self._pending: list[_Record] = []
-        self._records: list[_Record] = []  # on the host, each of many rounds
+        self._pending: list[tuple[Any, Any]] = []
+        self._records: list[_Record] = []
         self._n_rounds = 0
         self.ended: dict[int, _Ending] = {}
 
@@ -148,6 +150,8 @@ class BlockGame:
         self._pressed_offset, self._votes = zeros(), zeros()
         self._pressed, self._voted, self._overall = zeros(), zeros(), zeros()
         self._pull, self._outcome = zeros(learner.shape[1]), zeros(auditor.shape[1])
+        self._number = xp.zeros((1,), dtype=xp.float64, device=device(learner))
+        self._dtype = xp.float32 if "32" in self._precision else xp.float64
 
     def play(
         self,
@@ -162,10 +166,13 @@ class BlockGame:
         `on_round` is told of many rounds at once, and without votes, which stay where they are.
         """
         deadline = time.monotonic() + budget
+        here = isinstance(self._blocks, LocalBlocks)
+        play_round = replayed(self._play_round, self._base) if here else self._play_round
         try:
             for number in range(1, max_iter + 1):
                 with uninterrupted():
-                    self._play_round(number)
+                    self._pending.append(play_round())
+                    self._n_rounds = number
                 last = number == max_iter or time.monotonic() >= deadline
                 if last or len(self._pending) >= _ROUNDS_AT_ONCE or self._may_end(tol):
                     self._fetch(on_round)
@@ -180,50 +187,48 @@ class BlockGame:
             raise Interrupted(self.equilibria()) from None
         return self.equilibria()
 
-    def _play_round(self, number: int) -> None:
-        """Two questions to the blocks; nothing here waits for a device."""
+    def _play_round(self) -> tuple[Any, Any]:
+        """Two questions to the blocks; what comes of them changes arrays in place.
+
+        Nothing here waits for a device, and nothing depends on what Python knows of the round: on
+        a device it can be recorded and replayed. Returns coordinates and figures for the record.
+        """
         xp, n = self._xp, self._total
-        scale, share = 1.0 / max(number - self._short, 1), 1.0 / number
-        coordinates = self._answer(scale)
+        self._number += 1.0
+        scale, share = 1.0 / xp.clip(self._number - self._short, min=1.0), 1.0 / self._number
+        coordinates = xp.astype(self._answer(scale), self._dtype, copy=False)
         products, pressed = self._blocks.add("decide", self._multipliers, coordinates)
         decided, base = products[:, -2], products[:, -1]
-        self._outcome = self._outcome + products[:, :-2]
-        self._votes = self._votes + decided
+        self._outcome += products[:, :-2]
+        self._votes += decided
         # Σ S·w·b·votes: what the last group added to S, and what the last play added to the votes.
-        self._pressed = self._pressed + self._multipliers * self._voted + pressed
-        self._overall = (self._event_offset + self._votes * share) / self._event_mass
+        self._pressed += self._multipliers * self._voted + pressed
+        self._overall[:] = (self._event_offset + self._votes * share) / self._event_mass
         play_overall = (self._event_offset + decided) / self._event_mass
         weight = self._mean * self._event_mass  # Σ S·w
         fine = self._pressed_offset + self._pressed * share - self._overall * weight
         play_fine = self._pressed_offset + pressed - play_overall * weight
 
         residual = self._offset + self._outcome * share - self._overall[:, None] * self._mass
-        products, masses, self._voted = self._blocks.add("find", residual)
+        residual = xp.astype(residual, self._dtype, copy=False)
+        products, masses, voted = self._blocks.add("find", residual)
+        self._voted[:] = voted
         mass, offset = masses[:, 0], masses[:, 1]
-        value = offset + self._voted * share - self._overall * mass
+        value = offset + voted * share - self._overall * mass
         unfairness = xp.abs(value) / n
-        self._pending.append(
-            _Record(
-                coordinates,
-                residual,
-                unfairness,
-                fine * scale / n,
-                play_fine * scale / n,
-                self._dual_mass * scale,
-                base,
-            )
-        )
+        figures = unfairness, fine * scale / n, play_fine * scale / n, self._dual_mass * scale, base
+        record = xp.concat([coordinates, residual], axis=1), xp.stack(figures)
         # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
         placed = self._C * xp.astype(unfairness > self._allowed, xp.float64)
         side = 1.0 - 2.0 * xp.astype(value < 0, xp.float64) if self._realised else 1.0
-        self._multipliers = placed * side
-        self._dual_mass = self._dual_mass + placed
-        self._mean = self._mean + self._multipliers * mass / self._event_mass
-        self._pressed_offset = self._pressed_offset + self._multipliers * offset
-        self._pull = self._pull + self._multipliers[:, None] * products
-        self._n_rounds = number
+        self._multipliers[:] = placed * side
+        self._dual_mass += placed
+        self._mean += self._multipliers * mass / self._event_mass
+        self._pressed_offset += self._multipliers * offset
+        self._pull += self._multipliers[:, None] * products
+        return record
 
-    def _answer(self, scale: float) -> Any:
+    def _answer(self, scale: Any) -> Any:
         """Coordinates of the Learner's play; a constant where no cost differs in sign."""
         xp = self._xp
         coordinates = self._base + scale * (self._pull - self._mean[:, None] * self._slope)
@@ -242,9 +247,9 @@ class BlockGame:
         """
         if tol is None:
             return False
-        xp, now = self._xp, self._pending[-1]
-        penalty = self._C * xp.clip(now.unfairness - self._allowed, min=0.0)
-        least = penalty - now.fine + self._allowed * now.mass
+        xp, (unfairness, fine, _, mass, _) = self._xp, self._pending[-1][1]
+        penalty = self._C * xp.clip(unfairness - self._allowed, min=0.0)
+        least = penalty - fine + self._allowed * mass
         met = on_host((penalty <= tol) & (least <= tol))
         met[list(self.ended)] = False
         return bool(met.any())
@@ -253,19 +258,21 @@ class BlockGame:
         """Bring the records of the last rounds to the host, the errors with them."""
         if not self._pending:
             return
-        xp, n_games = self._xp, len(self._gammas)
-        record = _Record(*(xp.stack(parts) for parts in zip(*self._pending, strict=True)))
-        coordinates = xp.reshape(record.learner, (-1, record.learner.shape[2]))
-        (outside,) = self._blocks.add("outside", coordinates)
-        decided = record.decided + xp.reshape(outside, (-1, n_games))
-        fetched = _Record(*map(on_host, record._replace(decided=decided)))
-        self._records.append(fetched)
+        xp, n_games, n_learner = self._xp, len(self._gammas), self._base.shape[1]
+        coordinates, figures = (xp.stack(parts) for parts in zip(*self._pending, strict=True))
+        plays = xp.reshape(coordinates[:, :, :n_learner], (-1, n_learner))
+        (outside,) = self._blocks.add("outside", plays)
+        outside = on_host(xp.reshape(outside, (-1, n_games)))
+        learner, auditor = np.split(on_host(coordinates), [n_learner], axis=2)
+        unfairness, fine, play_fine, mass, decided = np.moveaxis(on_host(figures), 1, 0)
+        record = _Record(learner, auditor, unfairness, fine, play_fine, mass, decided + outside)
+        self._records.append(record)
         first = self._n_rounds - len(self._pending)
         self._pending = []
         if on_round is not None:
             errors = self._errors()
-            for i, unfairness in enumerate(fetched.unfairness, start=first):
-                on_round(Round(i + 1, errors[i], unfairness, np.zeros((n_games, 0))))
+            for i, found in enumerate(unfairness, start=first):
+                on_round(Round(i + 1, errors[i], found, np.zeros((n_games, 0))))
 
     def _plays(self) -> Array:
         """Error of every play: err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), d⟩ / n."""
