@@ -1,8 +1,6 @@
 """What both classifiers share: validate, assemble, play, store."""
 
-import logging
 import math
-import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -32,7 +30,14 @@ from gerrymend._validation import (
 from gerrymend.auditor import Auditor
 from gerrymend.blocks.device import device_game
 from gerrymend.blocks.fast_path import check_fast_path
-from gerrymend.callbacks import CallbackSupportMixin, Rounds, end_fit, with_callbacks
+from gerrymend.callbacks import (
+    CallbackSupportMixin,
+    Progress,
+    Rounds,
+    end_fit,
+    everyone,
+    with_callbacks,
+)
 from gerrymend.features import FeatureReader
 from gerrymend.learners import Learner, check_estimator_kind, check_uses_weights, make_learner
 from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
@@ -41,8 +46,6 @@ from gerrymend.protected import Column, distinct_rows, named_columns, read_colum
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.subgroups import SubgroupClass
-
-logger = logging.getLogger("gerrymend")
 
 Columns = tuple[Column, ...]
 
@@ -237,10 +240,10 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         rounds = Rounds.begin(self, max_iter if len(gammas) == 1 else None)
         listeners: list[Callable[[Round], None]] = [] if rounds is None else [rounds]
         if self.verbose:
-            listeners.append(_Progress(max_iter))
+            listeners.append(Progress(max_iter))
         try:
             equilibria = game(
-                max_iter=max_iter, tol=tol, budget=budget, on_round=_everyone(listeners)
+                max_iter=max_iter, tol=tol, budget=budget, on_round=everyone(listeners)
             )
         except Interrupted as stop:
             if len(stop.equilibria) == 1:
@@ -330,35 +333,6 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_no_missing(labels, "y")
         self.classes_ = check_labels(labels, "y")
         return np.searchsorted(self.classes_, labels)
-
-
-def _everyone(listeners: Sequence[Callable[[Round], None]]) -> Callable[[Round], None] | None:
-    """One listener for several; None for none, as a round takes time to tell."""
-    if not listeners:
-        return None
-
-    def tell(played: Round) -> None:
-        for listener in listeners:
-            listener(played)
-
-    return tell
-
-
-class _Progress:
-    """Logs where the game stands, about once a second."""
-
-    def __init__(self, max_iter: int) -> None:
-        self._max_iter = max_iter
-        self._last = time.monotonic()
-
-    def __call__(self, played: Round) -> None:
-        if time.monotonic() - self._last < 1.0 and played.number < self._max_iter:
-            return
-        self._last = time.monotonic()
-        logger.info(
-            "round %d of at most %d: error %.4f, unfairness %.4f",
-            played.number, self._max_iter, played.error.mean(), played.unfairness.max(),
-        )  # fmt: skip
 
 
 def _seed_estimator(estimator: Any, seed: int) -> None:

@@ -301,6 +301,8 @@ class BlockGame:
         ending = set(map(int, games)) - self.ended.keys()
         if not ending:
             return
+        if not self.ended:
+            self._sizes = np.max(self._blocks.gather("sizes"), axis=0).tolist()
         (bounds,) = map(on_host, self._blocks.add("bound", self._overall, 1.0 / self._n_rounds))
         gaps = self._gap()
         for game in ending:
@@ -314,7 +316,7 @@ class BlockGame:
         rule = self._rules.rule(self._records[-1].auditor[-1, game])
         short = rule.shortened(
             lambda rounded: self._ends(rule, rounded),
-            np.max(self._blocks.gather("sizes"), axis=0).tolist(),
+            self._sizes,
         )
         kept = dict(zip(short.terms, short.coefficients, strict=True))
         coefficients = [kept.get(term, 0.0) for term in rule.terms]
