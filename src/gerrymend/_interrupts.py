@@ -1,7 +1,10 @@
-"""Ctrl-C in compiled code."""
+"""Ctrl-C in compiled code, and in the middle of what has to be whole."""
 
 import functools
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -21,3 +24,19 @@ def interruptible(function: Callable[P, T]) -> Callable[P, T]:
             raise
 
     return wrapped
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the end of a round: half of one would leave votes that nobody counted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt

@@ -1,13 +1,17 @@
-"""scikit-learn's callbacks, where it has them: the rounds of a game as tasks of fit.
+"""Who hears of rounds: the log, and scikit-learn's callbacks, where it has them, as tasks of fit.
 
 `sklearn.callback` is experimental. Without it classifiers have no `set_callbacks`, and all else is
 the same.
 """
 
-from collections.abc import Callable
+import logging
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gerrymend.solvers import Round
+
+logger = logging.getLogger("gerrymend")
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -71,3 +75,33 @@ def end_fit(estimator: Any, **training_data: Any) -> None:
         estimator._callback_fit_ctx.call_on_fit_task_end(
             estimator=estimator, reconstruction_attributes={}, **training_data
         )
+
+
+def everyone(listeners: Sequence[Callable[[Round], None]]) -> Callable[[Round], None] | None:
+    """One listener for several; None for none, as a round takes time to tell."""
+    if not listeners:
+        return None
+
+    def tell(played: Round) -> None:
+        for listener in listeners:
+            listener(played)
+
+    return tell
+
+
+class Progress:
+    """Logs where the game stands, about once a second."""
+
+    def __init__(self, max_iter: int) -> None:
+        self._max_iter = max_iter
+        self._last = time.monotonic()
+
+    def __call__(self, played: Round) -> None:
+        """Log the round, if it is time to."""
+        if time.monotonic() - self._last < 1.0 and played.number < self._max_iter:
+            return
+        self._last = time.monotonic()
+        logger.info(
+            "round %d of at most %d: error %.4f, unfairness %.4f",
+            played.number, self._max_iter, played.error.mean(), played.unfairness.max(),
+        )  # fmt: skip

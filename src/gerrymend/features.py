@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.externals.array_api_compat import array_namespace
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
+from gerrymend._arrays import check_dispatch, is_device_array
 from gerrymend._validation import check_frame, frame_of, is_frame, is_lazy
 from gerrymend.learners import is_linear
 
@@ -55,18 +57,27 @@ class FeatureReader:
             return X
         if is_lazy(X):
             raise TypeError("X is a lazy frame; collect it first: X.collect().")
+        check_dispatch(X, "X")
         try:
             return validate_data(
                 model,
                 X,
                 reset=reset,
-                dtype=np.float64,
+                dtype=_types_of(X),
                 ensure_all_finite="allow-nan" if self.allow_nan else True,
             )
         except ValueError as error:
             if remedy := _remedy(str(error)):
                 raise ValueError(f"{error}\n{remedy}") from error
             raise
+
+
+def _types_of(X: Any) -> Any:
+    """The types that X may keep; the first is what others are converted to."""
+    if not is_device_array(X):
+        return np.float64
+    xp = array_namespace(X)
+    return [xp.float64, xp.float32]
 
 
 def _remedy(message: str) -> str:

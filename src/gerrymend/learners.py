@@ -219,7 +219,7 @@ class ClassificationLearner(EstimatorLearner):
 
 def is_linear(estimator: Any) -> bool:
     """Whether the predictors are linear functions of X, which must then be an array of numbers."""
-    return isinstance(estimator, LinearClassifierMixin) or _is_plain_least_squares(estimator)
+    return isinstance(estimator, LinearClassifierMixin) or is_plain_least_squares(estimator)
 
 
 def make_learner(
@@ -235,7 +235,7 @@ def make_learner(
     Outside the slice `pressed` of rows the cost is `base_cost` in every round. With `order`, the
     rows of X are taken in that order; weights and costs have it already.
     """
-    if _is_plain_least_squares(estimator):
+    if is_plain_least_squares(estimator):
         return LinearLearner(X, weight, base_cost, pressed, order)
     kind = RegressionLearner if is_regressor(estimator) else ClassificationLearner
     return kind(estimator, X if order is None else _safe_indexing(X, order), weight)
@@ -311,7 +311,8 @@ def _last_step(estimator: Any) -> Any:
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
-def _is_plain_least_squares(estimator: Any) -> bool:
+def is_plain_least_squares(estimator: Any) -> bool:
+    """Whether the estimator is the linear regression that has a fast path."""
     return (
         type(estimator) is LinearRegression and estimator.fit_intercept and not estimator.positive
     )

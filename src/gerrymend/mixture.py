@@ -9,7 +9,9 @@ import joblib
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.externals.array_api_compat import array_namespace, device
 
+from gerrymend._arrays import is_device_array
 from gerrymend._sums import Array
 from gerrymend._validation import is_frame, is_missing
 
@@ -152,19 +154,29 @@ class LinearPredictors(Sequence[LinearPredictor]):
     def __iter__(self) -> Iterator[LinearPredictor]:
         return (self[i] for i in range(len(self)))
 
-    def share_deciding_one(self, X: Array, weights: Array) -> Array:
+    def share_deciding_one(self, X: Any, weights: Array) -> Any:
         """Total weight of the predictors that decide 1, for each row, a block of scores at a time.
 
         Weights are often all equal, and then the count of predictors, times the weight, is exact.
+        Scores are in float64, in the library of X and on its device.
         """
-        share = np.empty(len(X))
+        xp = array_namespace(X)
+
+        def there(values: Array) -> Any:
+            return xp.asarray(values, device=device(X))
+
+        share = xp.empty((X.shape[0],), dtype=xp.float64, device=device(X))
         equal = bool((weights == weights[0]).all())
+        coef, cut, weight = there(self.coef.T), there(-self.intercept), there(weights)
         step = max(1, _BLOCK_SCORES // len(self))
-        for start in range(0, len(X), step):
+        for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
-            decided = X[rows] @ self.coef.T > -self.intercept
-            share[rows] = np.count_nonzero(decided, axis=1) if equal else decided @ weights
-        return share / len(self) if equal else np.clip(share, 0.0, 1.0)
+            decided = xp.astype(X[rows], xp.float64, copy=False) @ coef > cut
+            if equal:
+                share[rows] = xp.astype(xp.count_nonzero(decided, axis=1), xp.float64)
+            else:
+                share[rows] = xp.astype(decided, xp.float64) @ weight
+        return share / len(self) if equal else xp.clip(share, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +239,7 @@ def _content(predictor: Predictor) -> str:
         return f"id {id(predictor)}"
 
 
-def row_draws(X: Any, seed: int) -> Array:
+def row_draws(X: Any, seed: int) -> Any:
     """A number in [0, 1) for each row that depends on the seed and the row's values alone.
 
     So a person gets the same decision in any batch and any order, and another seed draws anew.
@@ -237,17 +249,28 @@ def row_draws(X: Any, seed: int) -> Array:
     >>> bool(row_draws(X, seed=1)[1] == row_draws(X[1:], seed=1)[0])
     True
     """
-    state = np.full(X.shape[0], _scramble(np.uint64(seed)), dtype=np.uint64)
+    xp = array_namespace(X) if is_device_array(X) else np
+    state = _scramble(np.array([seed], dtype=np.int64))
+    if xp is not np:
+        state = xp.asarray(state, device=device(X))
     for words in _words(X):
         state = _scramble(state ^ words)
-    return (state >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return xp.asarray(_shifted(state, 11), dtype=xp.float64) * 2.0**-53
 
 
-def _words(X: Any) -> Iterator[NDArray[np.uint64]]:
-    """Each column as 64-bit words; equal values have equal words in every container."""
+def _words(X: Any) -> Iterator[Any]:
+    """Each column as 64-bit words; equal values have equal words in every container.
+
+    They are signed, as torch computes with no others.
+    """
+    if is_device_array(X):
+        xp = array_namespace(X)
+        for j in range(X.shape[1]):
+            yield (xp.astype(X[:, j], xp.float64) + 0.0).view(xp.int64)
+        return
     if not is_frame(X):
         for values in np.asarray(X, dtype=np.float64).T:
-            yield (values + 0.0).view(np.uint64)
+            yield (values + 0.0).view(np.int64)
         return
     for series in nw.from_native(X, eager_only=True).iter_columns():
         if isinstance(series.dtype, nw.Date):
@@ -256,21 +279,30 @@ def _words(X: Any) -> Iterator[NDArray[np.uint64]]:
             series = series.dt.timestamp("us")
         if series.dtype.is_numeric() or series.dtype == nw.Boolean:
             values = series.cast(nw.Float64).to_numpy() + 0.0
-            yield np.where(np.isnan(values), np.nan, values).view(np.uint64)
+            yield np.where(np.isnan(values), np.nan, values).view(np.int64)
             continue
         texts = [repr(None if is_missing(value) else value) for value in series.to_list()]
         words = {text: _word(text) for text in set(texts)}
-        yield np.array([words[text] for text in texts], dtype=np.uint64)
+        yield np.array([words[text] for text in texts], dtype=np.int64)
 
 
 def _word(text: str) -> int:
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+    return int.from_bytes(digest, "little", signed=True)
 
 
 def _scramble(state: Any) -> Any:
-    with np.errstate(over="ignore"):
-        state = state + np.uint64(0x9E3779B97F4A7C15)
-        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return state ^ (state >> np.uint64(31))
+    """The finaliser's unsigned arithmetic, whose products and sums have the same bits if signed."""
+    state = state + _signed(0x9E3779B97F4A7C15)
+    state = (state ^ _shifted(state, 30)) * _signed(0xBF58476D1CE4E5B9)
+    state = (state ^ _shifted(state, 27)) * _signed(0x94D049BB133111EB)
+    return state ^ _shifted(state, 31)
+
+
+def _shifted(state: Any, bits: int) -> Any:
+    """Shifted to the right, with zeros from the left."""
+    return (state >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word

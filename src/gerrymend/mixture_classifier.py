@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.externals.array_api_compat import array_namespace, device
 from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, check_random_state
 
+from gerrymend._arrays import in_words, is_device_array, on_host
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
@@ -112,12 +114,12 @@ class MixtureClassifier:
         """Whether there is a single predictor, and so nothing to draw."""
         return len(self.predictors_) == 1
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Any:
         """Probability with which the mixture makes each *decision*, by class; not P(y | x)."""
         positive = self.mixture.positive_probability(self.read(X))
-        return np.column_stack([1.0 - positive, positive])
+        return array_namespace(positive).stack([1.0 - positive, positive], axis=1)
 
-    def predict(self, X: Any, random_state: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, random_state: Any = None) -> Any:
         """Draw a decision for each row; where there is a single predictor, its decision.
 
         A row's draw depends on the seed and the row's values alone, so a person gets the same
@@ -132,14 +134,26 @@ class MixtureClassifier:
         X = self.read(X)
         positive = self.mixture.positive_probability(X)
         decided = positive > (0.5 if self.is_deterministic else row_draws(X, seed))
+        if is_device_array(X):
+            xp = array_namespace(X)
+            return self._labels_beside(X)[xp.astype(decided, xp.int64)]
         return self.classes_[decided.astype(np.intp)]
+
+    def _labels_beside(self, X: Any) -> Any:
+        """The two labels, on the device of X."""
+        if self.classes_.dtype.kind not in "biuf":
+            raise TypeError(
+                f"The labels are {self.classes_.tolist()!r}, and {in_words(X)} holds numbers only. "
+                "Pass X as a NumPy array, or take predict_proba."
+            )
+        return array_namespace(X).asarray(self.classes_, device=device(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Expected accuracy of the decisions; no draw plays a part."""
-        positive = self.mixture.positive_probability(self.read(X))
-        labels = as_vector(y, "y")
+        positive = on_host(self.mixture.positive_probability(self.read(X)))
+        labels = as_vector(_from_device(y), "y")
         check_same_length(X=positive, y=labels)
-        weight = check_weights(sample_weight, len(labels))
+        weight = check_weights(_from_device(sample_weight), len(labels))
         right = np.where(labels == self.classes_[1], positive, 1.0 - positive)
         right[~np.isin(labels, self.classes_)] = 0.0
         return float(np.average(right, weights=weight))
@@ -262,6 +276,10 @@ class MixtureClassifier:
             f"MixtureClassifier({_count(len(self.predictors_), 'predictor')}, "
             f"{_count(self.n_features_in_, 'feature')}, classes={self.classes_.tolist()!r})"
         )
+
+
+def _from_device(data: Any) -> Any:
+    return on_host(data) if is_device_array(data) else data
 
 
 def draw_seed(random_state: Any) -> int:

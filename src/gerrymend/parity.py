@@ -1,11 +1,10 @@
 """What both classifiers share: validate, assemble, play, store."""
 
-import logging
 import math
-import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from gerrymend._arrays import check_dispatch, in_words, is_device_array
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
@@ -28,17 +28,26 @@ from gerrymend._validation import (
     is_frame,
 )
 from gerrymend.auditor import Auditor
-from gerrymend.callbacks import CallbackSupportMixin, Rounds, end_fit, with_callbacks
+from gerrymend.blocks.device import device_game
+from gerrymend.blocks.fast_path import check_fast_path
+from gerrymend.callbacks import (
+    CallbackSupportMixin,
+    Progress,
+    Rounds,
+    end_fit,
+    everyone,
+    with_callbacks,
+)
 from gerrymend.features import FeatureReader
-from gerrymend.learners import check_estimator_kind, check_uses_weights, make_learner
+from gerrymend.learners import Learner, check_estimator_kind, check_uses_weights, make_learner
 from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
-from gerrymend.notions import as_notions
-from gerrymend.protected import distinct_rows, named_columns, read_columns
-from gerrymend.solvers import Equilibrium, Round, as_solver
+from gerrymend.notions import FairnessNotion, as_notions
+from gerrymend.protected import Column, distinct_rows, named_columns, read_columns
+from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.subgroups import SubgroupClass
 
-logger = logging.getLogger("gerrymend")
+Columns = tuple[Column, ...]
 
 
 class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -124,7 +133,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         model._store(equilibrium)
         return model
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Any:
         """Probability with which the mixture makes each *decision*, by class.
 
         This is not P(y | x): it says how often a row like this is decided so, and it is what the
@@ -133,7 +142,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "mixture_")
         return self.mixture_.predict_proba(X)
 
-    def predict(self, X: Any, random_state: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, random_state: Any = None) -> Any:
         """Draw a decision for each row.
 
         A row's draw depends on the seed and the row's values alone, so a person gets the same
@@ -194,6 +203,12 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         notions, solver = as_notions(self.notion), as_solver(self.solver)
         subgroups = self._subgroup_class()
         estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
+        check_dispatch(X, "X")
+        if on_device := is_device_array(X):
+            check_fast_path(
+                in_words(X), estimator=estimator, solver=solver, subgroups=subgroups,
+                notions=notions, certify=self.certify, warm_start=bool(known),
+            )  # fmt: skip
 
         allow_nan = get_tags(self).input_tags.allow_nan
         self._reader = FeatureReader.of(X, estimator, allow_nan=allow_nan)
@@ -203,36 +218,33 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"warm_start=True starts from the last fit, whose X had {last.n_features_in_} "
                 f"columns; X has {self.n_features_in_}. Set warm_start=False for other columns."
             )
-        if sensitive_features is None:
-            protected = read_columns(X if is_frame(X) else features, "X")
+        game: Callable[..., list[Equilibrium]]
+        if on_device:
+            rows = features, y, sensitive_features, sample_weight
+            self.classes_, begin = device_game(*rows, notions[0])
+            self._seed = draw_seed(self.random_state)
+            game = begin(solver, gammas, C).play
         else:
-            protected = read_columns(named_columns(X, sensitive_features))
-        n_rows = features.shape[0]
-        labels = self._read_labels(y)
-        check_same_length(X=range(n_rows), y=labels, sensitive_features=protected[0].values)
-        weight = check_weights(sample_weight, n_rows)
-        check_uses_weights(estimator, features)
-        self._seed = draw_seed(self.random_state)
-
-        order, cells = distinct_rows(protected).sorted_by(labels)
-        labels, weight = labels[order], weight[order]
-        auditor = Auditor(notions, subgroups, cells, labels, weight)
-        if self.random_state is not None:
-            _seed_estimator(estimator := clone(estimator), self._seed)
-            _seed_estimator(solver := clone(solver), self._seed)
-        learner = make_learner(
-            estimator, features, weight, auditor.base_cost, auditor.pressed, order
-        )
+            protected = self._read_protected(X, features, sensitive_features)
+            labels = self._read_labels(y)
+            check_same_length(X=features, y=labels, sensitive_features=protected[0].values)
+            weight = check_weights(sample_weight, len(labels))
+            check_uses_weights(estimator, features)
+            self._seed = draw_seed(self.random_state)
+            learner, auditor, solver = self._bind(
+                estimator, solver, notions, subgroups, features, protected, labels, weight
+            )
+            game = partial(
+                solver.play, learner, auditor, gammas=gammas, C=C, certify=self.certify, known=known
+            )
         rounds = Rounds.begin(self, max_iter if len(gammas) == 1 else None)
         listeners: list[Callable[[Round], None]] = [] if rounds is None else [rounds]
         if self.verbose:
-            listeners.append(_Progress(max_iter))
+            listeners.append(Progress(max_iter))
         try:
-            equilibria = solver.play(
-                learner, auditor, gammas=gammas, C=C, max_iter=max_iter, tol=tol,
-                budget=budget, certify=self.certify, known=known,
-                on_round=_everyone(listeners),
-            )  # fmt: skip
+            equilibria = game(
+                max_iter=max_iter, tol=tol, budget=budget, on_round=everyone(listeners)
+            )
         except Interrupted as stop:
             if len(stop.equilibria) == 1:
                 self._store(stop.equilibria[0])
@@ -244,6 +256,34 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 equilibrium, C=C, tol=tol, max_iter=max_iter, certify=self.certify
             )
         return equilibria
+
+    def _read_protected(self, X: Any, features: Any, sensitive_features: Any) -> Columns:
+        if sensitive_features is None:
+            return read_columns(X if is_frame(X) else features, "X")
+        return read_columns(named_columns(X, sensitive_features))
+
+    def _bind(
+        self,
+        estimator: Any,
+        solver: GameSolver,
+        notions: Sequence[FairnessNotion],
+        subgroups: SubgroupClass,
+        features: Any,
+        protected: Columns,
+        labels: NDArray[np.intp],
+        weight: Array,
+    ) -> tuple[Learner, Auditor, GameSolver]:
+        """Both players, on rows sorted by label and cell; and the solver, seeded."""
+        order, cells = distinct_rows(protected).sorted_by(labels)
+        labels, weight = labels[order], weight[order]
+        auditor = Auditor(notions, subgroups, cells, labels, weight)
+        if self.random_state is not None:
+            _seed_estimator(estimator := clone(estimator), self._seed)
+            _seed_estimator(solver := clone(solver), self._seed)
+        learner = make_learner(
+            estimator, features, weight, auditor.base_cost, auditor.pressed, order
+        )
+        return learner, auditor, solver
 
     def _store(self, equilibrium: Equilibrium) -> None:
         assert equilibrium.mixture is not None
@@ -293,35 +333,6 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_no_missing(labels, "y")
         self.classes_ = check_labels(labels, "y")
         return np.searchsorted(self.classes_, labels)
-
-
-def _everyone(listeners: Sequence[Callable[[Round], None]]) -> Callable[[Round], None] | None:
-    """One listener for several; None for none, as a round takes time to tell."""
-    if not listeners:
-        return None
-
-    def tell(played: Round) -> None:
-        for listener in listeners:
-            listener(played)
-
-    return tell
-
-
-class _Progress:
-    """Logs where the game stands, about once a second."""
-
-    def __init__(self, max_iter: int) -> None:
-        self._max_iter = max_iter
-        self._last = time.monotonic()
-
-    def __call__(self, played: Round) -> None:
-        if time.monotonic() - self._last < 1.0 and played.number < self._max_iter:
-            return
-        self._last = time.monotonic()
-        logger.info(
-            "round %d of at most %d: error %.4f, unfairness %.4f",
-            played.number, self._max_iter, played.error.mean(), played.unfairness.max(),
-        )  # fmt: skip
 
 
 def _seed_estimator(estimator: Any, seed: int) -> None:

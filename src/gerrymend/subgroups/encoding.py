@@ -64,10 +64,11 @@ class DirectionRules:
     encoding: LinearEncoding
     intercepts: Array
     coefficients: Array
+    tie: float = TIE
 
     def rule(self, key: Any) -> LinearRule:
-        """Rows where intercept + coefficients·x is above TIE; a proof brings its own rule."""
+        """Rows where intercept + coefficients·x is above the tie; a proof brings its own rule."""
         if isinstance(key, LinearRule):
             return key
-        threshold = TIE - float(key @ self.intercepts)
+        threshold = self.tie - float(key @ self.intercepts)
         return self.encoding.linear_rule(key @ self.coefficients, threshold)

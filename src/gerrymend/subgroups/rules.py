@@ -6,7 +6,7 @@ A rule is defined by the numbers it prints: nothing of the rows it was found on 
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -309,35 +309,38 @@ class LinearRule(Rule):
         return f"not ({' and '.join(outside)})" if outside else ""
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "LinearRule":
-        """The same members of these columns, with as few digits as will keep them.
+        """The same members of these columns, with as few digits as will keep them."""
 
-        The threshold lies strictly between the scores of those in and those out, by more than
-        float64 scores are off: it never equals a row's, in decimals neither, and no rounding can
-        move a row across it.
+        def ends(coefficients: tuple[float, ...]) -> tuple[float, float]:
+            scores = replace(self, coefficients=coefficients).scores(columns)
+            low = float(np.max(scores[~members], initial=-np.inf))
+            return low, float(np.min(scores[members], initial=np.inf))
+
+        terms = (term.evaluate(columns[term.attribute]) for term in self.terms)
+        return self.shortened(ends, [float(np.max(np.abs(values))) for values in terms])
+
+    def shortened(
+        self,
+        ends: Callable[[tuple[float, ...]], tuple[float, float]],
+        sizes: Sequence[float],
+    ) -> "LinearRule":
+        """The same members with as few digits as will keep them, wherever the rows are.
+
+        `ends` tells of any coefficients the highest score of those out and the lowest of those in;
+        `sizes` are the largest |term|. The threshold lies strictly between the scores, by more
+        than float64 scores are off: it never equals a row's, in decimals neither, and no rounding
+        can move a row across it.
         """
         unit = max(map(abs, self.coefficients)) if np.count_nonzero(self.coefficients) == 1 else 1.0
         for digits in range(2, 18):
             coefficients = tuple(float(f"{c / unit:.{digits}g}") for c in self.coefficients)
-            rounded = replace(self, coefficients=coefficients)
-            scores = rounded.scores(columns)
-            low = float(np.max(scores[~members], initial=-np.inf))
-            high = float(np.min(scores[members], initial=np.inf))
-            margin = rounded._rounding(columns)
+            low, high = ends(coefficients)
+            margin = _rounding(coefficients, sizes)
             if low + 2 * margin < high:
                 threshold = shortest_between(low, high, margin=margin)
-                return replace(rounded, threshold=threshold)._without_zeros()
+                rounded = replace(self, coefficients=coefficients, threshold=threshold)
+                return rounded._without_zeros()
         return self._without_zeros()
-
-    def _rounding(self, columns: Mapping[str, Column]) -> float:
-        """What a score can be off by: k terms, rounded when read (twice), multiplied and added.
-
-        That is (k + 3)·2⁻⁵³ of Σ |coefficient·term|, and twice that leaves room for the threshold.
-        """
-        size = sum(
-            abs(coefficient) * float(np.max(np.abs(term.evaluate(columns[term.attribute]))))
-            for term, coefficient in zip(self.terms, self.coefficients, strict=True)
-        )
-        return (len(self.terms) + 3) * 2.0**-52 * size
 
     def _without_zeros(self) -> "LinearRule":
         """The same rule without the terms that don't matter."""
@@ -347,6 +350,15 @@ class LinearRule(Rule):
             terms=tuple(self.terms[i] for i in kept),
             coefficients=tuple(self.coefficients[i] for i in kept),
         )
+
+
+def _rounding(coefficients: Sequence[float], sizes: Sequence[float]) -> float:
+    """What a score can be off by: k terms, rounded when read (twice), multiplied and added.
+
+    That is (k + 3)·2⁻⁵³ of Σ |coefficient·term|, and twice that leaves room for the threshold.
+    """
+    size = sum(abs(c) * largest for c, largest in zip(coefficients, sizes, strict=True))
+    return (len(sizes) + 3) * 2.0**-52 * size
 
 
 def _product_of_values(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from gerrymend._projection import TIE, moments, row_blocks
+from gerrymend._projection import TIE, WeightedColumns, moments, only
 from gerrymend._sums import Array
 from gerrymend.protected import Column
 from gerrymend.subgroups.base import Bracket, Found, RuleSource
@@ -50,7 +50,7 @@ class GreatCircleSearch(LinearSearch):
         super().__init__(columns, encoding)
         self._regression = RegressionSearch(columns, encoding, event_weight)
         design = encoding.matrix(columns)
-        mean, scale = moments(design.__getitem__, row_blocks(len(design)), event_weight)
+        mean, scale = moments(only(WeightedColumns(design, event_weight)))
         self._z = np.column_stack([(design - mean) / scale, np.ones(len(design))])
         self._zt = np.ascontiguousarray(self._z.T)
         if restarts is None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from gerrymend._projection import moments, row_blocks
+from gerrymend._projection import WeightedColumns, moments, only
 from gerrymend._sums import Array
 from gerrymend.protected import Column
 from gerrymend.subgroups import planar
@@ -180,7 +180,7 @@ def separating_rule(
     the solver of linear programs finds the sides too close to tell apart.
     """
     design = encoding.matrix(columns)
-    mean, scale = moments(design.__getitem__, row_blocks(len(design)), np.ones(len(design)))
+    mean, scale = moments(only(WeightedColumns(design, np.ones(len(design)))))
     z = ((design - mean) / scale)[counted]
     side = np.where(members[counted], 1.0, -1.0)[:, None]
     d = z.shape[1]

@@ -1,0 +1,140 @@
+"""Rounds on a CUDA device against what its memory allows: `python -m benchmarks.gpu [OUT.json]`.
+
+Data is made on the device and never leaves it. Needs torch with CUDA, and some 15 GB of its memory.
+"""
+
+import json
+import platform
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import scipy
+import sklearn
+import torch
+
+from gerrymend.blocks import BlockGame, LinearBlock, LocalBlocks
+from gerrymend.notions import FALSE_POSITIVE_RATE
+from gerrymend.solvers import FictitiousPlay
+from gerrymend.subgroups.encoding import LinearEncoding
+from gerrymend.subgroups.rules import Term
+
+N_PROTECTED = 5
+RESULTS = Path(__file__).parent / "results" / "gpu.json"
+
+
+def seconds_of(work, repeats=10):
+    """Median seconds of some work on the device."""
+    times = []
+    for _ in range(repeats + 2):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        work()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end) / 1000)
+    return float(np.median(times[2:]))
+
+
+def bandwidth(n=1 << 30):
+    """Bytes a second that a copy moves, read and written."""
+    source, target = (torch.ones(n, device="cuda") for _ in range(2))
+    return 2 * source.nbytes / seconds_of(lambda: target.copy_(source))
+
+
+def problem(n, d):
+    """Features, protected attributes among them, labels of which half are 0, weights."""
+    torch.manual_seed(0)
+    X = torch.randn(n, d, device="cuda", dtype=torch.float32)
+    A = X[:, :N_PROTECTED].contiguous()
+    signal = X[:, 5] + A[:, 0] * A[:, 1] + torch.randn(n, device="cuda")
+    y = (signal > signal.median()).to(torch.int8)
+    return X, A, y, torch.ones(n, device="cuda")
+
+
+def rounds(n, d, gammas, n_rounds):
+    """Seconds of a round, and of making the bases."""
+    start = time.perf_counter()
+    rows = problem(n, d)
+    torch.cuda.synchronize()
+    generated = time.perf_counter()
+    terms = tuple(Term(f"attribute_{j}", categorical=False) for j in range(N_PROTECTED))
+    encoding = LinearEncoding(terms, {term.attribute: None for term in terms})
+    blocks = LocalBlocks([LinearBlock(*rows, FALSE_POSITIVE_RATE)])
+    solver = FictitiousPlay()
+    game = BlockGame(blocks, FALSE_POSITIVE_RATE, encoding, solver, gammas, C=10.0, dtype="float32")
+    torch.cuda.synchronize()
+    ready = time.perf_counter()
+    told = {}
+    # Told of 64 rounds at a time, when all that they needed has come to the host.
+    result = game.play(
+        max_iter=n_rounds,
+        tol=None,
+        on_round=lambda played: told.setdefault(played.number, time.perf_counter()),
+    )
+    ended = time.perf_counter()
+    ticks = [told[number] for number in sorted(told) if number % 64 == 1]
+    return {
+        "ms_per_round": 1000 * float(np.median(np.diff(ticks[1:])) / 64),
+        "ms_per_round_all": [round(1000 * tick / 64, 4) for tick in np.diff(ticks)],
+        "data_s": generated - start,
+        "bases_s": ready - generated,
+        "play_s": ended - ready,
+        "rounds": n_rounds,
+        "error": float(result[0].error[-1]),
+        "unfairness": float(result[0].unfairness[-1]),
+        "peak_gb": torch.cuda.max_memory_allocated() / 1e9,
+    }
+
+
+def floor_ms(n, d, n_games, speed):
+    """A round's least: the event's half of the basis twice, of the protected one twice, the rest
+    of the basis once in 64 rounds, and the games' votes, pressure and members read and written."""
+    event = n // 2
+    basis, protected, state = d + 1, N_PROTECTED + 1, 6 * n_games
+    numbers = event * (2 * basis + 2 * protected + basis / 64 + state)
+    return 1000 * 4 * numbers / speed
+
+
+def driver():
+    """Version of the device's driver."""
+    asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def main(out=RESULTS):
+    speed = bandwidth()
+    cases = {
+        "n=10^7, d=100, 1 gamma": (10_000_000, 100, [0.005], 64 * 8),
+        "n=2000, d=120, 1024 gammas": (2000, 120, np.linspace(0.0, 0.05, 1024).tolist(), 64 * 8),
+    }
+    measured = {}
+    for name, (n, d, gammas, n_rounds) in cases.items():
+        measured[name] = rounds(n, d, gammas, n_rounds)
+        measured[name]["floor_ms"] = floor_ms(n, d, len(gammas), speed)
+        print(name, json.dumps(measured[name]), flush=True)
+        torch.cuda.empty_cache()
+    record = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "device": torch.cuda.get_device_name(),
+        "driver": driver(),
+        "versions": {
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "cuda": torch.version.cuda,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+        "copy_tb_per_s": speed / 1e12,
+        "cases": measured,
+    }
+    Path(out).parent.mkdir(exist_ok=True, parents=True)
+    Path(out).write_text(json.dumps(record, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,41 @@
+"""Arrays of other libraries than NumPy: told apart, and brought to the host."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn._config import get_config
+from sklearn.externals.array_api_compat import device, is_cupy_array, is_torch_array
+
+
+def on_host(array: Any) -> NDArray[Any]:
+    """An array of any library and device as one of NumPy."""
+    if hasattr(array, "get"):  # CuPy's
+        return np.asarray(array.get())
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+def is_device_array(data: Any) -> bool:
+    """Whether data is an array of torch or CuPy, on whatever device.
+
+    >>> is_device_array(np.zeros(3))
+    False
+    """
+    return bool(is_torch_array(data) or is_cupy_array(data))
+
+
+def check_dispatch(data: Any, argument: str) -> None:
+    """An array of torch or CuPy is taken only where scikit-learn was told to take such."""
+    if is_device_array(data) and not get_config()["array_api_dispatch"]:
+        raise TypeError(
+            f"{argument} is {in_words(data)}. Set the environment variable SCIPY_ARRAY_API=1 "
+            "before Python starts and wrap the call in sklearn.config_context("
+            "array_api_dispatch=True), so that it stays there; or pass a NumPy array."
+        )
+
+
+def in_words(data: Any) -> str:
+    """What data is, and where."""
+    if is_device_array(data):
+        return f"an array of {type(data).__module__.split('.')[0]} on {device(data)}"
+    return f"of type {type(data).__module__.split('.')[0]}.{type(data).__name__}"

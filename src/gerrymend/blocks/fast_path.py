@@ -1,0 +1,44 @@
+"""What can be played over blocks: the paper's game between linear regressions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gerrymend._validation import check_choice
+from gerrymend.learners import is_plain_least_squares
+from gerrymend.notions import FairnessNotion
+from gerrymend.solvers import FictitiousPlay, GameSolver
+from gerrymend.subgroups import LinearThresholds, SubgroupClass
+
+
+def check_fast_path(
+    X: str,
+    *,
+    estimator: Any,
+    solver: GameSolver,
+    subgroups: SubgroupClass,
+    notions: Sequence[FairnessNotion],
+    **unsupported: bool,
+) -> None:
+    """Raise unless sums over rows are all that the game needs; `X` says what X is."""
+    regression = isinstance(subgroups, LinearThresholds) and subgroups.search == "regression"
+    problems = {
+        f"estimator={estimator!r}": not is_plain_least_squares(estimator),
+        f"solver={solver!r}": not isinstance(solver, FictitiousPlay),
+        f"subgroups={subgroups!r}": not (regression and subgroups.intercept),
+        f"{len(notions)} notions at once": len(notions) != 1,
+    } | {f"{name}=True": given for name, given in unsupported.items()}
+    wrong = [words for words, is_wrong in problems.items() if is_wrong]
+    if wrong:
+        raise ValueError(
+            f"X is {X}, where only SubgroupParityClassifier(LinearRegression(), "
+            "solver='fictitious_play', subgroups=LinearThresholds(search='regression')) can be "
+            f"trained, for one notion; got {', '.join(wrong)}. Use these, or pass NumPy arrays."
+        )
+    assert isinstance(solver, FictitiousPlay)
+    check_choice(solver.divisor, "divisor", ("t", "t-1"))
+    check_choice(solver.side, "side", ("realised", "predicted"))
+    if check_choice(solver.order, "order", ("body", "appendix")) != "body":
+        raise ValueError(
+            f"X is {X}, where fictitious play has order='body' alone; got order={solver.order!r}. "
+            "Leave it out, or pass NumPy arrays."
+        )
