@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn._config import get_config
+from sklearn import get_config
 from sklearn.externals.array_api_compat import device, is_cupy_array, is_torch_array
 
 

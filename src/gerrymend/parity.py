@@ -97,8 +97,8 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         The default solver goes from the largest gamma to the smallest with one pool of predictors
         and subgroups, so that each starts from what the others found, and at the end weighs every
-        mixture once more over all of them: better than `fit` as a rule, but not the same. A budget
-        is for each gamma.
+        mixture once more over all of them, unless it was certified: better than `fit` as a rule,
+        but not the same. A budget is for each gamma, less that last weighing.
         With the others all games advance together: with `LinearRegression()` they are rows of one
         matrix, many cost little more than one, and each result is what `fit` would give.
 

@@ -320,13 +320,13 @@ def test_a_rare_value_is_refused_before_any_work(toy):
     X, y, protected = toy
     rare = protected.assign(race=np.where(np.arange(len(y)) < 9, "rare", protected["race"]))
     how = {"sensitive_features": rare, "attributes": ("age", ("race", "rare"))}
-    message = "race = rare, which 9 rows have: fewer than min_group_size=10. Name another"
+    message = "race = rare, which fewer than min_group_size=10 rows have. Name another"
     with pytest.raises(ValueError, match=message):
         discrimination_surface(y, y, **how)
     with pytest.raises(ValueError, match=message):
         DiscriminationSurface.from_training(SubgroupParityClassifier("no estimator"), X, y, **how)
     most = {"a": np.where(np.arange(len(y)) < 9, "rare", "usual"), "b": protected["age"]}
-    with pytest.raises(ValueError, match="a = usual, which 9 rows lack"):
+    with pytest.raises(ValueError, match="a = usual, which fewer than min_group_size=10 rows lack"):
         discrimination_surface(y, y, sensitive_features=most, attributes=(("a", "usual"), "b"))
 
 

@@ -142,7 +142,7 @@ def interval_sentence(report: Report) -> str:
     """Where the worst subgroup's unfairness may be for others than these rows."""
     held_out, general = report["held_out"], report["generalisation"]
     if held_out is not None:
-        return _held_out_sentence(held_out)
+        return _held_out_sentence(held_out, report["gamma"])
     if general is not None and not general["vacuous"]:
         middle, distance = abs(report["worst"]["unfairness"]), general["distance"]
         return (
@@ -156,19 +156,16 @@ def interval_sentence(report: Report) -> str:
     )
 
 
-def _held_out_sentence(held_out: Mapping[str, Any]) -> str:
+def _held_out_sentence(held_out: Mapping[str, Any], gamma: float) -> str:
     where = f"On {count(held_out['n_rows'])} rows that were not searched"
     there = held_out["subgroup"]
     if there is None:
         return f"{where}, too few of its rows count to say anything."
-    words = f"{where}: {rate_sentence(there)}, unfairness {_signed(there['unfairness'])}"
+    words = f"{where}: {rate_sentence(there)}, unfairness {_signed(there['unfairness'], gamma)}"
     if held_out["unfairness_interval"] is None:
         return f"{words}."
-    low, high = held_out["unfairness_interval"]
-    return (
-        f"{words}; between {_signed(low)} and {_signed(high)} with {percent(held_out['level'])} "
-        "confidence."
-    )
+    low, high = (_signed(end, gamma) for end in held_out["unfairness_interval"])
+    return f"{words}; between {low} and {high} with {percent(held_out['level'])} confidence."
 
 
 def _signed(value: float, beside: float | None = None) -> str:

@@ -164,8 +164,8 @@ def check_not_rare(
         if 0 < fewest < smallest:
             do = "have" if fewest == have else "lack"
             raise ValueError(
-                f"attributes has {_words(term)}, which {fewest} rows {do}: fewer than "
-                f"min_group_size={smallest}. Name another value, or merge rare ones."
+                f"attributes has {_words(term)}, which fewer than min_group_size={smallest} rows "
+                f"{do}. Name another value, or merge rare ones."
             )
 
 
