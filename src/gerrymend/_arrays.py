@@ -1,5 +1,6 @@
 """Arrays of other libraries than NumPy: told apart, and brought to the host."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ def on_host(array: Any) -> NDArray[Any]:
     """An array of any library and device as one of NumPy."""
     if hasattr(array, "get"):  # CuPy's
         return np.asarray(array.get())
+    if getattr(array, "is_cuda", False):  # torch's: by way of memory that the bus can write to
+        staged = sys.modules["torch"].empty(array.shape, dtype=array.dtype, pin_memory=True)
+        return np.array(staged.copy_(array).numpy())
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
