@@ -53,6 +53,7 @@ def test_cupy_is_numpys_to_1e_9():
     assert_same(ours, expected, rows[0])
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 def test_a_round_never_waits_for_the_device(dtype):
     rows = problem()

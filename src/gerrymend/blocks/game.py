@@ -39,10 +39,9 @@ _ROUNDS_AT_ONCE = 64
 
 
 class _Record(NamedTuple):
-    """Some rounds on the host, one game a column."""
+    """Some rounds, one game a column; all but the coordinates are on the host."""
 
-    learner: Array  # coordinates of the play
-    auditor: Array  # coordinates of the group
+    coordinates: Any  # of the play, and of the group; where they were made, as they are many
     unfairness: Array
     fine: Array  # what the mixture pays for unfairness, under the duals that the play answered
     play_fine: Array  # what the play pays
@@ -255,7 +254,7 @@ class BlockGame:
         return bool(met.any())
 
     def _fetch(self, on_round: Callable[[Round], None] | None) -> None:
-        """Bring the records of the last rounds to the host, the errors with them."""
+        """Bring the figures of the last rounds to the host, the errors with them."""
         if not self._pending:
             return
         xp, n_games, n_learner = self._xp, len(self._gammas), self._base.shape[1]
@@ -263,9 +262,8 @@ class BlockGame:
         plays = xp.reshape(coordinates[:, :, :n_learner], (-1, n_learner))
         (outside,) = self._blocks.add("outside", plays)
         outside = on_host(xp.reshape(outside, (-1, n_games)))
-        learner, auditor = np.split(on_host(coordinates), [n_learner], axis=2)
         unfairness, fine, play_fine, mass, decided = np.moveaxis(on_host(figures), 1, 0)
-        record = _Record(learner, auditor, unfairness, fine, play_fine, mass, decided + outside)
+        record = _Record(coordinates, unfairness, fine, play_fine, mass, decided + outside)
         self._records.append(record)
         first = self._n_rounds - len(self._pending)
         self._pending = []
@@ -313,7 +311,8 @@ class BlockGame:
 
     def _worst(self, game: int) -> Subgroup | None:
         """The last group, in few digits, measured on the rows that its description selects."""
-        rule = self._rules.rule(self._records[-1].auditor[-1, game])
+        last = on_host(self._records[-1].coordinates[-1, game])
+        rule = self._rules.rule(last[self._base.shape[1] :])
         short = rule.shortened(
             lambda rounded: self._ends(rule, rounded),
             self._sizes,
@@ -336,22 +335,25 @@ class BlockGame:
     def equilibria(self) -> list[Equilibrium]:
         """What the games came to."""
         self._end(range(len(self._gammas)), converged=False)
-        errors = self._errors()
-        record = _Record(*map(np.concatenate, zip(*self._records, strict=True)))
-        return [self._equilibrium(game, record, errors) for game in range(len(self._gammas))]
+        coordinates = np.concatenate([on_host(record.coordinates) for record in self._records])
+        unfairness = np.concatenate([record.unfairness for record in self._records])
+        figures = coordinates, unfairness, self._errors()
+        return [self._equilibrium(game, *figures) for game in range(len(self._gammas))]
 
-    def _equilibrium(self, game: int, record: _Record, errors: Array) -> Equilibrium:
+    def _equilibrium(
+        self, game: int, coordinates: Array, unfairness: Array, errors: Array
+    ) -> Equilibrium:
         ending = self.ended[game]
         rounds = slice(ending.n_rounds)
-        intercepts, coefficients = self._features.coefficients(record.learner[rounds, game])
-        found = [(0, key) for key in record.auditor[rounds, game]]
+        plays, groups = np.split(coordinates[rounds, game], [self._base.shape[1]], axis=1)
+        intercepts, coefficients = self._features.coefficients(plays)
         return Equilibrium(
             gamma=float(self._gammas[game]),
             mixture=Mixture.of_linear(-coefficients, -intercepts - self._tie),
             rounds=np.arange(1, ending.n_rounds + 1),
             error=errors[rounds, game],
-            unfairness=record.unfairness[rounds, game],
-            subgroups=RuleSequence(RulesByNotion((self._rules,)), found),
+            unfairness=unfairness[rounds, game],
+            subgroups=RuleSequence(RulesByNotion((self._rules,)), [(0, key) for key in groups]),
             gap=ending.gap,
             worst=ending.worst,
             upper_bound=ending.upper_bound,
