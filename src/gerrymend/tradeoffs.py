@@ -97,7 +97,8 @@ class FrontierPoint:
     notion, estimator : str
         What was equalised, and what was trained.
     reported_unfairness : float
-        What the auditor of the training found, on the training rows: at most what `train` has.
+        What the auditor of the training found, on the training rows: a lower bound too. As a rule
+        it is below what `train` has, but either search may find more.
     n_predictors : int
         Predictors in the mixture.
     n_oracle_calls : int

@@ -217,11 +217,13 @@
   }
 
   function knee(range) {
+    const width = byId("plot").clientWidth;
+    const text = width < 500 ? "suggested,<br>not chosen" : "suggested, not chosen";
     return shown().filter((one) => one.suggested).map((one) => {
       const left = (figures(one).unfairness - range[0]) / (range[1] - range[0]);
-      const right = (1 - left) * byId("plot").clientWidth > 260;  // the words need so much
+      const right = (1 - left) * width > (width < 500 ? 170 : 260);  // the words need so much
       return {
-        x: figures(one).unfairness, y: figures(one).error, text: "suggested, not chosen", showarrow: true, arrowhead: 2, standoff: 14,
+        x: figures(one).unfairness, y: figures(one).error, text, align: "left", showarrow: true, arrowhead: 2, standoff: 14,
         ax: right ? 40 : -40, ay: -45, xanchor: right ? "left" : "right", font: { color: colour("--ink") }, arrowcolor: colour("--ink"),
       };
     });
