@@ -28,7 +28,7 @@ from gerrymend.blocks.replaying import replayed
 from gerrymend.measured import Subgroup
 from gerrymend.mixture import Mixture
 from gerrymend.notions import FairnessNotion
-from gerrymend.solvers.base import Equilibrium, Interrupted, Round, RulesByNotion
+from gerrymend.solvers.base import Ending, Equilibrium, Interrupted, Round, RulesByNotion
 from gerrymend.solvers.fictitious_play import FictitiousPlay
 from gerrymend.subgroups.base import RuleSequence
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
@@ -47,16 +47,6 @@ class _Record(NamedTuple):
     play_fine: Array  # what the play pays
     mass: Array  # Σ λ of these duals
     decided: Array  # Σ w·(1 − 2y)·d of the play
-
-
-class _Ending(NamedTuple):
-    """What one game came to."""
-
-    n_rounds: int
-    worst: Subgroup | None
-    upper_bound: float
-    gap: float
-    converged: bool
 
 
 class BlockGame:
@@ -118,7 +108,7 @@ class BlockGame:
         self._pending: list[tuple[Any, Any]] = []
         self._records: list[_Record] = []
         self._n_rounds = 0
-        self.ended: dict[int, _Ending] = {}
+        self.ended: dict[int, Ending] = {}
 
     def _direction_rules(self) -> DirectionRules:
         unit = np.eye(self._protected.turn.shape[1])
@@ -305,7 +295,7 @@ class BlockGame:
         gaps = self._gap()
         for game in ending:
             bound = float(bounds[game]) / self._total
-            self.ended[game] = _Ending(
+            self.ended[game] = Ending(
                 self._n_rounds, self._worst(game), bound, float(gaps[game]), converged
             )
 

@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._sums import Array
-from gerrymend.auditor import Answer, Auditor, Subgroup
+from gerrymend.auditor import Answer, Auditor
 from gerrymend.learners import Decisions, Keys, Learner
-from gerrymend.solvers.base import Equilibrium, GameSolver, Interrupted, Round, RulesByNotion
+from gerrymend.solvers.base import (
+    Ending,
+    Equilibrium,
+    GameSolver,
+    Interrupted,
+    Round,
+    RulesByNotion,
+)
 from gerrymend.subgroups.base import RuleSequence
 
 
@@ -113,16 +120,6 @@ class _Standing(NamedTuple):
     error: Array
 
 
-class _Ending(NamedTuple):
-    """What one game came to."""
-
-    n_rounds: int
-    worst: Subgroup | None
-    upper_bound: float
-    gap: float
-    converged: bool
-
-
 class _Games:
     """The arrays of the games in play."""
 
@@ -147,7 +144,7 @@ class _Games:
         self._records: list[tuple[Array, Array]] = []
         # Replaced at once, so that an interrupt leaves a whole round.
         self.standing: tuple[_Standing | None, _Standing | None] = (None, None)
-        self.ended: dict[int, _Ending] = {}
+        self.ended: dict[int, Ending] = {}
 
     def play_round(self, number: int) -> Round:
         _, before = self.standing
@@ -230,7 +227,7 @@ class _Games:
         gaps = self._bounded_gap(now, before)
         for game in set(map(int, games)) - self.ended.keys():
             worst = self._auditor.subgroup(now.answer, game, now.votes[game], now.number)
-            self.ended[game] = _Ending(
+            self.ended[game] = Ending(
                 now.number, worst, float(bounds[game]), float(gaps[game]), converged
             )
 

@@ -69,6 +69,16 @@ class Equilibrium:
         return int(self.rounds[-1])
 
 
+class Ending(NamedTuple):
+    """Where one of several games that are played together ended."""
+
+    n_rounds: int
+    worst: Subgroup | None
+    upper_bound: float
+    gap: float
+    converged: bool
+
+
 class GameSolver(BaseEstimator, ABC):
     """How the game is played; described by its parameters alone."""
 
