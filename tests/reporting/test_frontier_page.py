@@ -76,6 +76,16 @@ def mark_of(page, place):
     )
 
 
+def click(page, place):
+    """Click as a person does: plotly picks what it has seen hovered, and looks every 50 ms."""
+    page.mouse.move(*mark_of(page, place))
+    page.wait_for_function(
+        "place => document.getElementById('plot')._hoverdata?.[0].customdata === place", arg=place
+    )
+    page.mouse.down()
+    page.mouse.up()
+
+
 def test_it_opens_with_both_ends_and_without_a_word_to_anyone(opened, frontier):
     page = opened.page
     assert page.inner_text("h1") == "What a fairer treatment costs"
@@ -119,7 +129,7 @@ def test_a_click_in_the_picture_picks_a_point(opened, frontier):
     for target in ("a", "b"):
         page.check(f'input[name="target"][value="{target}"]')
         for place in (1, 2, 5):  # 5 is MARGINAL's second
-            page.mouse.click(*mark_of(page, place))
+            click(page, place)
             page.wait_for_selector(f'input[name^="{target}-"][value="{place}"]:checked')
             assert picked(page)["ab".index(target)] == f"{GAMMAS[place % 4]:g}"
     assert "MARGINAL" in pair(page)["Trained"][0]
