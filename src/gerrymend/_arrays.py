@@ -28,6 +28,25 @@ def is_device_array(data: Any) -> bool:
     return bool(is_torch_array(data) or is_cupy_array(data))
 
 
+def is_dask_collection(data: Any) -> bool:
+    """Whether data is an array, a frame or a Series of Dask; which isn't imported for that.
+
+    >>> is_dask_collection(np.zeros(3))
+    False
+    """
+    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "__dask_graph__")
+
+
+def is_dask_array(data: Any) -> bool:
+    """Whether data is an array of Dask."""
+    return is_dask_collection(data) and hasattr(data, "chunks")
+
+
+def is_dask_frame(data: Any) -> bool:
+    """Whether data is a DataFrame of Dask, and not a Series."""
+    return is_dask_collection(data) and getattr(data, "ndim", 0) == 2 and hasattr(data, "columns")
+
+
 def check_dispatch(data: Any, argument: str) -> None:
     """An array of torch or CuPy is taken only where scikit-learn was told to take such."""
     if is_device_array(data) and not get_config()["array_api_dispatch"]:

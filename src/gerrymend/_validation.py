@@ -233,15 +233,23 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array:
     """Non-negative weights with a positive sum; ones if None."""
     if sample_weight is None:
         return np.ones(n_rows)
+    weight = check_finite_weights(sample_weight)
+    if len(weight) != n_rows:
+        raise ValueError(
+            f"sample_weight has {len(weight)} values for {n_rows} rows; pass one weight a row."
+        )
+    if not weight.any():
+        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
+    return weight
+
+
+def check_finite_weights(sample_weight: Any) -> Array:
+    """Weights of some of the rows: finite numbers, at least 0."""
     weight = as_vector(sample_weight, "sample_weight")
     try:
         weight = weight.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"sample_weight must be numbers; got {weight.dtype}.") from None
-    if len(weight) != n_rows:
-        raise ValueError(
-            f"sample_weight has {len(weight)} values for {n_rows} rows; pass one weight a row."
-        )
     if not np.isfinite(weight).all():
         raise ValueError("sample_weight has NaN or infinite values; pass finite weights.")
     if (weight < 0).any():
@@ -249,8 +257,6 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array:
             f"sample_weight has negative values (the smallest is {weight.min():g}); "
             "weights are counts of rows: pass 0 or more."
         )
-    if not weight.any():
-        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
     return weight
 
 

@@ -8,8 +8,9 @@ from sklearn.externals.array_api_compat import array_namespace
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
-from gerrymend._arrays import check_dispatch, is_device_array
+from gerrymend._arrays import check_dispatch, is_dask_collection, is_device_array
 from gerrymend._validation import check_frame, frame_of, is_frame, is_lazy
+from gerrymend.blocks.dask_rows import feature_meta
 from gerrymend.learners import is_linear
 
 
@@ -50,6 +51,9 @@ class FeatureReader:
 
     def read(self, X: Any, model: Any, *, reset: bool) -> Any:
         """X, checked against the features of `model`, or `reset` as these."""
+        if is_dask_collection(X):
+            validate_data(model, feature_meta(X), reset=reset, skip_check_array=True)
+            return X
         frame = frame_of(X, "X") if is_frame(X) else None
         if self.takes_frames and frame is not None:
             check_frame(frame, allow_missing=self.allow_missing)

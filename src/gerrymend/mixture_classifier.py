@@ -1,6 +1,7 @@
 """MixtureClassifier: all that a decision needs, and nothing of how it was learned."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -8,15 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.externals.array_api_compat import array_namespace, device
 from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, check_random_state
 
-from gerrymend._arrays import in_words, is_device_array, on_host
+from gerrymend._arrays import in_words, is_dask_collection, is_device_array, on_host
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
+    check_finite_weights,
     check_labels,
     check_same_length,
-    check_weights,
     check_whole,
 )
+from gerrymend.blocks.dask_predictions import by_partition, sums_over_partitions
 from gerrymend.features import FeatureReader
 from gerrymend.mixture import LinearPredictors, Mixture, row_draws
 from gerrymend.notions import NotionLike
@@ -116,6 +118,8 @@ class MixtureClassifier:
 
     def predict_proba(self, X: Any) -> Any:
         """Probability with which the mixture makes each *decision*, by class; not P(y | x)."""
+        if is_dask_collection(X):
+            return by_partition(self.read(X), self.predict_proba, self.classes_.tolist())
         positive = self.mixture.positive_probability(self.read(X))
         return array_namespace(positive).stack([1.0 - positive, positive], axis=1)
 
@@ -130,8 +134,12 @@ class MixtureClassifier:
         random_state : int, RandomState or None
             None repeats the draws of the seed; anything else draws anew.
         """
-        seed = self.seed if random_state is None else draw_seed(random_state)
+        return self._draw(X, self.seed if random_state is None else draw_seed(random_state))
+
+    def _draw(self, X: Any, seed: int) -> Any:
         X = self.read(X)
+        if is_dask_collection(X):
+            return by_partition(X, partial(self._draw, seed=seed))
         positive = self.mixture.positive_probability(X)
         decided = positive > (0.5 if self.is_deterministic else row_draws(X, seed))
         if is_device_array(X):
@@ -150,13 +158,27 @@ class MixtureClassifier:
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Expected accuracy of the decisions; no draw plays a part."""
+        if is_dask_collection(X):
+            right, weight = sums_over_partitions(self._right, self.read(X), y, sample_weight)
+        else:
+            right, weight = self._right(X, _from_device(y), _from_device(sample_weight))
+        if weight == 0:
+            raise ValueError(
+                "sample_weight is zero in every row; pass at least one positive weight."
+            )
+        return right / weight
+
+    def _right(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
+        """Weight that is expected to be decided right, and weight of all rows."""
         positive = on_host(self.mixture.positive_probability(self.read(X)))
-        labels = as_vector(_from_device(y), "y")
-        check_same_length(X=positive, y=labels)
-        weight = check_weights(_from_device(sample_weight), len(labels))
+        labels = as_vector(y, "y")
+        weight = np.ones(len(labels))
+        if sample_weight is not None:
+            weight = check_finite_weights(sample_weight)
+        check_same_length(X=positive, y=labels, sample_weight=weight)
         right = np.where(labels == self.classes_[1], positive, 1.0 - positive)
         right[~np.isin(labels, self.classes_)] = 0.0
-        return float(np.average(right, weights=weight))
+        return float(right @ weight), float(weight.sum())
 
     def derandomize(
         self,

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from gerrymend._arrays import check_dispatch, in_words, is_device_array
+from gerrymend._arrays import check_dispatch, in_words, is_dask_collection, is_device_array
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
@@ -28,8 +28,7 @@ from gerrymend._validation import (
     is_frame,
 )
 from gerrymend.auditor import Auditor
-from gerrymend.blocks.device import device_game
-from gerrymend.blocks.fast_path import check_fast_path
+from gerrymend.blocks.fast_path import check_fast_path, games_on
 from gerrymend.callbacks import (
     CallbackSupportMixin,
     Progress,
@@ -204,7 +203,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         subgroups = self._subgroup_class()
         estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
         check_dispatch(X, "X")
-        if on_device := is_device_array(X):
+        if in_blocks := is_device_array(X) or is_dask_collection(X):
             check_fast_path(
                 in_words(X), estimator=estimator, solver=solver, subgroups=subgroups,
                 notions=notions, certify=self.certify, warm_start=bool(known),
@@ -219,9 +218,9 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"columns; X has {self.n_features_in_}. Set warm_start=False for other columns."
             )
         game: Callable[..., list[Equilibrium]]
-        if on_device:
+        if in_blocks:
             rows = features, y, sensitive_features, sample_weight
-            self.classes_, begin = device_game(*rows, notions[0])
+            self.classes_, begin = games_on(X)(*rows, notions[0])
             self._seed = draw_seed(self.random_state)
             game = begin(solver, gammas, C).play
         else:

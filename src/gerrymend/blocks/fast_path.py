@@ -1,9 +1,12 @@
 """What can be played over blocks: the paper's game between linear regressions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from gerrymend._arrays import is_dask_collection
 from gerrymend._validation import check_choice
+from gerrymend.blocks.dask_rows import the_client
+from gerrymend.blocks.device import device_game
 from gerrymend.learners import is_plain_least_squares
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers import FictitiousPlay, GameSolver
@@ -42,3 +45,13 @@ def check_fast_path(
             f"X is {X}, where fictitious play has order='body' alone; got order={solver.order!r}. "
             "Leave it out, or pass NumPy arrays."
         )
+
+
+def games_on(X: Any) -> Callable[..., tuple[Any, Any]]:
+    """What makes games of rows like X: on their device, or on the workers of a Dask cluster."""
+    if not is_dask_collection(X):
+        return device_game
+    the_client()
+    from gerrymend.blocks.dask_game import dask_game  # distributed is an extra
+
+    return dask_game

@@ -17,6 +17,8 @@ Sums = tuple[Any, ...]
 # Rows × games that are handled at once: in the cache of a core, or as a device can hold them.
 _CPU_NUMBERS = 1 << 16
 _DEVICE_NUMBERS = 1 << 28
+# Rounds that are replayed in one pass over the rows.
+_ROUNDS_AT_ONCE = 64
 # Terms that are added in float32, before float64 takes over.
 _FLOAT32_TERMS = 4096
 
@@ -162,6 +164,33 @@ class LinearBlock:
             products += self._products(members, self._basis[:, rows])
             voted += self._dots(members, self._votes[:, rows])
         return products, masses, voted
+
+    def replay(self, multipliers: Any, plays: Any, groups: Any) -> None:
+        """`decide` and `find` of many rounds, of which no sum is wanted: one pass for many rounds.
+
+        What is left is the same to the last bit: votes are whole numbers, and what presses is added
+        up in the same order.
+        """
+        xp, n_games = self._xp, multipliers.shape[1]
+        for first in range(0, multipliers.shape[0], _ROUNDS_AT_ONCE):
+            rounds = slice(first, first + _ROUNDS_AT_ONCE)
+            placed = self._cast(multipliers[rounds])[:, :, None]
+            play, group = (
+                self._cast(xp.reshape(values[rounds], (-1, values.shape[2])))
+                for values in (plays, groups)
+            )
+            for rows in self._pieces(self._n_event, play.shape[0]):
+                shape = (-1, n_games, rows.stop - rows.start)
+                decisions = self._cast(play @ self._basis[:, rows] < -tie(self.dtype))
+                self._votes[:, rows] += xp.sum(xp.reshape(decisions, shape), axis=0)
+                fitted = group @ self._protected_basis[:, rows]
+                members = self._cast(fitted > tie(self.dtype)) * self._slope[rows]
+                members = xp.concat(
+                    [self._members[None, :, rows], xp.reshape(members, shape)], axis=0
+                )
+                for t in range(placed.shape[0]):  # a group presses in the round after its own
+                    self._pressure[:, rows] += placed[t] * members[t]
+                self._members[:, rows] = members[-1]
 
     def bound(self, mean: Any, share: float) -> Sums:
         """Σ w·(u − mean)⁺ over the event, which no group exceeds; a vote counts `share`."""

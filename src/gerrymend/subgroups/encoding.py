@@ -26,21 +26,33 @@ class LinearEncoding:
     @classmethod
     def of(cls, columns: Sequence[Column], weight: Array) -> "LinearEncoding":
         """The encoding of some columns, with the weight of each row."""
-        terms = []
-        for column in columns:
+
+        def by_category(column: Column) -> dict[Any, float] | None:
             if column.categories is None:
-                terms.append(Term(column.name, categorical=False))
+                return None
+            members = enumerate(column.categories)
+            return {value: total(weight[column.values == code]) for code, value in members}
+
+        return cls.of_weights({column.name: by_category(column) for column in columns})
+
+    @classmethod
+    def of_weights(cls, levels: Mapping[str, Mapping[Any, float] | None]) -> "LinearEncoding":
+        """The encoding of attributes: None for a number, or the weight of each category, in order.
+
+        >>> LinearEncoding.of_weights({"age": None, "sex": {"F": 2.0, "M": 1.0}}).terms[1].value
+        'M'
+        """
+        terms = []
+        for name, weights in levels.items():
+            if weights is None:
+                terms.append(Term(name, categorical=False))
                 continue
-            weights = [
-                total(weight[column.values == code]) for code in range(len(column.categories))
-            ]
-            common = max(range(len(weights)), key=lambda code: (weights[code], code))
-            terms += [
-                Term(column.name, categorical=True, value=value)
-                for code, value in enumerate(column.categories)
-                if code != common
-            ]
-        return cls(tuple(terms), {column.name: column.categories for column in columns})
+            _, _, common = max(
+                (w, place, value) for place, (value, w) in enumerate(weights.items())
+            )
+            terms += [Term(name, categorical=True, value=one) for one in weights if one != common]
+        categories = {name: None if one is None else tuple(one) for name, one in levels.items()}
+        return cls(tuple(terms), categories)
 
     def matrix(self, columns: Sequence[Column]) -> Array:
         """One row a cell, one column a term."""

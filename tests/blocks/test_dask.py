@@ -1,0 +1,250 @@
+"""Rows of Dask on a real cluster: the game is the same, whatever the blocks and who dies."""
+
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from gerrymend import LinearThresholds, SubgroupParityClassifier
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+from gerrymend.blocks import dask_blocks  # noqa: E402 (it needs distributed)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2)
+        yield client
+
+
+def model(estimator=None, **settings):
+    usual = {"gamma": 0.0103, "max_iter": 40, "tol": None, "random_state": 0}
+    return SubgroupParityClassifier(
+        LinearRegression() if estimator is None else estimator,
+        solver="fictitious_play",
+        subgroups=LinearThresholds(search="regression"),
+        **usual | settings,
+    )
+
+
+def problem(n=1200, seed=0):
+    rng = np.random.default_rng(seed)
+    A = np.column_stack([rng.standard_normal(n).round(1), rng.integers(0, 4, n)])
+    X = np.column_stack([rng.standard_normal((n, 4)), A])
+    y = (X[:, 0] + A[:, 0] * (A[:, 1] > 1) + rng.standard_normal(n) > 0.3).astype(int)
+    return X, y, A, rng.integers(0, 4, n) / 2
+
+
+def table(n=1200):
+    X, y, A, weight = problem(n)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["label"] = np.where(y == 1, "yes", "no")
+    frame["group"] = np.array(["red", "blue", "green", None], dtype=object)[A[:, 1].astype(int)]
+    frame["weight"] = weight
+    return frame
+
+
+def assert_same(ours, theirs, X):
+    for key in ("error", "unfairness"):
+        np.testing.assert_allclose(ours.history_[key], theirs.history_[key], atol=1e-9)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
+    assert ours.gap_ == pytest.approx(theirs.gap_, abs=1e-9)
+    assert str(ours.worst_subgroup_) == str(theirs.worst_subgroup_)
+    assert ours.worst_subgroup_.size == theirs.worst_subgroup_.size
+    assert ours.worst_subgroup_.unfairness == pytest.approx(
+        theirs.worst_subgroup_.unfairness, abs=1e-9
+    )
+
+
+CHUNKS = [(1200,), (1, 6, 400, 793), (300,) * 4]
+
+
+@pytest.mark.parametrize("chunks", CHUNKS, ids=["one", "odd", "even"])
+@pytest.mark.parametrize("notion", ["false_positive_rate", "statistical_parity"])
+def test_arrays_are_fitted_as_in_one_place(client, chunks, notion):
+    X, y, A, weight = problem()
+    expected = model(notion=notion).fit(X, y, sensitive_features=A, sample_weight=weight)
+    lazy = da.from_array(X, chunks=(chunks, (2, 4)))  # columns in two chunks
+    ours = model(notion=notion).fit(
+        lazy, da.from_array(y, chunks=500), sensitive_features=da.from_array(A, chunks=(chunks, 1)),
+        sample_weight=da.from_array(weight, chunks=chunks),
+    )  # fmt: skip
+    assert_same(ours, expected, X)
+    np.testing.assert_allclose(
+        ours.predict_proba(lazy).compute(), expected.predict_proba(X), atol=1e-9
+    )
+    np.testing.assert_array_equal(ours.predict(lazy).compute(), expected.predict(X))
+    accuracy = ours.score(lazy, da.from_array(y, chunks=700), da.from_array(weight, chunks=1200))
+    assert accuracy == pytest.approx(expected.score(X, y, weight), abs=1e-9)
+
+
+def test_frames_with_categories_and_an_empty_partition(client):
+    frame = table()
+    names = list("abcdef")
+    expected = model().fit(
+        frame[names], frame["label"], sensitive_features=frame[["group", "e"]],
+        sample_weight=frame["weight"],
+    )  # fmt: skip
+    cuts = (0, 500, 500, 1200)
+    parts = [frame.iloc[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    lazy = dd.from_map(lambda i: parts[i], range(3), meta=frame.iloc[:0])
+    ours = model().fit(
+        lazy[names], lazy["label"], sensitive_features=lazy[["group", "e"]],
+        sample_weight=lazy["weight"],
+    )  # fmt: skip
+    assert_same(ours, expected, frame[names])
+    assert ours.feature_names_in_.tolist() == names
+    decided = ours.predict(lazy[names]).compute()
+    assert decided.tolist() == expected.predict(frame[names]).tolist()
+    assert decided.index.equals(frame.index)
+    probability = ours.predict_proba(lazy[names]).compute()
+    assert probability.columns.tolist() == ["no", "yes"]
+    np.testing.assert_allclose(probability, expected.predict_proba(frame[names]), atol=1e-9)
+    assert ours.score(lazy[names], lazy["label"]) == pytest.approx(
+        expected.score(frame[names], frame["label"]), abs=1e-9
+    )
+
+
+def test_columns_are_named_and_paths_are_fitted(client):
+    X, y, _, _ = problem()
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    lazy, names, gammas = dd.from_pandas(frame, npartitions=2), list("abcdef"), [0.0051, 0.0203]
+    expected = model().fit_path(frame[names], y, gammas=gammas, sensitive_features=["e", "f"])
+    ours = model().fit_path(lazy[names], lazy["y"], gammas=gammas, sensitive_features=["e", "f"])
+    for one, other in zip(ours, expected, strict=True):
+        assert_same(one, other, frame[names])
+
+
+def test_rows_from_parquet(client, tmp_path):
+    frame = table()
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=300)
+    lazy = dd.read_parquet(tmp_path / "rows.parquet", split_row_groups=True)
+    names = list("abcdef")
+    ours = model().fit(lazy[names], lazy["label"], sensitive_features=lazy[["group"]])
+    expected = model().fit(frame[names], frame["label"], sensitive_features=frame[["group"]])
+    assert lazy.npartitions > 1
+    assert_same(ours, expected, frame[names])
+
+
+@pytest.mark.parametrize("after", ["begin", "decide", "find", "outside"])
+def test_a_worker_that_dies_costs_time_and_not_the_result(client, monkeypatch, after):
+    X, y, A, _ = problem()
+    rows = [da.from_array(one, chunks=((1, 599, 300, 300), *one.shape[1:])) for one in (X, y, A)]
+
+    def fit():
+        return model(max_iter=70).fit(rows[0], rows[1], sensitive_features=rows[2])
+
+    expected, gather, asked = fit(), dask_blocks.DaskBlocks.gather, []
+
+    def gather_and_kill(self, method, *arguments):
+        asked.append(method)
+        if asked.count(after) == (20 if after in ("decide", "find") else 1) and asked[-1] == after:
+            worker, number = next(iter(client.run(os.getpid).items()))
+            os.kill(number, signal.SIGKILL)
+            asked.append(worker)
+        return gather(self, method, *arguments)
+
+    monkeypatch.setattr(dask_blocks.DaskBlocks, "gather", gather_and_kill)
+    ours = fit()
+    assert any(name.startswith("tcp:") for name in asked)
+    for key in ("error", "unfairness"):
+        np.testing.assert_array_equal(ours.history_[key], expected.history_[key])
+    np.testing.assert_array_equal(ours.predictors_.coef, expected.predictors_.coef)
+    assert ours.upper_bound_ == expected.upper_bound_
+
+
+def test_blocks_leave_the_workers_after_the_fit(client):
+    X, y, A, _ = problem()
+    rows = [da.from_array(one, chunks=(300, *one.shape[1:])) for one in (X, y, A)]
+    model(max_iter=3).fit(rows[0], rows[1], sensitive_features=rows[2])
+
+    def held(dask_worker):
+        return [key for key in dask_worker.data if "Slot" in str(key)]
+
+    for _ in range(50):
+        if not any(client.run(held).values()):
+            return
+        client.run(lambda: None)
+    raise AssertionError(client.run(held))
+
+
+def test_what_is_wrong_is_said_before_anything_is_shipped(client, monkeypatch):
+    X, y, A, _ = problem(100)
+    lazy, labels = da.from_array(X, chunks=(50, 6)), da.from_array(y, chunks=50)
+    protected, names = da.from_array(A, chunks=(50, 2)), list("abcdef")
+    frame = dd.from_pandas(table(100), npartitions=2)
+
+    def refuse(*_, **__):
+        raise AssertionError("shipped")
+
+    monkeypatch.setattr(client, "submit", refuse)
+    monkeypatch.setattr(client, "compute", refuse)
+    unknown = lazy[lazy[:, 0] > 0]
+    with pytest.raises(ValueError, match=r"unknown chunk sizes.*compute_chunk_sizes"):
+        model().fit(unknown, labels, sensitive_features=protected)
+    with pytest.raises(
+        ValueError, match=r"LinearRegression\(\).*got estimator=LogisticRegression\(\)"
+    ):
+        model(LogisticRegression()).fit(lazy, labels, sensitive_features=protected)
+    with pytest.raises(TypeError, match=r"y is of type numpy\.ndarray.*Dask"):
+        model().fit(lazy, y, sensitive_features=protected)
+    with pytest.raises(ValueError, match="X has 100, y has 99"):
+        model().fit(lazy, labels[:99], sensitive_features=protected)
+    with pytest.raises(ValueError, match="X has 2 partitions and y 1"):
+        model().fit(frame[names], frame["label"].repartition(npartitions=1))
+    with pytest.raises(ValueError, match="'colour' is no column of X"):
+        model().fit(frame[names], frame["label"], sensitive_features=["colour"])
+    with pytest.raises(TypeError, match=r"'group' of X .*must be numbers"):
+        model().fit(frame[["a", "group"]], frame["label"])
+    with pytest.raises(ValueError, match="y is None"):
+        model().fit(lazy, None, sensitive_features=protected)
+    with pytest.raises(TypeError, match="a Dask DataFrame, or a Dask array"):
+        model().fit(frame["a"], frame["label"])
+    with pytest.raises(ValueError, match="certify"):
+        model(certify=True).fit(lazy, labels, sensitive_features=protected)
+
+
+def test_bad_rows_are_told_with_their_partition(client):
+    X, y, A, _ = problem(100)
+    labels, protected = da.from_array(y, chunks=50), da.from_array(A, chunks=(50, 2))
+    X[70, 0] = np.nan
+    with pytest.raises(ValueError, match="In partition 1 of the data: X has NaN"):
+        model().fit(da.from_array(X, chunks=(50, 6)), labels, sensitive_features=protected)
+    X[70, 0] = 0.0
+    lazy = da.from_array(X, chunks=(50, 6))
+    with pytest.raises(ValueError, match="In partition 0 of the data: sample_weight has negative"):
+        model().fit(lazy, labels, sensitive_features=protected, sample_weight=labels - 1)
+    with pytest.raises(ValueError, match="sample_weight is zero in every row"):
+        model().fit(lazy, labels, sensitive_features=protected, sample_weight=labels * 0)
+    with pytest.raises(ValueError, match="only one class"):
+        model().fit(lazy, labels * 0, sensitive_features=protected)
+    with pytest.raises(ValueError, match="No row counts"):
+        model().fit(lazy, labels, sensitive_features=protected, sample_weight=labels)
+    frame = table(100)
+    lazy = dd.from_pandas(frame, npartitions=2)
+    mixed = dd.from_map(
+        lambda i: pd.Series(["x", 1][i], index=range(50)), range(2), meta=("m", "O")
+    )
+    with pytest.raises(TypeError, match="convert it to one type"):
+        model().fit(lazy[["a"]], lazy["label"], sensitive_features=mixed)
+
+
+def test_without_a_cluster_the_remedy_is_to_start_one():
+    X, y, A, _ = problem(100)
+    with pytest.raises(RuntimeError, match=r"no cluster.*client = Client\(\)"):
+        model().fit(da.from_array(X), da.from_array(y), sensitive_features=da.from_array(A))
