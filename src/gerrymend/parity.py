@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from gerrymend._arrays import check_dispatch, in_words, is_dask_collection, is_device_array
+from gerrymend._arrays import check_dispatch, is_dask_collection, is_device_array
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
@@ -205,7 +205,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_dispatch(X, "X")
         if in_blocks := is_device_array(X) or is_dask_collection(X):
             check_fast_path(
-                in_words(X), estimator=estimator, solver=solver, subgroups=subgroups,
+                X, estimator=estimator, solver=solver, subgroups=subgroups,
                 notions=notions, certify=self.certify, warm_start=bool(known),
             )  # fmt: skip
 
@@ -219,9 +219,11 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             )
         game: Callable[..., list[Equilibrium]]
         if in_blocks:
-            rows = features, y, sensitive_features, sample_weight
-            self.classes_, begin = games_on(X)(*rows, notions[0])
             self._seed = draw_seed(self.random_state)
+            if self.random_state is not None:
+                _seed_estimator(estimator := clone(estimator), self._seed)
+            rows = features, y, sensitive_features, sample_weight
+            self.classes_, begin = games_on(X, estimator)(*rows, notions[0])
             game = begin(solver, gammas, C).play
         else:
             protected = self._read_protected(X, features, sensitive_features)

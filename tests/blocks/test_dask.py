@@ -1,5 +1,6 @@
 """Rows of Dask on a real cluster: the game is the same, whatever the blocks and who dies."""
 
+import itertools
 import os
 import signal
 
@@ -101,7 +102,7 @@ def test_frames_with_categories_and_an_empty_partition(client):
         sample_weight=frame["weight"],
     )  # fmt: skip
     cuts = (0, 500, 500, 1200)
-    parts = [frame.iloc[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    parts = [frame.iloc[a:b] for a, b in itertools.pairwise(cuts)]
     lazy = dd.from_map(lambda i: parts[i], range(3), meta=frame.iloc[:0])
     ours = model().fit(
         lazy[names], lazy["label"], sensitive_features=lazy[["group", "e"]],
@@ -181,6 +182,39 @@ def test_blocks_leave_the_workers_after_the_fit(client):
             return
         client.run(lambda: None)
     raise AssertionError(client.run(held))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
+def test_a_dask_native_classifier_learns_and_is_audited_alike_elsewhere(client, capfd):
+    lightgbm = pytest.importorskip("lightgbm")
+    frame, names = table(900), list("abcdef")
+    frame["label"] = np.where(frame["a"] + 2 * (frame["group"] == "red") > 0.5, "yes", "no")
+    noisy = np.random.default_rng(1).random(900) < 0.2
+    frame.loc[noisy, "label"] = "no"
+    cuts = (0, 400, 400, 900)
+    parts = [frame.iloc[a:b] for a, b in itertools.pairwise(cuts)]
+    lazy = dd.from_map(lambda i: parts[i], range(3), meta=frame.iloc[:0])
+    estimator = lightgbm.DaskLGBMClassifier(n_estimators=4, num_leaves=5, verbosity=-1)
+    ours = model(estimator, max_iter=20, gamma=0.001).fit(
+        lazy[names], lazy["label"], sensitive_features=lazy[["group", "e"]]
+    )
+    found = ours.history_["unfairness"]
+    assert found[-1] < 0.7 * found[0]
+    # What the blocks summed up is what the mixture does, in one place.
+    X, y = frame[names], frame["label"] == "yes"
+    probability = ours.predict_proba(X)[:, 1]
+    error = np.where(y, 1 - probability, probability).mean()
+    assert ours.history_["error"][-1] == pytest.approx(error, abs=1e-12)
+    worst = ours.worst_subgroup_
+    members = worst.contains(frame[["group", "e"]])
+    event = ~y.to_numpy()
+    inside = members & event
+    assert worst.size == members.sum()
+    assert worst.rate == pytest.approx(probability[inside].mean(), abs=1e-12)
+    share = inside.sum() / len(y) * (probability[inside].mean() - probability[event].mean())
+    assert worst.unfairness == pytest.approx(share, abs=1e-12)
+    assert abs(worst.unfairness) == pytest.approx(found[-1], abs=1e-9)
+    assert type(ours.predictors_[0].classifier).__name__ == "LGBMClassifier"  # needs no cluster
 
 
 def test_what_is_wrong_is_said_before_anything_is_shipped(client, monkeypatch):

@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from gerrymend._validation import check_labels
 from gerrymend.blocks.dask_blocks import DaskBlocks
-from gerrymend.blocks.dask_rows import merged, partitions_of, read_partition, the_client
+from gerrymend.blocks.dask_rows import (
+    is_dask_native,
+    merged,
+    partitions_of,
+    read_partition,
+    the_client,
+)
+from gerrymend.blocks.dask_teacher import DaskTeacher
+from gerrymend.blocks.estimator_game import EstimatorBlock, EstimatorGame
 from gerrymend.blocks.game import BlockGame
 from gerrymend.blocks.linear_block import LinearBlock
 from gerrymend.notions import FairnessNotion
@@ -32,12 +40,14 @@ class PartitionBlock:
         """What the client has to know of the rows."""
         return self._rows.summary()
 
-    def begin(self, positive: Any, encoding: LinearEncoding, notion: FairnessNotion) -> Any:
+    def begin(
+        self, kind: type, positive: Any, encoding: LinearEncoding, notion: FairnessNotion
+    ) -> tuple[float, float]:
         """Become a block of the game; weight of the rows, and of those in the event."""
         rows, self._rows = self._rows, None
         labels = (rows.labels == positive).astype(np.int8)
         protected = encoding.matrix(rows.columns) if len(labels) else _no_rows(encoding)
-        self._block = LinearBlock(rows.features, protected, labels, rows.weight, notion)
+        self._block = kind(rows.features, protected, labels, rows.weight, notion)
         event = np.where(labels == 1, *notion.event[::-1])
         return math.fsum(rows.weight), math.fsum(rows.weight[event])
 
@@ -50,16 +60,23 @@ def _no_rows(encoding: LinearEncoding) -> NDArray[np.float64]:
 
 
 def dask_game(
-    X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sensitive_features: Any,
+    sample_weight: Any,
+    notion: FairnessNotion,
 ) -> tuple[NDArray[Any], Any]:
     """The two labels, and what begins games on these rows."""
     client = the_client()
     partitions = partitions_of(X, y, sensitive_features, sample_weight)
     blocks = DaskBlocks(client, PartitionBlock, partitions)
-    rows = merged(blocks.gather("summary"))
+    summaries = blocks.gather("summary")
+    rows = merged(summaries)
     classes = check_labels(np.asarray(rows.labels), "y")
     encoding = LinearEncoding.of_weights(rows.levels)
-    weights = blocks.gather("begin", classes.tolist()[1], encoding, notion)
+    kind = EstimatorBlock if is_dask_native(estimator) else LinearBlock
+    weights = blocks.gather("begin", kind, classes.tolist()[1], encoding, notion)
     total, event = (math.fsum(part) for part in zip(*weights, strict=True))
     if total == 0:
         raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
@@ -67,6 +84,10 @@ def dask_game(
         raise nothing_counts(notion)
 
     def begin(solver: Any, gammas: list[float], C: float) -> BlockGame:
-        return BlockGame(blocks, notion, encoding, solver, gammas, C, dtype=rows.dtype)
+        settings = blocks, notion, encoding, solver, gammas, C, rows.dtype
+        if not is_dask_native(estimator):
+            return BlockGame(*settings)
+        n_rows = [one.n_rows for one in summaries]
+        return EstimatorGame(DaskTeacher(client, estimator, X, n_rows, blocks), *settings)
 
     return classes, begin

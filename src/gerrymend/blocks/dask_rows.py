@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from gerrymend._arrays import in_words, is_dask_array, is_dask_collection, is_dask_frame
 from gerrymend._sums import Array
@@ -34,6 +35,17 @@ def the_client() -> Any:
             "distributed import Client; client = Client() (on this machine; or the address of a "
             "scheduler); or pass X.compute(), if it fits into memory."
         ) from None
+
+
+def is_dask_native(estimator: Any) -> bool:
+    """Whether an estimator is one that trains on Dask's collections.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> is_dask_native(LogisticRegression())
+    False
+    """
+    parts = {part for kind in type(estimator).__mro__ for part in kind.__module__.split(".")}
+    return bool(parts & {"dask", "dask_ml"}) and is_classifier(estimator)
 
 
 def feature_meta(X: Any) -> Any:
@@ -181,7 +193,7 @@ def merged(summaries: Sequence[Summary]) -> Summary:
 
     >>> one, other = Summary(2, [0], {"a": {"x": 1.5}}, "f"), Summary(1, [1], {"a": {"y": 1}}, "f")
     >>> merged([one, other]).levels
-    {'a': {'x': 1.5, 'y': 1}}
+    {'a': {'x': 1.5, 'y': 1.0}}
     """
     filled = [one for one in summaries if one.n_rows]
     if not filled:

@@ -1,11 +1,12 @@
 """What can be played over blocks: the paper's game between linear regressions."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from gerrymend._arrays import is_dask_collection
+from gerrymend._arrays import in_words, is_dask_collection
 from gerrymend._validation import check_choice
-from gerrymend.blocks.dask_rows import the_client
+from gerrymend.blocks.dask_rows import is_dask_native, the_client
 from gerrymend.blocks.device import device_game
 from gerrymend.learners import is_plain_least_squares
 from gerrymend.notions import FairnessNotion
@@ -14,7 +15,7 @@ from gerrymend.subgroups import LinearThresholds, SubgroupClass
 
 
 def check_fast_path(
-    X: str,
+    X: Any,
     *,
     estimator: Any,
     solver: GameSolver,
@@ -22,36 +23,43 @@ def check_fast_path(
     notions: Sequence[FairnessNotion],
     **unsupported: bool,
 ) -> None:
-    """Raise unless sums over rows are all that the game needs; `X` says what X is."""
+    """Raise unless all that the game needs of rows like X are sums, or Dask can train on them."""
+    of_dask = is_dask_collection(X)
+    trained = is_plain_least_squares(estimator) or (of_dask and is_dask_native(estimator))
     regression = isinstance(subgroups, LinearThresholds) and subgroups.search == "regression"
     problems = {
-        f"estimator={estimator!r}": not is_plain_least_squares(estimator),
+        f"estimator={estimator!r}": not trained,
         f"solver={solver!r}": not isinstance(solver, FictitiousPlay),
         f"subgroups={subgroups!r}": not (regression and subgroups.intercept),
         f"{len(notions)} notions at once": len(notions) != 1,
     } | {f"{name}=True": given for name, given in unsupported.items()}
     wrong = [words for words, is_wrong in problems.items() if is_wrong]
     if wrong:
+        native = (
+            " A classifier that trains on Dask's collections, such as "
+            "lightgbm.DaskLGBMClassifier(), can be the estimator too."
+        )
         raise ValueError(
-            f"X is {X}, where only SubgroupParityClassifier(LinearRegression(), "
+            f"X is {in_words(X)}, where only SubgroupParityClassifier(LinearRegression(), "
             "solver='fictitious_play', subgroups=LinearThresholds(search='regression')) can be "
             f"trained, for one notion; got {', '.join(wrong)}. Use these, or pass NumPy arrays."
+            f"{native * of_dask}"
         )
     assert isinstance(solver, FictitiousPlay)
     check_choice(solver.divisor, "divisor", ("t", "t-1"))
     check_choice(solver.side, "side", ("realised", "predicted"))
     if check_choice(solver.order, "order", ("body", "appendix")) != "body":
         raise ValueError(
-            f"X is {X}, where fictitious play has order='body' alone; got order={solver.order!r}. "
-            "Leave it out, or pass NumPy arrays."
+            f"X is {in_words(X)}, where fictitious play has order='body' alone; got "
+            f"order={solver.order!r}. Leave it out, or pass NumPy arrays."
         )
 
 
-def games_on(X: Any) -> Callable[..., tuple[Any, Any]]:
+def games_on(X: Any, estimator: Any) -> Callable[..., tuple[Any, Any]]:
     """What makes games of rows like X: on their device, or on the workers of a Dask cluster."""
     if not is_dask_collection(X):
         return device_game
     the_client()
     from gerrymend.blocks.dask_game import dask_game  # distributed is an extra
 
-    return dask_game
+    return partial(dask_game, estimator)

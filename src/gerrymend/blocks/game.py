@@ -14,6 +14,7 @@ and are never pressed; only their errors count, and these are asked for many rou
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,16 +100,17 @@ class BlockGame:
         self._short = float(solver.divisor == "t-1")
         self._realised = solver.side == "realised"
         self._gammas = np.asarray(gammas, dtype=np.float64)
-        self._features, self._protected = (
-            Frame.of(lambda *ask, of=of: blocks.gather("factor", of, *ask), rank_tolerance(dtype))
-            for of in ("features", "protected")
-        )
+        self._features, self._protected = self._frame("features"), self._frame("protected")
         self._rules = self._direction_rules()
         self._start()
         self._pending: list[tuple[Any, Any]] = []
         self._records: list[_Record] = []
         self._n_rounds = 0
         self.ended: dict[int, Ending] = {}
+
+    def _frame(self, columns: str) -> Frame:
+        ask = partial(self._blocks.gather, "factor", columns)
+        return Frame.of(ask, rank_tolerance(self._precision))
 
     def _direction_rules(self) -> DirectionRules:
         unit = np.eye(self._protected.turn.shape[1])
@@ -185,8 +187,7 @@ class BlockGame:
         xp, n = self._xp, self._total
         self._number += 1.0
         scale, share = 1.0 / xp.clip(self._number - self._short, min=1.0), 1.0 / self._number
-        coordinates = xp.astype(self._answer(scale), self._dtype, copy=False)
-        products, pressed = self._blocks.add("decide", self._multipliers, coordinates)
+        coordinates, products, pressed = self._learn(scale)
         decided, base = products[:, -2], products[:, -1]
         self._outcome += products[:, :-2]
         self._votes += decided
@@ -216,6 +217,12 @@ class BlockGame:
         self._pressed_offset += self._multipliers * offset
         self._pull += self._multipliers[:, None] * products
         return record
+
+    def _learn(self, scale: Any) -> tuple[Any, Any, Any]:
+        """Coordinates of the Learner's play, and what its decisions sum to."""
+        coordinates = self._xp.astype(self._answer(scale), self._dtype, copy=False)
+        products, pressed = self._blocks.add("decide", self._multipliers, coordinates)
+        return coordinates, products, pressed
 
     def _answer(self, scale: Any) -> Any:
         """Coordinates of the Learner's play; a constant where no cost differs in sign."""
@@ -249,7 +256,7 @@ class BlockGame:
             return
         xp, n_games, n_learner = self._xp, len(self._gammas), self._base.shape[1]
         coordinates, figures = (xp.stack(parts) for parts in zip(*self._pending, strict=True))
-        plays = xp.reshape(coordinates[:, :, :n_learner], (-1, n_learner))
+        plays = xp.reshape(coordinates[:, :, :n_learner], (len(self._pending) * n_games, n_learner))
         (outside,) = self._blocks.add("outside", plays)
         outside = on_host(xp.reshape(outside, (-1, n_games)))
         unfairness, fine, play_fine, mass, decided = np.moveaxis(on_host(figures), 1, 0)
@@ -336,10 +343,9 @@ class BlockGame:
         ending = self.ended[game]
         rounds = slice(ending.n_rounds)
         plays, groups = np.split(coordinates[rounds, game], [self._base.shape[1]], axis=1)
-        intercepts, coefficients = self._features.coefficients(plays)
         return Equilibrium(
             gamma=float(self._gammas[game]),
-            mixture=Mixture.of_linear(-coefficients, -intercepts - self._tie),
+            mixture=self._mixture(game, plays),
             rounds=np.arange(1, ending.n_rounds + 1),
             error=errors[rounds, game],
             unfairness=unfairness[rounds, game],
@@ -349,3 +355,7 @@ class BlockGame:
             upper_bound=ending.upper_bound,
             converged=ending.converged,
         )
+
+    def _mixture(self, game: int, plays: Array) -> Mixture:
+        intercepts, coefficients = self._features.coefficients(plays)
+        return Mixture.of_linear(-coefficients, -intercepts - self._tie)

@@ -1,0 +1,85 @@
+"""Training a Dask-native classifier on costs that lie beside their rows, on the workers."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client
+from sklearn.base import clone
+
+from gerrymend._arrays import is_dask_array
+from gerrymend._sums import Array
+from gerrymend.blocks.dask_blocks import DaskBlocks
+from gerrymend.mixture import LabelPredictor
+
+# A worker that is lost fails the training that it was in; so often it is begun again.
+_ATTEMPTS = 3
+
+
+class DaskTeacher:
+    """Trains an estimator on the costs of blocks.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    estimator : a Dask-native classifier
+    X : array or frame of Dask
+        The rows of the blocks.
+    n_rows : how many rows each block has
+    blocks : DaskBlocks
+    """
+
+    def __init__(
+        self, client: Client, estimator: Any, X: Any, n_rows: Sequence[int], blocks: DaskBlocks
+    ) -> None:
+        self._client, self._estimator, self._blocks = client, estimator, blocks
+        self._filled = [number for number, n in enumerate(n_rows) if n]
+        self._sizes = [n_rows[number] for number in self._filled]
+        X = X.rechunk({1: -1}) if is_dask_array(X) else X.to_dask_array(lengths=tuple(n_rows))
+        if len(self._filled) < len(n_rows):
+            X = da.concatenate([X.partitions[number] for number in self._filled])
+        self._features = X
+
+    def __call__(self, multipliers: Array, mean: Array, scale: float, game: int) -> LabelPredictor:
+        """Train on the costs of a game."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            workers = self._client.scheduler_info(n_workers=-1)["workers"].keys()
+            try:
+                return self._fit(multipliers, mean, scale, game)
+            except Exception:
+                same = workers == self._client.scheduler_info(n_workers=-1)["workers"].keys()
+                if same or attempt == _ATTEMPTS:
+                    raise
+                self._blocks.gather("signs", multipliers, mean, scale)  # bring back what was lost
+        raise AssertionError
+
+    def _fit(self, *costs: Any) -> LabelPredictor:
+        beside = self._blocks.leave("costs", *costs)
+        labels, weights = (
+            da.concatenate(
+                [
+                    da.from_delayed(dask.delayed(operator.getitem)(beside[i], part), (n,), dtype)
+                    for i, n in zip(self._filled, self._sizes, strict=True)
+                ]
+            )
+            for part, dtype in enumerate((np.int8, np.float64))
+        )
+        model = clone(self._estimator)
+        model.fit(self._features, labels, sample_weight=weights)
+        return LabelPredictor(_local(model))
+
+
+def _local(model: Any) -> Any:
+    """The same model, for rows in one place."""
+    if hasattr(model, "to_local"):  # LightGBM's
+        return model.to_local()
+    if hasattr(model, "get_booster"):  # XGBoost's
+        from xgboost import XGBClassifier
+
+        local = XGBClassifier()
+        local.load_model(bytearray(model.get_booster().save_raw()))
+        return local
+    return model
