@@ -34,7 +34,7 @@ class WeightedColumns:
     """
 
     def __init__(self, columns: Any, weight: Any, order: Any = None) -> None:
-        self._columns, self._weight, self._order = columns, weight, order
+        self.columns, self._weight, self._order = columns, weight, order
         self._xp = array_namespace(columns)
         self._n_rows, self._n_columns = weight.shape[0], columns.shape[1]
         step = _BLOCK if is_numpy_array(columns) else _DEVICE_NUMBERS // (self._n_columns + 1)
@@ -76,14 +76,14 @@ class WeightedColumns:
         mean, scale, turn = map(self._here, (frame.mean, frame.scale, frame.turn.T))
         dtype = self._xp.float64 if dtype is None else dtype
         shape = (turn.shape[0], self._n_rows)
-        basis = self._xp.empty(shape, dtype=dtype, device=device(self._columns))
+        basis = self._xp.empty(shape, dtype=dtype, device=device(self.columns))
         for rows in self._pieces:
             product = turn @ self._standardised(rows, mean, scale).T
             basis[:, rows] = self._xp.astype(product, dtype, copy=False)
         return basis
 
     def _read(self, rows: slice) -> Any:
-        columns = self._columns[rows] if self._order is None else self._columns[self._order[rows]]
+        columns = self.columns[rows] if self._order is None else self.columns[self._order[rows]]
         return self._xp.astype(columns, self._xp.float64, copy=False)
 
     def _share(self, rows: slice, total: float) -> Any:
@@ -98,7 +98,7 @@ class WeightedColumns:
         return design
 
     def _here(self, values: Array) -> Any:
-        return self._xp.asarray(values, device=device(self._columns))
+        return self._xp.asarray(values, device=device(self.columns))
 
 
 @dataclass(frozen=True, eq=False)

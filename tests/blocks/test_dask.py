@@ -15,7 +15,21 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-from gerrymend.blocks import dask_blocks  # noqa: E402 (it needs distributed)
+from gerrymend.blocks import (  # noqa: E402
+    BlockGame,
+    LinearBlock,
+    LocalBlocks,
+    dask_blocks,
+    partition_block,
+)
+from gerrymend.blocks.estimator_game import EstimatorBlock, EstimatorGame  # noqa: E402
+from gerrymend.blocks.file_store import FileStore  # noqa: E402
+from gerrymend.blocks.partition_block import PartitionBlock  # noqa: E402
+from gerrymend.mixture import LinearPredictor  # noqa: E402
+from gerrymend.notions import FALSE_POSITIVE_RATE  # noqa: E402
+from gerrymend.protected import read_columns  # noqa: E402
+from gerrymend.solvers import FictitiousPlay  # noqa: E402
+from gerrymend.subgroups.encoding import LinearEncoding  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -282,3 +296,50 @@ def test_without_a_cluster_the_remedy_is_to_start_one():
     X, y, A, _ = problem(100)
     with pytest.raises(RuntimeError, match=r"no cluster.*client = Client\(\)"):
         model().fit(da.from_array(X), da.from_array(y), sensitive_features=da.from_array(A))
+
+
+@pytest.mark.parametrize("kind", ["least squares", "classifier"])
+def test_blocks_in_files_play_the_same_game(monkeypatch, tmp_path, kind):
+    X, y, A, weight = problem(500)
+    encoding = LinearEncoding.of(read_columns(A), weight)
+
+    def play():
+        parts = [slice(0, 200), slice(200, 200), slice(200, 500)]
+        blocks = LocalBlocks([PartitionBlock(X[p], y[p], A[p], weight[p]) for p in parts])
+        block = LinearBlock if kind == "least squares" else EstimatorBlock
+        blocks.gather("begin", block, 1, encoding, FALSE_POSITIVE_RATE)
+        settings = blocks, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), [0.01], 10.0
+        if kind == "least squares":
+            return BlockGame(*settings).play(max_iter=30, tol=None)[0]
+        return EstimatorGame(teach(blocks), *settings).play(max_iter=30, tol=None)[0]
+
+    def teach(blocks):
+        def least_squares(*costs):
+            labels, saved = map(np.concatenate, zip(*blocks.gather("costs", *costs), strict=True))
+            fitted = LinearRegression().fit(X, np.where(labels, 1, -1), sample_weight=saved)
+            return LinearPredictor(fitted.coef_, float(fitted.intercept_))
+
+        return least_squares
+
+    in_memory = play()
+    monkeypatch.setattr(partition_block, "store_if_short", lambda _: FileStore(str(tmp_path)))
+    in_files = play()
+    np.testing.assert_array_equal(in_files.error, in_memory.error)
+    np.testing.assert_array_equal(in_files.unfairness, in_memory.unfairness)
+    np.testing.assert_array_equal(
+        in_files.mixture.positive_probability(X), in_memory.mixture.positive_probability(X)
+    )
+    assert str(in_files.worst) == str(in_memory.worst)
+
+
+def test_a_worker_short_of_memory_uses_files(client):
+    def kinds():
+        manager = distributed.get_worker().memory_manager
+        limit, enough = manager.memory_limit, partition_block.store_if_short(1000.0)
+        manager.memory_limit = 1 << 20
+        try:
+            return type(enough).__name__, type(partition_block.store_if_short(0.0)).__name__
+        finally:
+            manager.memory_limit = limit
+
+    assert client.submit(kinds, pure=False).result() == ("NoneType", "FileStore")

@@ -128,7 +128,7 @@ def _check_numbers(dtype: Any, what: str) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PartitionRows:
     """The rows of a partition, as a worker has read them."""
 

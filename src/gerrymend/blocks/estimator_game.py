@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gerrymend._projection import Frame
 from gerrymend._sums import Array
@@ -24,13 +23,11 @@ Teach = Callable[[Any, Any, float, int], Predictor]
 class EstimatorBlock(LinearBlock):
     """Some rows of a game whose Learner is a classifier; NumPy's arrays alone."""
 
-    def __init__(self, features: NDArray[Any], *others: Any) -> None:
-        super().__init__(features, *others)
-        self._rows = features
+    keeps_columns = True
 
     def n_features(self) -> int:
         """How many columns the features have."""
-        return int(self._rows.shape[1])
+        return int(self.features.columns.shape[1])
 
     def costs(self, multipliers: Array, mean: Array, scale: float, game: int) -> Any:
         """The cheaper label of each row, in the order they came in, and what it saves."""
@@ -43,10 +40,10 @@ class EstimatorBlock(LinearBlock):
 
     def vote(self, multipliers: Array, predictors: Sequence[Predictor]) -> Sums:
         """As `decide`, of decisions that predictors take, one for each game, and over all rows."""
-        n = self._n_event
-        decisions = self._zeros((len(predictors), len(self._rows)))
-        if len(self._rows):
-            decisions[:] = [one.decide(self._rows)[self._order] for one in predictors]
+        n, rows = self._n_event, self.features.columns
+        decisions = self._zeros((len(predictors), len(rows)))
+        if len(rows):
+            decisions[:] = [one.decide(rows)[self._order] for one in predictors]
         self._pressure += multipliers[:, None] * self._members
         self._votes += decisions[:, :n]
         products = self._products(decisions[:, :n], self._of_decisions)

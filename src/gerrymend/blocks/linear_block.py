@@ -52,6 +52,8 @@ class LinearBlock:
     notion : FairnessNotion
     """
 
+    keeps_columns = False  # whether the features themselves are needed once there is a basis
+
     def __init__(
         self, features: Any, protected: Any, labels: Any, weight: Any, notion: FairnessNotion
     ) -> None:
