@@ -63,12 +63,32 @@ class Fit(NamedTuple):
 
 def fit(X, y, protected, **parameters):
     """Fit ours; the clock is on for `fit` alone."""
-    model = SubgroupParityClassifier(LogisticRegression(), random_state=0, **parameters)
+    model = _ours(parameters)
+    seconds = _timed(lambda: model.fit(X, y, sensitive_features=protected))[1]
+    return _fitted(model, X, y, seconds)
+
+
+def fit_path(X, y, protected, gammas, **parameters):
+    """Fit ours for several gammas, and the seconds that all took."""
+    models, seconds = _timed(
+        lambda: _ours(parameters).fit_path(X, y, sensitive_features=protected, gammas=gammas)
+    )
+    return [_fitted(model, X, y, seconds) for model in models], seconds
+
+
+def _ours(parameters):
+    return SubgroupParityClassifier(LogisticRegression(), random_state=0, **parameters)
+
+
+def _timed(run):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is measured what it came to
         start = time.perf_counter()
-        model.fit(X, y, sensitive_features=protected)
-        seconds = time.perf_counter() - start
+        result = run()
+        return result, time.perf_counter() - start
+
+
+def _fitted(model, X, y, seconds):
     p = model.predict_proba(X)[:, 1]
     return Fit(model, p, expected_error(y, p), seconds)
 

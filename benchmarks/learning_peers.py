@@ -2,7 +2,7 @@
 
 Every model is trained on the same standardised rows and audited on them by the same search, its
 randomised decisions as probabilities. Ours is then trained for a little less unfairness than
-theirs has, in less time than theirs took: see `_ours`.
+theirs has, in less time than theirs took: see `AIMS`.
 """
 
 import time
@@ -15,7 +15,7 @@ from benchmarks.fits import (
     DATASETS,
     at_hand,
     expected_error,
-    fit,
+    fit_path,
     searched_unfairness,
     show,
     standardised,
@@ -25,10 +25,11 @@ from benchmarks.peers import aif360_fit
 
 FAIRLEARN = [{"eps": eps, "bins": bins} for bins in (2, 4) for eps in (0.005, 0.01, 0.02)]
 GERRYFAIR = [{"gamma": gamma, "n_rounds": 200} for gamma in (0.005, 0.01)]
-# What ours aims at, of their unfairness, and in what part of their time; a second try only if the
-# first is found more unfair. What a unit above it costs, at most: enough that it is reached rather
-# than paid for. Beside GerryFair, whose rounds are few, so many seconds.
-AIMS, PRICE, MOST_FITS = {0.95: 0.6, 0.7: 0.3}, 30.0, 1000
+# Ours goes down a path of two: parts of their unfairness, each in a part of their time; of those
+# that are no less fair, the one with less error counts. What a unit above gamma costs, at most:
+# enough that it is reached rather than paid for. Beside GerryFair, whose rounds are few, so many
+# seconds.
+AIMS, PART, PRICE, MOST_FITS = (0.95, 0.5), 0.3, 30.0, 1000
 BESIDE_GERRYFAIR = 5.0
 
 
@@ -89,19 +90,19 @@ def against_peers(datasets=DATASETS, audit_seconds=10.0):
 
 
 def _ours(data, unfairness, seconds, audit_seconds):
-    """Ours, in a part of so many seconds; once more with the rest, if it is more unfair."""
+    """Ours on a path to their unfairness and below; the best of those that are no less fair."""
     X, y, protected = data
-    spent = 0.0
-    for aim, part in AIMS.items():
-        fitted = fit(
-            X, y, protected,
-            gamma=aim * unfairness, C=PRICE, tol=None, max_iter=MOST_FITS, budget=part * seconds,
-        )  # fmt: skip
-        spent += fitted.seconds
-        found = searched_unfairness(y, fitted.probability, protected, audit_seconds)
-        if found <= unfairness:
-            break
-    return {"our error": fitted.error, "our unfairness": found, "our seconds": spent}
+    fitted, spent = fit_path(
+        X, y, protected, [aim * unfairness for aim in AIMS],
+        C=PRICE, tol=None, max_iter=MOST_FITS, budget=PART * seconds,
+    )  # fmt: skip
+    found = [searched_unfairness(y, one.probability, protected, audit_seconds) for one in fitted]
+    # Where none is, the fairest counts, and is seen to be less fair.
+    best = min(range(len(AIMS)), key=lambda i: (max(found[i] - unfairness, 0.0), fitted[i].error))
+    return {
+        "our error": fitted[best].error, "our unfairness": found[best], "our seconds": spent,
+        "aim": AIMS[best],
+    }  # fmt: skip
 
 
 def _beside(name, peer, options, data, theirs, audit_seconds):
