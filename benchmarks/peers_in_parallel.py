@@ -1,10 +1,9 @@
 """`learning_peers` beside fairlearn with a core for each setting, for machines with many.
 
-`python -m benchmarks.peers_in_parallel OUT.json`: both of a comparison run on the same core, one
-after the other, pinned to it.
+`python -m benchmarks.peers_in_parallel [FOLDER]`: both of a comparison run on the same core, one
+after the other, pinned to it. Writes peers.json to the folder, or to the results.
 """
 
-import json
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -12,6 +11,7 @@ from multiprocessing import get_context
 
 from benchmarks.fits import DATASETS, show, standardised, warm_up
 from benchmarks.learning_peers import FAIRLEARN, beside, fairlearn_fit, peer_figures
+from benchmarks.recording import RESULTS, record
 
 AUDIT_SECONDS = 10.0
 
@@ -28,7 +28,7 @@ def compare(name, options):
     return beside(name, "fairlearn", options, data, theirs, AUDIT_SECONDS)
 
 
-def main(out):
+def main(folder=RESULTS):
     cores = get_context("spawn").Manager().Queue()
     for core in sorted(os.sched_getaffinity(0)):
         cores.put(core)
@@ -39,9 +39,8 @@ def main(out):
         ]
         rows = [one.result() for one in asked]
     show(peer_figures(rows))
-    with open(out, "w") as file:
-        json.dump(rows, file, indent=2)
+    record("peers", rows, ("fairlearn",), folder)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

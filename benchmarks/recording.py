@@ -18,8 +18,8 @@ def processor():
     return names[0] if names else platform.processor()
 
 
-def record(name, figures, packages=()):
-    """Write figures to a file of the results."""
+def record(name, figures, packages=(), folder=RESULTS):
+    """Write figures to a file of the results, or of another folder."""
     about = {
         "measured": datetime.now(UTC).strftime("%Y-%m-%d"),
         "processor": processor(),
@@ -27,6 +27,5 @@ def record(name, figures, packages=()):
         "python": platform.python_version(),
         "versions": {one: version(one) for one in (*PACKAGES, *packages)},
     }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.json"
+    path = Path(folder) / f"{name}.json"
     path.write_text(json.dumps(about | {"figures": figures}, indent=2) + "\n")
