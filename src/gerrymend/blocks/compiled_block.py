@@ -1,0 +1,52 @@
+"""A block of NumPy's float64 rows: all between two products is one compiled pass in the cache."""
+
+from typing import Any
+
+import numpy as np
+
+from gerrymend._projection import TIE
+from gerrymend._sums import Array
+from gerrymend.blocks import _block_kernel as kernel
+from gerrymend.blocks.linear_block import LinearBlock, Sums
+
+
+class CompiledBlock(LinearBlock):
+    """The same block, with votes of four bytes and members of one.
+
+    Members are whether a row is in the last group, rather than that times w·b.
+    """
+
+    def prepare(self, *arguments: Any) -> Sums:
+        """As `LinearBlock.prepare`."""
+        sums = super().prepare(*arguments)
+        shape = self._votes.shape
+        self._votes, self._members = np.zeros(shape, np.int32), np.zeros(shape, np.int8)
+        return sums
+
+    def decide(self, multipliers: Array, coordinates: Array) -> Sums:
+        """As `LinearBlock.decide`."""
+        n_games = len(coordinates)
+        products = np.zeros((n_games, len(self._of_decisions)))
+        pressed = np.zeros(n_games)
+        for rows in self._pieces(self._n_event, n_games):
+            fitted = coordinates @ self._basis[:, rows]
+            kernel.vote(
+                fitted, TIE, multipliers, self._members[:, rows], self._slope[rows],
+                self._pressure[:, rows], self._votes[:, rows], pressed,
+            )  # fmt: skip
+            products += fitted @ self._of_decisions[:, rows].T
+        return products, pressed
+
+    def find(self, coordinates: Array) -> Sums:
+        """As `LinearBlock.find`."""
+        n_games = len(coordinates)
+        products, masses = np.zeros((n_games, len(self._basis))), np.zeros((n_games, 2))
+        voted = np.zeros(n_games)
+        for rows in self._pieces(self._n_event, n_games):
+            fitted = coordinates @ self._protected_basis[:, rows]
+            kernel.select(
+                fitted, TIE, self._event_weight[rows], self._offset[rows], self._slope[rows],
+                self._votes[:, rows], self._members[:, rows], masses, voted,
+            )  # fmt: skip
+            products += fitted @ self._basis[:, rows].T
+        return products, masses, voted
