@@ -20,6 +20,7 @@ from gerrymend import (
     SubgroupParityClassifier,
     audit,
     audit_counts,
+    bootstrap,
     pareto_frontier,
 )
 from gerrymend._by_thread import heard_warnings
@@ -76,15 +77,18 @@ def figures(frontier):
     return [{**point, "seconds": 0, "code": ""} for point in frontier.to_dict()["points"]]
 
 
-def permutations_of(data, n_jobs):
-    """Of rows that weigh the same and are dealt as counts, of others, and of a table."""
+def draws_of(data, n_jobs):
+    """Resamples and permutations: of rows that weigh the same, of others, and of a table."""
     rng = np.random.default_rng(0)
     decided, y = (data.data[:, 0] > 0).astype(int), data.target
     how = {"sensitive_features": data.sensitive_features, "notion": ("equalized_odds",),
            "n_permutations": 60, "n_jobs": n_jobs}  # fmt: skip
     table = {"a": [0, 0, 1, 1, 2, 2], "label": [0, 0, 0, 1, 0, 0], "prediction": [0, 1] * 3,
              "count": [50, 20, 60, 90, 60, 5]}  # fmt: skip
+    drawn = {"sensitive_features": data.sensitive_features, "n_resamples": 30, "n_jobs": n_jobs}
     return [
+        bootstrap(y, decided, subgroups="conjunctions", **drawn),
+        bootstrap(y, decided, sample_weight=rng.random(len(y)), **drawn),
         audit(y, decided, subgroups="linear", **how).permutation_test,
         audit(y, decided, subgroups="conjunctions", sample_weight=rng.random(len(y)), **how
               ).permutation_test,
@@ -114,7 +118,7 @@ def test_every_class_can_be_sent(data, subgroups):
 @pytest.fixture(scope="module")
 def alone(data):
     """What one worker finds."""
-    return figures(frontier_of(data)), permutations_of(data, None)
+    return figures(frontier_of(data)), draws_of(data, None)
 
 
 def test_the_same_numbers_under_every_backend(data, alone, backend):
@@ -122,8 +126,8 @@ def test_the_same_numbers_under_every_backend(data, alone, backend):
     frontier = frontier_of(data, n_jobs=2, on_point=lambda point, of: told.append((point, of)))
     assert figures(frontier) == alone[0]
     assert [(point.gamma, of) for point, of in told] == [(g, 6) for g in [0.0, 0.01, 0.05] * 2]
-    assert permutations_of(data, 2) == alone[1]
-    assert alone[1][1].p_value is not None
+    assert draws_of(data, 2) == alone[1]
+    assert alone[1][-1].p_value is not None
 
 
 def threads_of_a_task(_):
@@ -233,7 +237,7 @@ def test_a_number_of_workers_that_is_none(data, given):
     with pytest.raises(ValueError, match=r"n_jobs must be a whole number .* got "):
         frontier_of(data, n_jobs=given)
     with pytest.raises(ValueError, match="n_jobs must be a whole number"):
-        permutations_of(data, given)
+        draws_of(data, given)
 
 
 def test_warnings_are_heard_by_their_own_thread():

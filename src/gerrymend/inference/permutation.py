@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from gerrymend._sums import Array
 from gerrymend._workers import Common, Workers
+from gerrymend.inference.drawing import rounds
 from gerrymend.inference.shuffles import Shuffle, obstacle, shuffle_of
 from gerrymend.measured import ROUNDING
 from gerrymend.subgroups.base import BoundClass
@@ -32,9 +33,6 @@ from gerrymend.tally import Examined, NotionTally, Tally
 
 # The level of `detectable`.
 LEVEL = 0.05
-# A block of draws is searched at once; it grows while it is quick, to so many numbers.
-_QUICK_SECONDS = 0.1
-_MOST_NUMBERS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -103,14 +101,14 @@ def permutation_test(
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
     families = _families(tally, examined, random_state)
-    done, block = 0, 1
+    width, done = families[0].width, 0
     with Workers(n_jobs) as workers:
-        while done < n_permutations:
-            start = time.monotonic()
-            blocks = _blocks(done, n_permutations, block, workers.number)
-            patience = max(0.0, deadline - start) / (n_permutations - done) / len(families)
+        number = workers.number
+        for blocks in rounds(n_permutations, workers=number, width=width, deadline=deadline):
+            left = max(0.0, deadline - time.monotonic())
+            patience = number * left / (n_permutations - done) / len(families)
             tasks = [
-                (family.searches, draws, patience * workers.number, family.asks)
+                (family.searches, draws, patience, family.asks)
                 for family in families
                 for draws in blocks
             ]
@@ -120,18 +118,7 @@ def permutation_test(
             done = blocks[-1].stop
             if on_draw is not None:
                 on_draw(done, n_permutations)
-            if time.monotonic() >= deadline:
-                break
-            if time.monotonic() - start < _QUICK_SECONDS:
-                block = max(1, min(2 * block, _MOST_NUMBERS // families[0].width))
     return _summary(families, done)
-
-
-def _blocks(done: int, of: int, size: int, number: int) -> list[range]:
-    """The next draws, in so many blocks of at most this size; the last ones are shared evenly."""
-    size = min(size, -(-(of - done) // number))
-    stop = min(done + number * size, of)
-    return [range(first, min(first + size, stop)) for first in range(done, stop, size)]
 
 
 def _families(tally: Tally, examined: Sequence[Examined], seed: int) -> list["_Family"]:
