@@ -109,7 +109,7 @@ WAYS = [
     (["--prediction", "decided", "--top", "1", "--seed", "5"],
      {"top": 1, "random_state": 5, "subgroups": LinearThresholds(random_state=5)}),
     (["--prediction", "decided", "--test-size", "0.4"], {"test_size": 0.4}),
-    (["--prediction", "decided", "--permutations", "19", "--subgroups", "marginals"],
+    (["--prediction", "decided", "--permutations", "19", "--subgroups", "marginals", "--jobs", "2"],
      {"n_permutations": 19, "subgroups": "marginals"}),
     (["--prediction", "decided", "--subgroups", "conjunctions", "--depth", "3"],
      {"subgroups": Conjunctions(max_depth=3)}),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gerrymend.counting import audit_counts
     from gerrymend.derandomizing import DerandomizationCost
     from gerrymend.frontier import FrontierInterrupted, pareto_frontier
+    from gerrymend.inference.bootstrap import Bootstrap, bootstrap
     from gerrymend.measured import Subgroup
     from gerrymend.mixture_classifier import MixtureClassifier
     from gerrymend.notions import FairnessNotion
@@ -48,6 +49,8 @@ _HOME = {
     "AuditReport": "report",
     "prove": "proving",
     "Proof": "proving",
+    "bootstrap": "inference.bootstrap",
+    "Bootstrap": "inference.bootstrap",
     "check_report": "checker",
     "CheckResult": "checker",
     "Subgroup": "measured",
@@ -84,6 +87,7 @@ _HOME = {
 __all__ = [
     "AuditDisplay",
     "AuditReport",
+    "Bootstrap",
     "CheckResult",
     "Conjunctions",
     "ConvergenceDisplay",
@@ -112,6 +116,7 @@ __all__ = [
     "ValueSets",
     "audit",
     "audit_counts",
+    "bootstrap",
     "check_report",
     "discrimination_surface",
     "load_model",

@@ -33,6 +33,7 @@ def audit(
     random_state: int = 0,
     on_draw: Callable[[int, int], None] | None = None,
     features: Sequence[str] | None = None,
+    n_jobs: int | None = None,
 ) -> AuditReport:
     """Find the subgroup that a model's decisions treat worst.
 
@@ -88,6 +89,9 @@ def audit(
     features : list of str, optional
         Names of the columns that the model decides by, for the report to say which protected ones
         are among them.
+    n_jobs : int, optional
+        Workers for the permutations, through joblib and whatever backend it is configured to use,
+        which share the cores between them. The result is the same, unless the budget ends them.
 
     Returns
     -------
@@ -131,6 +135,7 @@ def audit(
         top=top,
         random_state=random_state,
         features=features,
+        n_jobs=n_jobs,
     )
     if test_size is not None:
         test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")

@@ -85,6 +85,8 @@ def add_to(app: typer.Typer) -> None:
         seed: Annotated[int, option(
             "Seed of the search, of the permutations and of what is held out.", _AUDIT,
             min=0)] = 0,
+        jobs: Annotated[int, option(
+            "Workers for the permutations; -1 for all cores.", _AUDIT)] = 1,
         json_file: Annotated[str | None, option(
             "Write the report as JSON to this file; - is standard output.", _FILE, "--json",
             metavar="FILE", show_default=False)] = None,
@@ -130,6 +132,7 @@ def add_to(app: typer.Typer) -> None:
             "min_group_size": min_group_size,
             "top": top,
             "permutations": permutations,
+            "jobs": jobs,
             "test_size": test_size,
             "holdout": holdout,
             "seed": seed,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from gerrymend._validation import check_choice, check_column
+from gerrymend.cli_parts import check_jobs_option
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.report import AuditReport
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
@@ -49,6 +50,7 @@ class AuditRequest:
     min_group_size: int = 10
     top: int = 3
     permutations: int = 199
+    jobs: int = 1
     test_size: float | None = None
     holdout: Path | None = None
     separator: str | None = None
@@ -141,6 +143,7 @@ class AuditRequest:
             "threshold": self.cut,
             "decision_probabilities": self.probability is not None,
             "n_permutations": self.permutations,
+            "n_jobs": check_jobs_option(self.jobs),
             "test_size": self.test_size,
             "top": self.top,
             "random_state": self.seed,

@@ -17,6 +17,7 @@ from gerrymend.cli_fit import rounds_told
 from gerrymend.cli_parts import (
     Output,
     Say,
+    check_jobs_option,
     check_page,
     check_target,
     guarded,
@@ -163,8 +164,7 @@ def run(options: dict[str, Any], asked: Asked) -> int:
         levels = GAMMAS if asked.gammas is None else _numbers(asked.gammas)
         for name, given in {"--estimator": asked.estimators, "--notion": options["notion"]}.items():
             _check_once(given, name)
-        if asked.jobs < 1 and asked.jobs != -1:
-            raise ValueError(f"--jobs must be 1 or more, or -1 for all cores; got {asked.jobs}.")
+        check_jobs_option(asked.jobs)
         request = TrainingRequest(**options, gammas=levels)
         check_target(asked.json_file, "--json", request.file)
         check_page(asked.report, asked.json_file, request.file, needs=("jinja2", "plotly"))

@@ -167,3 +167,10 @@ def write_json(text: str, target: str) -> None:
         typer.echo(text)
     else:
         write_text(Path(target), f"{text}\n")
+
+
+def check_jobs_option(jobs: int) -> int:
+    """A number of workers."""
+    if jobs < 1 and jobs != -1:
+        raise ValueError(f"--jobs must be 1 or more, or -1 for all cores; got {jobs}.")
+    return jobs

@@ -57,6 +57,7 @@ def audit_counts(
     random_state: int = 0,
     on_draw: Callable[[int, int], None] | None = None,
     features: Sequence[str] | None = None,
+    n_jobs: int | None = None,
 ) -> AuditReport:
     """Audit a table of counts: the same report as audit() gives for the rows it counts.
 
@@ -74,7 +75,7 @@ def audit_counts(
         The columns of the true label, of the decision (or of a score, with `threshold`, or of a
         probability, with `decision_probabilities=True`), and of the number of rows.
     notion, subgroups, gamma, threshold, decision_probabilities, pos_label, budget, \
-min_group_size, n_permutations, test_size, top, random_state, on_draw, features
+min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs
         As in audit().
 
     Returns
@@ -103,6 +104,7 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features
         top=top,
         random_state=random_state,
         features=features,
+        n_jobs=n_jobs,
     )
     if test_size is not None:
         test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")

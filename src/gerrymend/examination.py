@@ -10,6 +10,7 @@ import numpy as np
 
 from gerrymend._interrupts import interruptible
 from gerrymend._validation import check_gamma, check_number, check_whole
+from gerrymend._workers import check_jobs
 from gerrymend.inference.generalisation import generalisation
 from gerrymend.inference.held_out import measure_held_out
 from gerrymend.inference.intervals import simultaneous_intervals
@@ -45,6 +46,7 @@ def check_settings(
     top: Any,
     random_state: Any,
     features: Any = None,
+    n_jobs: Any = None,
 ) -> dict[str, Any]:
     """What examine() takes beside tallies, checked before any data is read."""
     return {
@@ -57,6 +59,7 @@ def check_settings(
         "top": check_whole(top, "top", low=1, remedy="It is a number of subgroups."),
         "random_state": check_whole(random_state, "random_state", low=0),
         "features": None if features is None else _check_features(features),
+        "n_jobs": check_jobs(n_jobs),
     }
 
 
@@ -93,6 +96,7 @@ def examine(
     random_state: int = 0,
     on_draw: Callable[[int, int], None] | None = None,
     features: tuple[str, ...] | None = None,
+    n_jobs: int | None = None,
 ) -> AuditReport:
     """Audit a tally: what audit() does once the data is summed.
 
@@ -136,6 +140,7 @@ def examine(
             n_permutations=n_permutations,
             seconds=budget,
             random_state=random_state,
+            n_jobs=n_jobs,
             on_draw=on_draw,
         ),
         held_out=None

@@ -2,14 +2,16 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
+from gerrymend._by_thread import heard_warnings
 from gerrymend._sums import Array
 from gerrymend._validation import check_fraction, check_number, check_whole
+from gerrymend._workers import Common, Workers, check_jobs
 from gerrymend.frontier_settings import (
     Setting,
     audited_class,
@@ -86,7 +88,8 @@ def pareto_frontier(
     min_group_size : int, default=10
         Groups with fewer rows that count, inside or outside, are not described.
     n_jobs : int, optional
-        Processes, through joblib. The result is the same, unless the budget ends a proof.
+        Workers, through joblib and whatever backend it is configured to use, which share the cores
+        between them. The result is the same, unless the budget ends a proof.
     random_state : int, RandomState or None
         Seeds all models alike, and the rows that are held out; the classifier's own by default.
     on_point : callable, optional
@@ -126,6 +129,7 @@ def pareto_frontier(
     >>> frontier.model(0.02).gamma
     0.02
     """
+    n_jobs = check_jobs(n_jobs)
     seed = one_seed(estimator, random_state)
     settings = every_setting(estimator, notions, estimators, seed, marginal=marginal)
     how = {
@@ -160,10 +164,14 @@ def pareto_frontier(
     points: list[FrontierPoint] = []
     asked = len(settings) * len(levels)
     try:
-        for point in _points(settings, levels, samples, how, data, n_jobs):
-            points.append(point)
-            if on_point is not None:
-                on_point(point, asked)
+        with (
+            Workers(n_jobs) as workers,
+            closing(_points(settings, levels, samples, how, data, workers)) as done,
+        ):
+            for point in done:
+                points.append(point)
+                if on_point is not None:
+                    on_point(point, asked)
     except KeyboardInterrupt:
         if not points:
             raise
@@ -209,17 +217,16 @@ def _points(
     samples: Sequence[Rows],
     how: dict[str, Any],
     data: Mapping[str, str],
-    n_jobs: int | None,
-) -> Iterator[FrontierPoint]:
-    """As many settings at once as there are processes; then their audits, each on its own.
+    workers: Workers,
+) -> Generator[FrontierPoint, None, None]:
+    """As many settings at once as there are workers; then their audits, each on its own.
 
-    So points are done early, and a single setting keeps all processes busy too.
+    So points are done early, and a single setting keeps all workers busy too.
     """
-    workers = Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1)
-    at_once = effective_n_jobs(n_jobs)
-    for start in range(0, len(settings), at_once):
-        batch = settings[start : start + at_once]
-        paths = list(workers(delayed(_train)(one.classifier, gammas, samples) for one in batch))
+    rows, audited = Common(samples), Common([one.without_features() for one in samples])
+    for start in range(0, len(settings), workers.number):
+        batch = settings[start : start + workers.number]
+        paths = list(workers(_train, [(rows, one.classifier, gammas) for one in batch]))
         heard = [
             (f"MARGINAL, for contrast: {words}" if setting.contrast else words, category)
             for setting, path in zip(batch, paths, strict=True)
@@ -232,42 +239,44 @@ def _points(
             for setting, path in zip(batch, paths, strict=True)
             for game in range(len(gammas))
         ]
-        audits = workers(
-            delayed(_measure)(
-                samples, path.probabilities[game],
-                how | {"notion": setting.classifier.notion, "gamma": gammas[game]},
-            )
+        tasks = [
+            (audited, path.probabilities[game],
+             how | {"notion": setting.classifier.notion, "gamma": gammas[game]})
             for setting, path, game in games
-        )  # fmt: skip
-        for (setting, path, game), measured in zip(games, audits, strict=True):
-            code = setting.code(gammas, gammas[game], data)
-            yield _point(setting, path, gammas[game], path.models[game], measured, code)
+        ]  # fmt: skip
+        with closing(workers(_measure, tasks)) as audits:
+            for (setting, path, game), measured in zip(games, audits, strict=True):
+                code = setting.code(gammas, gammas[game], data)
+                yield _point(setting, path, gammas[game], path.models[game], measured, code)
 
 
-def _train(classifier: ParityClassifier, gammas: list[float], samples: Sequence[Rows]) -> _Path:
+def _train(
+    samples: Common[Sequence[Rows]], classifier: ParityClassifier, gammas: list[float]
+) -> _Path:
     """A path; warnings are carried along, as those of another process would not be heard."""
-    train = samples[0]
+    train = samples.value[0]
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with heard_warnings() as heard:
         models = classifier.fit_path(
             train.features, train.labels, gammas=gammas,
             sensitive_features=train.protected, sample_weight=train.weight,
         )  # fmt: skip
     seconds = time.perf_counter() - start
     probabilities = [
-        [model.predict_proba(sample.features)[:, 1] for sample in samples] for model in models
+        [model.predict_proba(sample.features)[:, 1] for sample in samples.value] for model in models
     ]
     return _Path(
-        models, probabilities, seconds, [(str(one.message), one.category) for one in caught]
+        models, probabilities, seconds, [(str(one.message), one.category) for one in heard]
     )
 
 
 def _measure(
-    samples: Sequence[Rows], probabilities: list[Array], how: dict[str, Any]
+    samples: Common[Sequence[Rows]], probabilities: list[Array], how: dict[str, Any]
 ) -> list[OnRows]:
     """Error and audit of one model on each sample."""
-    return [OnRows.measure(rows, p, how) for rows, p in zip(samples, probabilities, strict=True)]
+    return [
+        OnRows.measure(rows, p, how) for rows, p in zip(samples.value, probabilities, strict=True)
+    ]
 
 
 def _point(

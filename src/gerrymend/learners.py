@@ -5,7 +5,6 @@ so that with no fairness pressure it is ±1: an estimator then sees the very pro
 have been given on its own.
 """
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._indexing import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from gerrymend._by_thread import heard_warnings
 from gerrymend._projection import TIE, Projection
 from gerrymend._sums import Array
 from gerrymend.cuts import best_cuts
@@ -275,8 +275,7 @@ def check_uses_weights(estimator: Any, X: Any) -> None:
     for heavy in (0, 1):
         weight = np.where(label == heavy, 1000.0, 1.0)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with heard_warnings():  # of rows that stand for none
                 decided.append(fit_weighted(clone(estimator), rows, label, weight).predict(rows))
         except Exception:  # too few rows for it, perhaps; if not, its own fit will say so
             return

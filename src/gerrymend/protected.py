@@ -287,6 +287,8 @@ def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
 
 def _column(name: str, values: Any, argument: str) -> Column:
     """Decide what kind of attribute the values are, and encode them."""
+    if isinstance(values, Column):
+        return values
     where = f"Column {name!r} of {argument}"
     if is_series(values):
         values = nw.from_native(values, series_only=True)

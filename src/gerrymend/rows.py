@@ -1,7 +1,7 @@
 """Rows to train or to audit on: features, labels, protected attributes and weights together."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -70,6 +70,11 @@ class Rows:
                 f"both labels are on both sides: {error}"
             ) from None
         return self._take(np.sort(kept)), self._take(np.sort(out))
+
+    def without_features(self) -> "Rows":
+        """All that an audit needs, the protected attributes as numbers: little to send."""
+        columns = {column.name: column for column in read_columns(self.protected)}
+        return replace(self, features=None, protected=columns)
 
     def _take(self, rows: NDArray[np.intp]) -> "Rows":
         weight = None if self.weight is None else self.weight[rows]

@@ -9,7 +9,6 @@ from gerrymend import FictitiousPlay, LinearThresholds, SubgroupParityClassifier
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from tests.blocks.test_blocks import GAMMAS, problem
 
-# Not in the extra `dev`: a plain install of torch is gigabytes. CI may add the CPU's build.
 torch = pytest.importorskip("torch")
 
 

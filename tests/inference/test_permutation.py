@@ -183,10 +183,10 @@ def test_detectable_is_what_must_be_exceeded():
     tally = tally_of(y, p, attributes)
     part = examined(tally)
     shuffle = CountShuffle(tally, [FALSE_POSITIVE_RATE], part.seen.cells.active)
-    rng = np.random.default_rng([0, 1])
+    dealt = [shuffle.draw(np.random.default_rng([0, 1, draw])) for draw in range(39)]
     draws = [
-        np.abs(part.bound.worst(part.seen.centred(shuffle.draw(rng))).values[0]) / len(y)
-        for _ in range(39)
+        np.abs(part.bound.worst(part.seen.centred(outcomes)).values[0]) / len(y)
+        for outcomes in dealt
     ]
     for n, rank in ((18, None), (19, 1), (39, 2)):
         found = permutation_test(tally, [part], n_permutations=n)

@@ -17,21 +17,22 @@ to decide them all.
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._sums import Array
-from gerrymend.inference.shuffles import obstacle, shuffle_of
+from gerrymend._workers import Common, Workers
+from gerrymend.inference.drawing import rounds
+from gerrymend.inference.shuffles import Shuffle, obstacle, shuffle_of
 from gerrymend.measured import ROUNDING
-from gerrymend.tally import Examined, Tally
+from gerrymend.subgroups.base import BoundClass
+from gerrymend.tally import Examined, NotionTally, Tally
 
 # The level of `detectable`.
 LEVEL = 0.05
-# A block of draws is searched at once; it grows while it is quick, to so many numbers.
-_QUICK_SECONDS = 0.1
-_MOST_NUMBERS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -88,31 +89,35 @@ def permutation_test(
     n_permutations: int,
     seconds: float = math.inf,
     random_state: int = 0,
+    n_jobs: int | None = None,
     on_draw: Callable[[int, int], None] | None = None,
 ) -> PermutationTest:
     """Repeat the search on permuted outcomes.
 
-    Ends after some seconds with the draws it made by then, one at least. `on_draw(done, of)` is
-    called as they are made.
+    Ends after some seconds with the draws it made by then, one a worker at least. Each draw has a
+    seed of its own: who makes it can't matter. `on_draw(done, of)` is called as they are made.
     """
     if reason := obstacle(tally):
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
     families = _families(tally, examined, random_state)
-    done, block = 0, 1
-    while done < n_permutations:
-        start = time.monotonic()
-        draws = range(done, min(done + block, n_permutations))
-        patience = max(0.0, deadline - start) / (n_permutations - done) / len(families)
-        for family in families:
-            family.add(len(draws), patience)
-        done = draws.stop
-        if on_draw is not None:
-            on_draw(done, n_permutations)
-        if time.monotonic() >= deadline:
-            break
-        if time.monotonic() - start < _QUICK_SECONDS:
-            block = max(1, min(2 * block, _MOST_NUMBERS // families[0].width))
+    width, done = families[0].width, 0
+    with Workers(n_jobs) as workers:
+        number = workers.number
+        for blocks in rounds(n_permutations, workers=number, width=width, deadline=deadline):
+            left = max(0.0, deadline - time.monotonic())
+            patience = number * left / (n_permutations - done) / len(families)
+            tasks = [
+                (family.searches, draws, patience, family.asks)
+                for family in families
+                for draws in blocks
+            ]
+            searched = list(workers(_search, tasks))
+            for i, family in enumerate(families):
+                family.add(searched[i * len(blocks) : (i + 1) * len(blocks)])
+            done = blocks[-1].stop
+            if on_draw is not None:
+                on_draw(done, n_permutations)
     return _summary(families, done)
 
 
@@ -150,44 +155,30 @@ class _Family:
     """Notions under one permutation: the observed maximum over them, and that of each draw."""
 
     def __init__(self, tally: Tally, parts: Sequence[Examined], seed: int) -> None:
-        self._parts, self._n = parts, tally.total_weight
-        self._rng = np.random.default_rng([seed, 1])
-        events = [tuple(part.seen.notion.event) for part in parts]
-        self._events = [
-            [i for i, other in enumerate(events) if other == event]
-            for event in dict.fromkeys(events)
-        ]
-        self._shuffles = [
-            shuffle_of(
-                tally, [parts[i].seen.notion for i in which], parts[which[0]].seen.cells.active
-            )
-            for which in self._events
-        ]
+        n = tally.total_weight
         self.width = sum(len(part.seen.residual) for part in parts)
         self.values: list[float] = []
-        self.observed = float(self._largest([part.seen.residual[None] for part in parts])[0])
-        self._exact = all(part.bound.exact for part in parts)
         # The maximum that is known to be one, and the draws that reach it.
-        self._maximum = max(part.bracket.upper_bound for part in parts) / self._n
-        self._reached = 0
-        known = max(abs(float(part.bracket.found.values[0])) for part in parts) / self._n
-        self.decides = self._exact or self._maximum <= known + ROUNDING
+        maximum = max(part.bracket.upper_bound for part in parts) / n
+        known = max(abs(float(part.bracket.found.values[0])) for part in parts) / n
+        exact = all(part.bound.exact for part in parts)
+        self.decides = exact or maximum <= known + ROUNDING
+        self._exact, self._reached = exact, 0
+        searches = _Searches.of(tally, parts, seed, maximum)
+        self.observed = float(searches.largest([part.seen.residual[None] for part in parts])[0])
+        self.searches = Common(searches)
 
-    def add(self, number: int, patience: float) -> None:
-        """Search some more draws; a proof to decide one of them may take `patience` seconds."""
-        residuals = self._residuals(number)
-        values = self._largest(residuals)
-        self.values += values.tolist()
-        for i, value in enumerate(values):
-            if self._exact or not self.decides:
-                return
-            if value >= self._maximum - ROUNDING:
-                self._reached += 1
-                continue
-            reaches = self._reaches([residual[i] for residual in residuals], patience)
-            if reaches is None:
-                self.decides = False
-            self._reached += bool(reaches)
+    @property
+    def asks(self) -> bool:
+        """Whether draws are to be put to a proof."""
+        return self.decides and not self._exact
+
+    def add(self, blocks: Sequence["_Searched"]) -> None:
+        """Hear of some more draws."""
+        for block in blocks:
+            self.values += block.values
+            self._reached += block.reached
+            self.decides &= block.decided
 
     @property
     def at_least(self) -> int:
@@ -195,32 +186,101 @@ class _Family:
         searched = int(np.sum(np.array(self.values) >= self.observed - ROUNDING))
         return max(searched, self._reached) if self.decides else searched
 
-    def _residuals(self, number: int) -> list[Array]:
-        """W of each notion, one draw a row, drawn in turn: their blocks make no difference."""
-        stacks: list[list[Array]] = [[] for _ in self._parts]
-        for _ in range(number):
-            for shuffle, which in zip(self._shuffles, self._events, strict=True):
-                for i, outcomes in zip(which, shuffle.draw(self._rng), strict=True):
+
+class _Searched(NamedTuple):
+    """What came of a block of draws: values, how many reach the maximum, if that was decided."""
+
+    values: list[float]
+    reached: int
+    decided: bool
+
+
+def _search(searches: Common["_Searches"], draws: range, patience: float, prove: bool) -> _Searched:
+    return searches.value.search(draws, patience, prove)
+
+
+@dataclass(frozen=True, eq=False)
+class _Searches:
+    """What it takes to search draws, and no more: it is sent to workers.
+
+    `events` has the notions that share an event, by number, and `shuffles` deals the outcomes of
+    each; `maximum` is the exact one, if it is known.
+    """
+
+    seen: list[NotionTally]
+    bounds: list[BoundClass]
+    events: list[list[int]]
+    shuffles: list[Shuffle]
+    seed: int
+    n: float
+    maximum: float
+
+    @classmethod
+    def of(cls, tally: Tally, parts: Sequence[Examined], seed: int, maximum: float) -> "_Searches":
+        """For notions that are permuted together."""
+        events = [tuple(part.seen.notion.event) for part in parts]
+        together = [
+            [i for i, other in enumerate(events) if other == event]
+            for event in dict.fromkeys(events)
+        ]
+        shuffles = [
+            shuffle_of(
+                tally, [parts[i].seen.notion for i in which], parts[which[0]].seen.cells.active
+            )
+            for which in together
+        ]
+        sums = replace(tally, rows=None)
+        return cls(
+            seen=[replace(part.seen, tally=sums) for part in parts],
+            bounds=[part.bound.quick for part in parts],
+            events=together,
+            shuffles=shuffles,
+            seed=seed,
+            n=tally.total_weight,
+            maximum=maximum,
+        )
+
+    def search(self, draws: range, patience: float, prove: bool) -> _Searched:
+        """Search some draws; a proof to decide one of them may take `patience` seconds."""
+        residuals = self._residuals(draws)
+        values = self.largest(residuals)
+        reached = 0
+        for i, value in enumerate(values) if prove else ():
+            if value >= self.maximum - ROUNDING:
+                reached += 1
+                continue
+            reaches = self._reaches([residual[i] for residual in residuals], patience)
+            if reaches is None:
+                return _Searched(values.tolist(), reached, decided=False)
+            reached += reaches
+        return _Searched(values.tolist(), reached, decided=True)
+
+    def _residuals(self, draws: range) -> list[Array]:
+        """W of each notion, one draw a row."""
+        stacks: list[list[Array]] = [[] for _ in self.seen]
+        for draw in draws:
+            rng = np.random.default_rng([self.seed, 1, draw])
+            for shuffle, which in zip(self.shuffles, self.events, strict=True):
+                for i, outcomes in zip(which, shuffle.draw(rng), strict=True):
                     stacks[i].append(outcomes)
         return [
-            part.seen.centred(np.array(stack))
-            for part, stack in zip(self._parts, stacks, strict=True)
+            seen.centred(np.array(stack)) for seen, stack in zip(self.seen, stacks, strict=True)
         ]
 
-    def _largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
+    def largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
         """What the search finds, the largest over notions, as unfairness."""
         found = [
-            np.abs(part.bound.quick.worst(residual).values)
-            for part, residual in zip(self._parts, residuals, strict=True)
+            np.abs(bound.worst(residual).values)
+            for bound, residual in zip(self.bounds, residuals, strict=True)
         ]
-        largest: Array = np.max(found, axis=0) / self._n
+        largest: Array = np.max(found, axis=0) / self.n
         return largest
 
     def _reaches(self, residuals: Sequence[Array], patience: float) -> bool | None:
         """Whether a subgroup of a draw is as bad as the exact maximum; None if undecided."""
-        limit = (self._maximum - ROUNDING) * self._n
-        for part, residual in zip(self._parts, residuals, strict=True):
-            bracket = part.bound.quick.prove(residual, at_most=limit, seconds=patience)
+        limit = (self.maximum - ROUNDING) * self.n
+        for bound, residual in zip(self.bounds, residuals, strict=True):
+            bracket = bound.prove(residual, at_most=limit, seconds=patience)
             if abs(float(bracket.found.values[0])) > limit:
                 return True
             if bracket.upper_bound > limit:

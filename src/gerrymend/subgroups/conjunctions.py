@@ -1,5 +1,7 @@
 """Conjunctions of values and intervals: the groups that people name, searched exactly."""
 
+from functools import partial
+
 from gerrymend._sums import Array
 from gerrymend._validation import check_choice, check_whole
 from gerrymend.protected import Column
@@ -48,7 +50,7 @@ class Conjunctions(SubgroupClass):
         max_depth = check_whole(self.max_depth, "max_depth", low=1)
         numeric = check_choice(self.numeric, "numeric", ("intervals", "half_lines"))
         bins = check_bins(self.bins)
-        from gerrymend.subgroups.products import ProductSearch, conditions
+        from gerrymend.subgroups.products import ProductSearch
 
         axes = axes_of(columns, weight, event_weight > 0, bins)
         scales = [axis.scale for axis in axes]
@@ -57,12 +59,14 @@ class Conjunctions(SubgroupClass):
         names = ", ".join(scale.name for scale in scales)
         any_number = any(scale.is_number for scale in scales)
         sides = ", on one side of a cut" if numeric == "half_lines" and any_number else ""
-        cuts = cuts_in_words(scales, bins)
-
-        def words(depth: int) -> str:
-            return f"every conjunction of {conditions(depth)} on {names}{cuts}{sides}"
-
+        words = partial(_in_words, on=f"{names}{cuts_in_words(scales, bins)}{sides}")
         return ProductSearch(axes, kinds, max_depth, words)
+
+
+def _in_words(depth: int, on: str) -> str:
+    from gerrymend.subgroups.products import conditions
+
+    return f"every conjunction of {conditions(depth)} on {on}"
 
 
 def check_bins(bins: int | None) -> int | None:

@@ -7,14 +7,13 @@ the ascent.
 import copy
 import math
 import time
-import warnings
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from gerrymend._by_thread import heard_warnings
 from gerrymend._projection import TIE, WeightedColumns, moments, only
 from gerrymend._sums import Array
 from gerrymend.protected import Column
@@ -178,8 +177,7 @@ class GreatCircleSearch(LinearSearch):
         # W sums to 0, so that both signs occur; but for rounding, where all have one outcome.
         if self._z.shape[1] > 1 and residual.min() < 0 < residual.max():
             model = LogisticRegression(C=1e3, max_iter=200)
-            with warnings.catch_warnings():  # a start need not have converged
-                warnings.simplefilter("ignore", ConvergenceWarning)
+            with heard_warnings():  # a start need not have converged
                 model.fit(self._z[counted, :-1], residual[counted] > 0, np.abs(residual[counted]))
             starts.append(np.append(model.coef_[0], model.intercept_[0]))
         return starts

@@ -1,6 +1,7 @@
 """Groups by any set of values of an attribute, intersected over a few attributes."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from gerrymend._sums import Array
 from gerrymend._validation import check_whole
@@ -55,13 +56,13 @@ class ValueSets(SubgroupClass):
         _check_few_values(scales, max_depth)
         kinds = ["interval" if scale.is_number else "set" for scale in scales]
         names = ", ".join(scale.name for scale in scales)
-        cuts = cuts_in_words(scales, bins)
-
-        def words(depth: int) -> str:
-            few = "one attribute" if depth == 1 else f"at most {depth} attributes"
-            return f"every product of value sets of {few}, of {names}{cuts}"
-
+        words = partial(_in_words, of=f"{names}{cuts_in_words(scales, bins)}")
         return ProductSearch(axes, kinds, max_depth, words)
+
+
+def _in_words(depth: int, of: str) -> str:
+    few = "one attribute" if depth == 1 else f"at most {depth} attributes"
+    return f"every product of value sets of {few}, of {of}"
 
 
 def _check_few_values(scales: Sequence[Scale], max_depth: int) -> None:

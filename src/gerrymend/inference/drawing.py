@@ -1,0 +1,29 @@
+"""Draws in rounds: a block for each worker, and larger ones where they are quick."""
+
+import time
+from collections.abc import Iterator
+
+# A block of draws is searched at once; it grows while a round is quick, to so many numbers.
+_QUICK_SECONDS = 0.1
+_MOST_NUMBERS = 2_000_000
+
+
+def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterator[list[range]]:
+    """Blocks of draws, a round at a time, until all are made or it is too late; one round at least.
+
+    `width` is how many numbers a draw has. The last draws are shared evenly.
+
+    >>> [len(blocks) for blocks in rounds(5, workers=2, width=10, deadline=0.0)]
+    [2]
+    """
+    done, size = 0, 1
+    while done < n_draws:
+        start = time.monotonic()
+        size = min(size, -(-(n_draws - done) // workers))
+        stop = min(done + workers * size, n_draws)
+        yield [range(first, min(first + size, stop)) for first in range(done, stop, size)]
+        done = stop
+        if time.monotonic() >= deadline:
+            return
+        if time.monotonic() - start < _QUICK_SECONDS:
+            size = max(1, min(2 * size, _MOST_NUMBERS // width))
