@@ -92,7 +92,7 @@ class Resumable(Protocol):
         ...
 
     def restore(self, state: State) -> None:
-        """Go on from a state; `CannotResumeError` where that would not end as if never interrupted."""
+        """Go on from a state; `CannotResumeError` where the end would not be the same."""
         ...
 
 

@@ -125,14 +125,12 @@ class _PerturbedPlayer(FictitiousPlayer):
 
     def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
         """Collect plays; when there are enough, answer them."""
-        self._random = self._drawing
-        self._votes += decisions
-        self._n_drawn += 1
-        if self._n_drawn == self._n_samples:
+        votes, n_drawn = self._votes + decisions, self._n_drawn + 1
+        if n_drawn == self._n_samples:
+            super().step(self._n_answers + 1, self._auditor.worst(votes, n_drawn), decisions)
             self._n_answers += 1
-            own_answer = self._auditor.worst(self._votes, self._n_drawn)
-            super().step(self._n_answers, own_answer, decisions)
-            self._votes[:] = self._n_drawn = 0
+            votes, n_drawn = np.zeros_like(votes), 0
+        self._votes, self._n_drawn, self._random = votes, n_drawn, self._drawing
 
     def state(self) -> State:
         """The sums, the plays that are not answered yet, and where the noise goes on."""
