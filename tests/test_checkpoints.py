@@ -17,81 +17,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from gerrymend import (
-    FictitiousPlay,
-    LinearThresholds,
-    MarginalParityClassifier,
-    NoRegret,
-    SubgroupParityClassifier,
-    checkpointing,
-)
+from gerrymend import FictitiousPlay, NoRegret, checkpointing
 from gerrymend import _files as files_module
 from gerrymend.auditor import Auditor
 from gerrymend.datasets import make_intersectional
-from gerrymend.learners import EstimatorLearner, LinearLearner
+from gerrymend.learners import LinearLearner
+from tests.cut_short import AUDITS, FITS, A, Stopping, X, Y, assert_same, classifier, fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-DATA = make_intersectional(300, random_state=0)
-X, Y, A = DATA.data, DATA.target, DATA.sensitive_features
-ROUNDS = 14
 TREE = DecisionTreeClassifier(max_depth=2, max_features=1)
 FOREST = RandomForestClassifier(3, max_depth=2)
 
 
-def classifier(estimator, solver="exponentiated_gradient", kind=None, **parameters):
-    if kind is None:
-        listed = solver == "multiplicative_weights"
-        kind = MarginalParityClassifier if listed else SubgroupParityClassifier
-    given = {"gamma": 0.005, "max_iter": ROUNDS, "tol": None, "random_state": 0}
-    if kind is SubgroupParityClassifier:
-        given["subgroups"] = LinearThresholds(search="regression")
-    return kind(estimator, solver=solver, **given | parameters)
-
-
-def fit(model, **data):
-    return model.fit(**{"X": X, "y": Y, "sensitive_features": A} | data)
-
-
-def assert_same(one, other, features=X):
-    """All that a user can see of a model, to the last bit."""
-    np.testing.assert_array_equal(one.predict_proba(features), other.predict_proba(features))
-    np.testing.assert_array_equal(one.weights_, other.weights_)
-    assert len(one.predictors_) == len(other.predictors_)
-    for name in ("round", "error", "unfairness"):
-        np.testing.assert_array_equal(one.history_[name], other.history_[name])
-    assert list(map(str, one.history_["subgroup"])) == list(map(str, other.history_["subgroup"]))
-    for name in ("gap_", "upper_bound_", "certified_", "n_iter_"):
-        assert getattr(one, name) == getattr(other, name)
-    assert one.worst_subgroup_.to_dict() == other.worst_subgroup_.to_dict()
-
-
-class Stopping:
-    """Raises when one of some methods is called for the k-th time; then they are as before."""
-
-    def __init__(self, k, *methods, error=KeyboardInterrupt):
-        self._left, self._methods, self._error = k, methods, error
-
-    def __enter__(self):
-        self._patch = pytest.MonkeyPatch()
-        for owner, name in self._methods:
-            self._patch.setattr(owner, name, self._counting(getattr(owner, name)))
-
-    def __exit__(self, *_):
-        self._patch.undo()
-
-    def _counting(self, method):
-        def counted(*args, **options):
-            self._left -= 1
-            if self._left == 0:
-                raise self._error
-            return method(*args, **options)
-
-        return counted
-
-
-FITS = [(one, name) for one in (LinearLearner, EstimatorLearner) for name in ("best_response", "answers")]  # fmt: skip
-AUDITS = [(Auditor, "worst")]
 SOLVERS = [
     "exponentiated_gradient",
     "fictitious_play",
@@ -99,6 +37,10 @@ SOLVERS = [
     NoRegret(n_samples=3),
     "multiplicative_weights",
 ]
+
+
+def seed_global(seed):
+    np.random.seed(seed)  # noqa: NPY002 (it is what random_state=None draws from)
 
 
 def interrupted_and_resumed(model, stops, where):
@@ -140,12 +82,12 @@ def test_it_can_be_cut_short_anywhere(tmp_path, solver, k):
 def test_draws_are_those_of_the_fit_that_was_cut_short(tmp_path, solver, random_state):
     whole_path, path = tmp_path / "whole", tmp_path / "cut"
     model = classifier(FOREST, solver, random_state=random_state, max_iter=8)
-    np.random.seed(0)
+    seed_global(0)
     whole = fit(model.set_params(checkpoint=whole_path))
-    np.random.seed(0)
+    seed_global(0)
     with Stopping(5, *FITS), pytest.raises(KeyboardInterrupt):
         fit(model.set_params(checkpoint=path))
-    np.random.seed(1)
+    seed_global(1)
     resumed = fit(model)
     assert_same(resumed, whole)
     np.testing.assert_array_equal(resumed.predict(X), whole.predict(X))
@@ -187,19 +129,21 @@ def test_a_path_goes_on_in_whichever_game_it_was(tmp_path, solver, tol, k):
         assert_same(one, other)
 
 
-@pytest.mark.parametrize("subgroups", ["linear", "marginals", "conjunctions", "trees"])
+@pytest.mark.parametrize("subgroups", ["linear", "marginals", "trees"])
 @pytest.mark.parametrize("k", [9, 14, 17])
 def test_a_proof_goes_on(tmp_path, subgroups, k):
+    data = make_intersectional(300, cardinalities=(2, 3), random_state=0)
+    rows = {"X": data.data, "y": data.target, "sensitive_features": data.sensitive_features}
     model = classifier(LogisticRegression(), certify=True, subgroups=subgroups, max_iter=8,
                        gamma=0.02)  # fmt: skip
-    whole = fit(model)
+    whole = fit(model, **rows)
     model.set_params(checkpoint=tmp_path / "fit", checkpoint_every=0.0)
     try:
         with Stopping(k, *AUDITS):
-            fit(model)
+            fit(model, **rows)
     except KeyboardInterrupt:
         assert (tmp_path / "fit").exists()
-    assert_same(fit(model), whole)
+    assert_same(fit(model, **rows), whole, data.data)
 
 
 def test_a_frame_with_categories_weights_and_two_notions(tmp_path):
@@ -221,11 +165,11 @@ class Crashing(DecisionTreeClassifier):
 
     fits_left = 10**9
 
-    def fit(self, *args, **options):
+    def fit(self, X, y, sample_weight=None):
         Crashing.fits_left -= 1
         if Crashing.fits_left == 0:
             raise MemoryError("no more")
-        return super().fit(*args, **options)
+        return super().fit(X, y, sample_weight=sample_weight)
 
 
 def test_an_error_of_the_estimator_costs_a_round(tmp_path):
@@ -250,8 +194,8 @@ def test_ctrl_c_in_the_middle_of_a_round(tmp_path, monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return price(self, *args, **options)
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Auditor, "price", pressed)
+    monkeypatch.setattr(Auditor, "price", pressed)
+    with pytest.raises(KeyboardInterrupt):
         fit(model)
     assert len(model.history_["error"]) == 4  # what had been learned is a model, as without one
     assert_same(fit(model), whole)
@@ -301,9 +245,15 @@ PROCESS = """
 """
 
 
-@pytest.mark.parametrize("kill", ["audit", "write"])
-@pytest.mark.parametrize("solver", ["exponentiated_gradient", "fictitious_play"])
-@pytest.mark.parametrize("estimator", ["LinearRegression()", "DecisionTreeClassifier(max_depth=2)"])
+@pytest.mark.parametrize(
+    ("solver", "estimator", "kill"),
+    [
+        ("exponentiated_gradient", "DecisionTreeClassifier(max_depth=2)", "audit"),
+        ("exponentiated_gradient", "LogisticRegression()", "write"),
+        ("fictitious_play", "LinearRegression()", "audit"),
+        ("fictitious_play", "DecisionTreeClassifier(max_depth=2)", "write"),
+    ],
+)
 def test_a_killed_process_costs_what_was_not_written(tmp_path, solver, estimator, kill):
     """With no time for anything, in the middle of a round, or of a file; then in a new process."""
     script = tmp_path / "process.py"
