@@ -17,11 +17,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from gerrymend import FictitiousPlay, NoRegret, checkpointing
+from gerrymend import FictitiousPlay, LinearThresholds, NoRegret, checkpointing
 from gerrymend import _files as files_module
 from gerrymend.auditor import Auditor
 from gerrymend.datasets import make_intersectional
 from gerrymend.learners import LinearLearner
+from gerrymend.solvers import pool_game
 from tests.cut_short import AUDITS, FITS, A, Stopping, X, Y, assert_same, classifier, fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -129,20 +130,31 @@ def test_a_path_goes_on_in_whichever_game_it_was(tmp_path, solver, tol, k):
         assert_same(one, other)
 
 
-@pytest.mark.parametrize("subgroups", ["linear", "marginals", "trees"])
-@pytest.mark.parametrize("k", [9, 14, 17])
-def test_a_proof_goes_on(tmp_path, subgroups, k):
+@pytest.mark.parametrize("k", [1, 5, 13, 20])
+def test_a_proof_goes_on(tmp_path, k):
+    """The Auditor's weak search leaves it to proofs to find subgroups, twenty of them."""
+    data = make_intersectional(150, cardinalities=(3, 4), n_numeric=1, random_state=0)
+    rows = {"X": data.data, "y": data.target, "sensitive_features": data.sensitive_features}
+    weak = LinearThresholds(restarts=0)
+    model = classifier(LogisticRegression(), certify=True, subgroups=weak, max_iter=2, gamma=0.02)
+    whole = fit(model, **rows)
+    model.set_params(checkpoint=tmp_path / "fit")
+    with Stopping(k, (pool_game, "prove_mixture")), pytest.raises(KeyboardInterrupt):
+        fit(model, **rows)
+    assert_same(fit(model, **rows), whole, data.data)
+    assert whole.certified_
+
+
+@pytest.mark.parametrize("subgroups", ["linear", "value_sets", "trees"])
+def test_every_class_of_subgroups(tmp_path, subgroups):
     data = make_intersectional(300, cardinalities=(2, 3), random_state=0)
     rows = {"X": data.data, "y": data.target, "sensitive_features": data.sensitive_features}
-    model = classifier(LogisticRegression(), certify=True, subgroups=subgroups, max_iter=8,
-                       gamma=0.02)  # fmt: skip
+    model = classifier(LogisticRegression(), subgroups=subgroups)
     whole = fit(model, **rows)
-    model.set_params(checkpoint=tmp_path / "fit", checkpoint_every=0.0)
-    try:
-        with Stopping(k, *AUDITS):
+    model.set_params(checkpoint=tmp_path / "fit")
+    for k in (5, 3):
+        with Stopping(k, *FITS), pytest.raises(KeyboardInterrupt):
             fit(model, **rows)
-    except KeyboardInterrupt:
-        assert (tmp_path / "fit").exists()
     assert_same(fit(model, **rows), whole, data.data)
 
 

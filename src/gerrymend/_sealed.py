@@ -21,10 +21,14 @@ def sealed(name: bytes, version: int, content: bytes) -> bytes:
     >>> opened(b"note", sealed(b"note", 1, b"words")[:-1]).is_whole
     False
     """
+    return b"".join([_first_line(name, version, content), content])
+
+
+def _first_line(name: bytes, version: int, content: bytes) -> bytes:
     start = name + b", format %d" % version
     digest = hashlib.sha256(start)
     digest.update(content)
-    return start + b", sha256 %s\n" % digest.hexdigest().encode() + content
+    return start + b", sha256 %s\n" % digest.hexdigest().encode()
 
 
 def opened(name: bytes, whole: bytes) -> Opened | None:
@@ -33,4 +37,4 @@ def opened(name: bytes, whole: bytes) -> Opened | None:
     if line is None:
         return None
     version, content = int(line[1]), whole[line.end() :]
-    return Opened(version, content, sealed(name, version, content) == whole)
+    return Opened(version, content, _first_line(name, version, content) == line[0])

@@ -64,7 +64,7 @@ class Packer:
         page = _Page(self._archives, self._contents)
         form = json.dumps(page.form(state), separators=(",", ":")).encode()
         self._archives, self._contents = page.archives, page.contents
-        return form + b"\n" + b"".join(page.parts)
+        return b"".join([form, b"\n", *page.parts])
 
 
 class _Page:
@@ -175,14 +175,15 @@ def skops_io() -> ModuleType:
     return skops.io
 
 
-def unpack(content: bytes, trusted: Trusted = set) -> Any:
-    """The state that was packed.
+def unpack(content: bytes, trusted: Trusted = set, *, start: int = 0) -> Any:
+    """The state that was packed, and is in the content from `start` on.
 
     Estimators may be of types that skops trusts and of those that `trusted` names; it is asked if
     there are others. UntrustedError where it doesn't name them.
     """
-    form, _, parts = content.partition(b"\n")
-    return _Reading(memoryview(parts), trusted).value(json.loads(form))
+    end = content.index(b"\n", start)  # content is not copied: it can be large
+    form = json.loads(content[start:end])
+    return _Reading(memoryview(content)[end + 1 :], trusted).value(form)
 
 
 class UntrustedError(ValueError):

@@ -101,9 +101,11 @@ class FitCheckpoint:
         """Restore what was kept of the game, if anything was."""
         if self._kept is None:
             return
-        _, _, state = self._kept.partition(b"\n")
         try:
-            game.restore(unpack(state, lambda: types_in(self.example())))
+            start = self._kept.index(b"\n") + 1
+            state = unpack(self._kept, lambda: types_in(self.example()), start=start)
+            self._kept = None
+            game.restore(state)
         except CannotResumeError as error:
             raise CheckpointError(f"{self._argument} {error}, {_OR_ANEW}") from None
         except UntrustedError as error:
@@ -114,7 +116,6 @@ class FitCheckpoint:
             ) from None
         except Exception as error:  # a forged file can fail in any way
             raise self._unreadable(error) from error
-        self._kept = None
 
     def reached(self, state: Callable[[], State]) -> None:
         """The game has come so far; it is written if it is time to.
@@ -162,7 +163,7 @@ class FitCheckpoint:
             write_whole(self._path, content)
         except OSError as error:
             raise type(error)(f"{self._argument} can't be written: {error}.") from error
-        self._left, self._state, self._wrote_once = content.partition(b"\n")[0], None, True
+        self._left, self._state, self._wrote_once = content[: content.index(b"\n")], None, True
         now = clock()
         self._due = now + (max(self._every, _PATIENCE * (now - start)) if self._every else 0.0)
 
@@ -200,9 +201,8 @@ class FitCheckpoint:
     def _kept_about(self) -> dict[str, Any] | None:
         if self._kept is None:
             return None
-        line, _, _ = self._kept.partition(b"\n")
         try:
-            kept: dict[str, Any] = json.loads(line)
+            kept: dict[str, Any] = json.loads(self._kept[: self._kept.index(b"\n")])
             return {**kept, "seed": int(kept["seed"])}
         except Exception as error:
             raise self._unreadable(error) from error

@@ -91,6 +91,15 @@ class SubgroupParityClassifier(ParityClassifier):
     True
     >>> bool(clf.history_["unfairness"][-1] < 0.0105)
     True
+
+    A fit that is cut short goes on from its checkpoint; one that has ended needs it no more:
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clf = clf.set_params(checkpoint=f"{folder}/fit.checkpoint")
+    ...     clf = clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
+    ...     os.path.exists(clf.checkpoint)
+    False
     """
 
     def __init__(
