@@ -283,6 +283,13 @@ def test_shared_arrays_are_stored_once_and_columns_stay_columns():
     first[0, 0] = -1.0  # and can be changed
 
 
+def test_arrays_of_many_rounds_are_one():
+    for shape in [(), (3,), (2, 3)]:
+        rounds = [np.full(shape, i, dtype=np.float32) for i in range(50)]
+        assert_equal(unpack(Packer().pack(rounds)), rounds)
+    assert len(Packer().pack(rounds)) < 50 * 24 + 100
+
+
 def test_objects_are_never_pickled():
     keys = np.empty(2, dtype=object)
     keys[:] = [(1, (2, 3)), True]

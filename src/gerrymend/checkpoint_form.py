@@ -85,6 +85,8 @@ class _Page:
         if value is None or isinstance(value, bool | int | float | str):
             return value
         if isinstance(value, list):
+            if _can_be_stacked(value):  # those of many rounds, as one array
+                return {"stack": self._array(np.stack(value))}
             return [self.form(one) for one in value]
         if isinstance(value, np.ndarray):
             return self._once(value, self._array)
@@ -166,6 +168,21 @@ class _Page:
         return archive
 
 
+def _can_be_stacked(values: list[Any]) -> bool:
+    """Whether these are arrays of one type and shape, each in the order of its rows."""
+    if len(values) < 2 or not all(type(one) is np.ndarray for one in values):
+        return False
+    first = values[0]
+    return (
+        first.dtype != object
+        and first.ndim > 0
+        and all(
+            one.dtype == first.dtype and one.shape == first.shape and one.flags.c_contiguous
+            for one in values
+        )
+    )
+
+
 def skops_io() -> ModuleType:
     """What writes and reads estimators."""
     try:
@@ -209,6 +226,8 @@ class _Reading:
                 return tuple(self.value(one) for one in parts)
             case {"dict": pairs}:
                 return {self.value(key): self.value(one) for key, one in pairs}
+            case {"stack": array}:
+                return list(self.value(array))
             case {"scalar": array}:
                 return self.value(array)[()]
             case {"bits": [place, shape, order]}:

@@ -4,6 +4,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,6 +113,7 @@ def play(
         player, learner, auditor, np.asarray(gammas, float), C, max_iter, tol, budget, keep_plays
     )
     if checkpoint is not None:
+        games.taking_in = uninterrupted
         checkpoint.resume(games)
     try:
         while games.go_on():
@@ -164,6 +166,8 @@ class _Games:
         self.standing: tuple[_Standing | None, _Standing | None] = (None, None)
         self._ended: dict[int, Ending] = {}
         self._restored: dict[int, Ending] | None = None
+        # Where no state is asked for, what was recorded after the last standing is cut off anyway.
+        self.taking_in: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def go_on(self) -> bool:
         """Whether a round follows: one does, whatever the budget."""
@@ -191,7 +195,7 @@ class _Games:
             now = now._replace(mean_value=mean)
         ended = {} if self._tol is None else self._converged(now, before, self._tol)
 
-        with uninterrupted():
+        with self.taking_in():
             self._player.step(number, answer, decisions)
             if self._keep_plays:
                 self._plays.append(keys)
@@ -291,25 +295,29 @@ class _Games:
             "mean_value": now.mean_value,
             "player": self._player.state(),
             "plays": self._plays,
-            "found": self._found,
-            "records": self._records,
+            "notions": [notion for notion, _ in self._found],
+            "keys": [list(keys) for keys in zip(*(keys for _, keys in self._found), strict=True)],
+            "errors": [error for error, _ in self._records],
+            "unfairness": [unfairness for _, unfairness in self._records],
             "ended": self._ended,
             "endings": self._endings_now(),
         }
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
-        records, votes = state["records"], state["votes"].astype(np.float64)
-        number = len(records)
+        votes, number = state["votes"].astype(np.float64), len(state["errors"])
         if number > self._max_iter:
             raise CannotResumeError(
                 f"has {number} rounds, and max_iter is {self._max_iter}; set it to {number} or more"
             )
         self._start = time.monotonic() - state["seconds"]
         self._player.restore(state["player"])
-        self._plays, self._found, self._records = state["plays"], state["found"], records
+        self._plays = state["plays"]
+        keys = map(list, zip(*state["keys"], strict=True))
+        self._found = list(zip(state["notions"], keys, strict=True))
+        self._records = list(zip(state["errors"], state["unfairness"], strict=True))
         self._ended, self._restored = state["ended"], state["endings"]
-        error, unfairness = records[-1]
+        error, unfairness = self._records[-1]
         none = np.zeros(len(self._gammas), dtype=np.intp)
         answer = Answer(unfairness, none, [], self._auditor.residuals(votes, number))
         last = _Standing(number, self._player.duals, votes, answer, error, state["mean_value"])
