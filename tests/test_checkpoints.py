@@ -369,7 +369,6 @@ def test_max_iter_may_be_raised_on_the_way(tmp_path, solver):
     assert_same(fit(model.set_params(max_iter=20, verbose=1, checkpoint_every=0.0)), whole)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
 def test_a_full_disk_ends_no_fit(tmp_path, monkeypatch):
     whole = fit(classifier(LinearRegression()))
     replace, calls = os.replace, itertools.count(1)

@@ -47,6 +47,19 @@ class FitCheckpoint:
         The file. What is there already must be a checkpoint of the same fit.
     every : float
         Seconds between two writes; 0 writes whenever the game could go on from there.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoint = FitCheckpoint(f"{folder}/fit", every=60.0)
+    ...     checkpoint.reached(lambda: {"round": 1})  # the first is written at once
+    ...     checkpoint.reached(lambda: {"round": 2})
+    ...     print(os.listdir(folder))
+    ...     checkpoint.ended()
+    ...     print(os.listdir(folder))
+    ['fit']
+    []
     """
 
     def __init__(self, path: Any, every: Any) -> None:

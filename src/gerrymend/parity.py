@@ -232,7 +232,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             check_same_length(X=features, y=labels, sensitive_features=protected[0].values)
             weight = check_weights(sample_weight, len(labels))
             self._seed = self._settle_seed(
-                checkpoint, features, labels, protected, weight, gammas=gammas, notion=notions,
+                checkpoint, features, labels, protected, weight, gammas=gammas,
                 estimator=estimator, subgroups=subgroups, solver=solver,
             )  # fmt: skip
             check_uses_weights(estimator, features)
@@ -297,6 +297,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         given |= {name: getattr(self, name) for name in ("C", "tol", "certify")}
         given |= {
             "classifier": type(self).__name__,
+            "notion": [repr(notion) for notion in as_notions(self.notion)],
             "random_state": self.random_state if plain else type(self.random_state).__name__,
         }
         digests = partial(data_digests, features, self.classes_, labels, protected, weight)
