@@ -7,9 +7,9 @@ import numpy as np
 
 from benchmarks.fits import DATASETS, PENALTY, at_hand, fit, searched_unfairness, standardised
 from gerrymend import LinearThresholds
-from gerrymend.solvers import exponentiated_gradient
+from gerrymend.solvers import exponentiated_gradient, pool_game
 
-Game = exponentiated_gradient._Game
+Game = pool_game.PoolGame
 # Of the program's duals in the running mean, for each round.
 _FRESH = 0.25
 
@@ -46,18 +46,22 @@ SCHEMES = {
     "double oracle": (DoubleOracle, 1, _NEVER),
     "smoothed duals": (Smoothed, 1, _NEVER),
     "wave": (Game, 4, _NEVER),
-    "wave and cells": (Game, 4, exponentiated_gradient._CELLS_EVERY),
+    "wave and cells": (Game, 4, pool_game._CELLS_EVERY),
 }
 
 
 def worth(data, gamma, scheme, seed, n_calls, audit_seconds):
     """error + 10·(unfairness − gamma)⁺ after so many calls of the Learner."""
     game, look_every, cells_every = SCHEMES[scheme]
-    patches = {"_Game": game, "_LOOK_EVERY": look_every, "_CELLS_EVERY": cells_every}
+    patches = [
+        (exponentiated_gradient, "PoolGame", game),
+        (pool_game, "_LOOK_EVERY", look_every),
+        (pool_game, "_CELLS_EVERY", cells_every),
+    ]
     X, y, protected = data
     with ExitStack() as stack:
-        for name, value in patches.items():
-            stack.enter_context(mock.patch.object(exponentiated_gradient, name, value))
+        for module, name, value in patches:
+            stack.enter_context(mock.patch.object(module, name, value))
         fitted = fit(
             X, y, protected, gamma=gamma, tol=None, max_iter=n_calls,
             subgroups=LinearThresholds(restarts=None, random_state=seed),

@@ -16,6 +16,7 @@ from gerrymend.cli_training_request import TrainingRequest
 from gerrymend.datasets import make_intersectional
 from gerrymend.table_encoding import make_encoder
 from gerrymend.table_files import write_table
+from tests.cut_short import FITS, Stopping
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "30"]
 USUAL = ["--label", "granted", "--protected", "race,sex", "--drop", "id", *QUICK]
@@ -384,6 +385,38 @@ def test_an_interruption_exits_with_130(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(TrainingRequest, "prepare", interrupted)
     done = fit(folder / "people.csv", *USUAL, "--out", tmp_path / "m.skops")
     assert done == (130, "", "Interrupted.\n")
+
+
+def test_the_same_command_goes_on_from_a_checkpoint(folder, tmp_path, monkeypatch):
+    kept, out = tmp_path / "fit.checkpoint", tmp_path / "m.skops"
+    command = [folder / "people.csv", *USUAL, "--out"]
+    whole = tmp_path / "whole.skops"
+    assert fit(*command, whole)[0] in (0, 1)
+    with Stopping(4, *FITS):
+        code, _, err = fit(*command, out, "--checkpoint", kept)
+    assert code == 130
+    assert err.endswith(
+        f"The training is kept in {kept}: the same command goes on.\nInterrupted.\n"
+    )
+    assert kept.exists()
+    assert not out.exists()
+    assert_refused(
+        fit(*command, out, "--checkpoint", kept, "--gamma", 0.5),
+        "--checkpoint=.* is of a fit with other parameters: .*0.01 and is 0.5",
+    )
+    code, _, err = fit(*command, out, "--checkpoint", kept)
+    assert code in (0, 1), err
+    assert not kept.exists()
+    rows = pl.read_csv(folder / "people.csv")
+    loaded = load_model(out), load_model(whole)
+    one, other = (model.predict_proba(rows.select(model.feature_names_in_)) for model in loaded)
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_checkpoint_is_a_file_of_its_own(folder, tmp_path):
+    command = [folder / "people.csv", *USUAL, "--out", tmp_path / "m.skops", "--checkpoint"]
+    assert_refused(fit(*command, tmp_path / "m.skops"), "--checkpoint .* by this command already")
+    assert_refused(fit(*command, tmp_path / "no" / "fit"), "--checkpoint .* can't be written")
 
 
 def test_the_examples_in_the_help_can_be_pasted(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gerrymend.auditing import audit
     from gerrymend.checker import CheckResult, check_report
+    from gerrymend.checkpointing import CheckpointError
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.counting import audit_counts
     from gerrymend.derandomizing import DerandomizationCost
@@ -65,6 +66,7 @@ _HOME = {
     "save_model": "saving",
     "load_model": "saving",
     "ModelFileError": "saving",
+    "CheckpointError": "checkpointing",
     "FairnessNotion": "notions",
     "FictitiousPlay": "solvers",
     "NoRegret": "solvers",
@@ -89,6 +91,7 @@ __all__ = [
     "AuditReport",
     "Bootstrap",
     "CheckResult",
+    "CheckpointError",
     "Conjunctions",
     "ConvergenceDisplay",
     "DerandomizationCost",

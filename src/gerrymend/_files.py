@@ -16,7 +16,10 @@ def write_whole(path: Path, content: bytes) -> None:
         raise FileExistsError(f"path {str(path)!r} is there, and is no file; name another.")
     part = _beside(target)
     try:
-        part.write_bytes(content)
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # or a power failure could leave the name without the content
         os.replace(part, target)
     finally:
         with contextlib.suppress(OSError):  # gone after a success

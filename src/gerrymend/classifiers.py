@@ -51,6 +51,14 @@ class SubgroupParityClassifier(ParityClassifier):
         Seeds the draws of `predict`, and the estimator.
     verbose : int, default=0
         1 logs progress to the logger "gerrymend", about once a second.
+    checkpoint : path or None, default=None
+        A file in which the fit is kept while it runs: from time to time, on Ctrl-C, and when an
+        error ends it. The same call, also in a new process, then goes on from there and ends as if
+        it had never stopped, to the last bit. It is removed when the fit has ended. See
+        docs/long_runs.md. Needs skops: `pip install 'gerrymend[save]'`.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint, the first after the first round; 0 writes
+        after every round. It waits longer where writing would take more than a tenth of the time.
 
     Attributes
     ----------
@@ -83,6 +91,15 @@ class SubgroupParityClassifier(ParityClassifier):
     True
     >>> bool(clf.history_["unfairness"][-1] < 0.0105)
     True
+
+    A fit that is cut short goes on from its checkpoint; one that has ended needs it no more:
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clf = clf.set_params(checkpoint=f"{folder}/fit.checkpoint")
+    ...     clf = clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
+    ...     os.path.exists(clf.checkpoint)
+    False
     """
 
     def __init__(
@@ -101,6 +118,8 @@ class SubgroupParityClassifier(ParityClassifier):
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.estimator = estimator
         self.notion = notion
@@ -115,6 +134,8 @@ class SubgroupParityClassifier(ParityClassifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def _subgroup_class(self) -> SubgroupClass:
         if self.subgroups == "linear":  # asked often
@@ -156,6 +177,8 @@ class MarginalParityClassifier(ParityClassifier):
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> None:
         self.estimator = estimator
         self.notion = notion
@@ -169,6 +192,8 @@ class MarginalParityClassifier(ParityClassifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     def _subgroup_class(self) -> SubgroupClass:
         return as_subgroup_class("marginals")

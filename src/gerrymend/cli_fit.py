@@ -29,6 +29,7 @@ from gerrymend.cli_parts import (
 from gerrymend.cli_training_options import (
     FILE,
     TRAINING,
+    Checkpoint,
     Drop,
     ExcludeProtected,
     Features,
@@ -88,6 +89,7 @@ def add_to(app: typer.Typer) -> None:
         out: Annotated[Path, option(
             "The model is written here, as a file of skops.", FILE, metavar="MODEL",
             show_default=False)],
+        checkpoint: Checkpoint = None,
         report: Report = None,
         separator: Separator = None,
         missing: Missing = None,
@@ -126,11 +128,16 @@ def add_to(app: typer.Typer) -> None:
             "separator": separator,
             "missing": tuple(missing or ()),
         }
-        raise typer.Exit(run(options, estimator, certify, out, report))
+        raise typer.Exit(run(options, estimator, certify, out, report, checkpoint))
 
 
 def run(
-    options: dict[str, Any], estimator: str, certify: bool, out: Path, page: Path | None = None
+    options: dict[str, Any],
+    estimator: str,
+    certify: bool,
+    out: Path,
+    page: Path | None = None,
+    checkpoint: Path | None = None,
 ) -> int:
     """Train, save, audit, print, and say with which code to exit."""
 
@@ -138,13 +145,22 @@ def run(
         request = TrainingRequest(**options)
         check_target(out, "--out", request.file)
         check_page(page, out, request.file)
+        check_target(checkpoint, "--checkpoint", out, page, request.file)
         with (
             notes(console, request.in_options),
             progress(console, f"Reading {request.file}") as say,
         ):
             prepared = request.prepare()
             try:
-                fitted = _fit(request, prepared, estimator, certify, out, say, page is not None)
+                classifier = _trained(request, prepared, estimator, certify, checkpoint, say)
+                fitted = _saved_and_audited(
+                    request, prepared, classifier, estimator, out, say, page is not None
+                )
+            except KeyboardInterrupt:
+                if checkpoint is not None and checkpoint.exists():
+                    words = f"The training is kept in {checkpoint}: the same command goes on."
+                    console.print(words, markup=False, soft_wrap=True)
+                raise
             except (TypeError, ValueError) as error:
                 raise ValueError(request.in_options(str(error))) from None
         show(Output(highlight=False), fitted, request)
@@ -156,31 +172,43 @@ def run(
     return guarded(work)
 
 
-def _fit(
+def _trained(
     request: TrainingRequest,
     prepared: Prepared,
     estimator: str,
     certify: bool,
+    checkpoint: Path | None,
+    say: Say,
+) -> Any:
+    """The classifier, fitted to the encoded columns of the training rows."""
+    more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
+    classifier = request.classifier(
+        estimator, notion=request.notion, verbose=1, checkpoint=checkpoint, **more
+    )
+    classifier.set_params(gamma=request.gammas[0])
+    train = prepared.train
+    with rounds_told(say):
+        return classifier.fit(
+            train.features, train.labels, sensitive_features=train.protected,
+            sample_weight=train.weight,
+        )  # fmt: skip
+
+
+def _saved_and_audited(
+    request: TrainingRequest,
+    prepared: Prepared,
+    classifier: Any,
+    estimator: str,
     out: Path,
     say: Say,
     for_page: bool,
 ) -> Fitted:
-    """Train on encoded columns; what is saved takes the columns as they are in the file."""
+    """What is saved takes the columns as they are in the file."""
     from sklearn.pipeline import Pipeline
 
     from gerrymend.saving import save_model
     from gerrymend.tradeoffs import OnRows
 
-    (gamma,) = request.gammas
-    more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
-    classifier = request.classifier(estimator, notion=request.notion, verbose=1, **more)
-    classifier.set_params(gamma=gamma)
-    train = prepared.train
-    with rounds_told(say):
-        classifier.fit(
-            train.features, train.labels, sensitive_features=train.protected,
-            sample_weight=train.weight,
-        )  # fmt: skip
     say(f"Saving {out}")
     to_trust = save_model(
         Pipeline([("encode", prepared.encoder), ("decide", classifier.mixture_)]), out
@@ -189,7 +217,7 @@ def _fit(
     how = {
         "subgroups": request.subgroup_class,
         "notion": request.notion,
-        "gamma": gamma,
+        "gamma": request.gammas[0],
         "budget": request.budget,
         "min_group_size": request.min_group_size,
         "features": prepared.columns,

@@ -45,6 +45,9 @@ MinGroupSize = Annotated[int, option(
     "Groups with fewer rows that count are not described.", TRAINING, min=1)]  # fmt: skip
 Seed = Annotated[int, option(
     "Seed of the training, of the draws and of what is kept out.", TRAINING, min=0)]  # fmt: skip
+Checkpoint = Annotated[Path | None, option(
+    "Keep the training here while it runs; the same command goes on from it after Ctrl-C.", FILE,
+    metavar="FILE", show_default=False)]  # fmt: skip
 Report = Annotated[Path | None, option(
     "Write a page about it for people, one HTML file that needs no network.", FILE,
     metavar="FILE", show_default=False)]  # fmt: skip

@@ -207,6 +207,7 @@ class TrainingRequest:
             "test_size": "--test-size",
             "random_state": "--seed",
             "certify=True": "--certify",
+            "set checkpoint=None": "leave out --checkpoint",
         }
         subjects = {
             "y": f"--label {self.label}",
@@ -214,5 +215,6 @@ class TrainingRequest:
             "gammas": "--gammas",
             "budget": "--budget",
             "subgroups": "--subgroups",
+            "checkpoint": "--checkpoint",
         }
         return replaced(replaced(message, anywhere, ANYWHERE), subjects, SUBJECT)

@@ -71,6 +71,11 @@ def one_seed(estimator: Any, random_state: Any) -> int:
             f"{estimator!r}. What it trains goes inside: "
             "SubgroupParityClassifier(LogisticRegression())."
         )
+    if estimator.checkpoint is not None:
+        raise ValueError(
+            f"estimator has checkpoint={estimator.checkpoint!r}, which is for one fit, and a "
+            "frontier trains several; set checkpoint=None."
+        )
     state = estimator.random_state if random_state is None else random_state
     if isinstance(state, int | np.integer):
         return int(state)

@@ -5,6 +5,7 @@ so that with no fairness pressure it is ±1: an estimator then sees the very pro
 have been given on its own.
 """
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -64,6 +65,14 @@ class Learner(ABC):
     @abstractmethod
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
         """The mixture of the predictors of these keys, a uniform one without weights."""
+
+    def state(self) -> Any:
+        """What answers depend on besides the costs: as a rule nothing."""
+        return None
+
+    def restore(self, state: Any) -> None:
+        """Go on from a state."""
+        return None
 
 
 class LinearLearner(Learner):
@@ -209,12 +218,24 @@ class ClassificationLearner(EstimatorLearner):
         return LabelPredictor(model)
 
     def _model(self, near_last: bool) -> Any:
-        """A fresh clone; or the last one, where fitting it again starts from its coefficients."""
+        """A fresh clone; or the last one, where fitting it again starts from its coefficients.
+
+        It is copied, so that what `state` has given out is never fitted again.
+        """
         if not near_last or type(self._estimator) is not LogisticRegression:
             return clone(self._estimator)
         if self._last is None:
             self._last = clone(self._estimator).set_params(warm_start=True)
+        self._last = copy.copy(self._last)
         return self._last
+
+    def state(self) -> Any:
+        """The last model, from whose coefficients the next fit may start."""
+        return self._last
+
+    def restore(self, state: Any) -> None:
+        """Start the next fit from that model."""
+        self._last = state
 
 
 def is_linear(estimator: Any) -> bool:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, overload
+from weakref import WeakKeyDictionary
 
 import joblib
 import narwhals as nw
@@ -209,7 +210,7 @@ class Mixture:
         distinct: dict[str, Predictor] = {}
         total: dict[str, float] = {}
         for i, predictor in enumerate(predictors):
-            key = _content(predictor)
+            key = content_of(predictor) or f"id {id(predictor)}"
             distinct.setdefault(key, predictor)
             total[key] = total.get(key, 0.0) + (1.0 if weights is None else float(weights[i]))
         summed = np.array(list(total.values()))
@@ -231,12 +232,23 @@ def _intercept(predictor: Any) -> float:
     return float(predictor.intercept)
 
 
-def _content(predictor: Predictor) -> str:
-    """A text that identical predictors share; one that can't be hashed is like no other."""
+# The content of predictors that came from a file: copies of estimators may hash differently.
+_REMEMBERED: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+
+def content_of(predictor: Predictor) -> str | None:
+    """A text that identical predictors share; None for one that can't be hashed."""
+    if predictor in _REMEMBERED:
+        return _REMEMBERED[predictor]
     try:
         return str(joblib.hash(predictor))
     except Exception:  # joblib walks any object, and any object can object
-        return f"id {id(predictor)}"
+        return None
+
+
+def remember_content(predictor: Predictor, content: str) -> None:
+    """Let a predictor be told by the content of the one that it is a copy of."""
+    _REMEMBERED[predictor] = content
 
 
 def row_draws(X: Any, seed: int) -> Any:
@@ -253,12 +265,12 @@ def row_draws(X: Any, seed: int) -> Any:
     state = _scramble(np.array([seed], dtype=np.int64))
     if xp is not np:
         state = xp.asarray(state, device=device(X))
-    for words in _words(X):
+    for words in words_of_columns(X):
         state = _scramble(state ^ words)
     return xp.asarray(_shifted(state, 11), dtype=xp.float64) * 2.0**-53
 
 
-def _words(X: Any) -> Iterator[Any]:
+def words_of_columns(X: Any) -> Iterator[Any]:
     """Each column as 64-bit words; equal values have equal words in every container.
 
     They are signed, as torch computes with no others.

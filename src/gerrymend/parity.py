@@ -1,7 +1,6 @@
 """What both classifiers share: validate, assemble, play, store."""
 
 import math
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -10,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from gerrymend._arrays import check_dispatch, is_dask_collection, is_device_array
+from gerrymend._arrays import check_dispatch, in_words, is_dask_collection, is_device_array
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
@@ -37,7 +35,10 @@ from gerrymend.callbacks import (
     everyone,
     with_callbacks,
 )
+from gerrymend.checkpointing import FitCheckpoint
+from gerrymend.convergence import warn_unless_converged
 from gerrymend.features import FeatureReader
+from gerrymend.fit_identity import data_digests
 from gerrymend.learners import Learner, check_estimator_kind, check_uses_weights, make_learner
 from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
 from gerrymend.notions import FairnessNotion, as_notions
@@ -202,6 +203,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         notions, solver = as_notions(self.notion), as_solver(self.solver)
         subgroups = self._subgroup_class()
         estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
+        checkpoint = self._open_checkpoint(X)
         check_dispatch(X, "X")
         if in_blocks := is_device_array(X) or is_dask_collection(X):
             check_fast_path(
@@ -230,14 +232,20 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             labels = self._read_labels(y)
             check_same_length(X=features, y=labels, sensitive_features=protected[0].values)
             weight = check_weights(sample_weight, len(labels))
+            self._seed = self._settle_seed(
+                checkpoint, features, labels, protected, weight, gammas=gammas,
+                estimator=estimator, subgroups=subgroups, solver=solver,
+            )  # fmt: skip
             check_uses_weights(estimator, features)
-            self._seed = draw_seed(self.random_state)
             learner, auditor, solver = self._bind(
                 estimator, solver, notions, subgroups, features, protected, labels, weight
             )
             game = partial(
                 solver.play, learner, auditor, gammas=gammas, C=C, certify=self.certify, known=known
             )
+            if checkpoint is not None:
+                checkpoint.example = partial(learner.best_response, auditor.base_cost[None])
+                game = partial(game, checkpoint=checkpoint)
         rounds = Rounds.begin(self, max_iter if len(gammas) == 1 else None)
         listeners: list[Callable[[Round], None]] = [] if rounds is None else [rounds]
         if self.verbose:
@@ -246,17 +254,55 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             equilibria = game(
                 max_iter=max_iter, tol=tol, budget=budget, on_round=everyone(listeners)
             )
-        except Interrupted as stop:
-            if len(stop.equilibria) == 1:
+        except BaseException as stop:
+            if isinstance(stop, Interrupted) and len(stop.equilibria) == 1:
                 self._store(stop.equilibria[0])
+            if checkpoint is not None:
+                checkpoint.cut_short(stop)
             raise
         if rounds is not None:
             rounds.end()
         for equilibrium in equilibria:
-            _warn_unless_converged(
+            warn_unless_converged(
                 equilibrium, C=C, tol=tol, max_iter=max_iter, certify=self.certify
             )
+        if checkpoint is not None:
+            checkpoint.ended()
         return equilibria
+
+    def _open_checkpoint(self, X: Any) -> FitCheckpoint | None:
+        if self.checkpoint is None:
+            return None
+        if is_device_array(X) or is_dask_collection(X):
+            raise ValueError(
+                f"checkpoint={self.checkpoint!r} is given, and X is {in_words(X)}, for which there "
+                "are none; set checkpoint=None, or pass NumPy arrays."
+            )
+        return FitCheckpoint(self.checkpoint, self.checkpoint_every)
+
+    def _settle_seed(
+        self,
+        checkpoint: FitCheckpoint | None,
+        features: Any,
+        labels: NDArray[np.intp],
+        protected: Columns,
+        weight: Array,
+        **given: Any,
+    ) -> int:
+        """The seed of this fit, or of the one that it goes on with."""
+        draw = partial(draw_seed, self.random_state)
+        if checkpoint is None:
+            return draw()
+        # A generator has moved on since; what was drawn from it is in the checkpoint.
+        plain = self.random_state is None or isinstance(self.random_state, int | np.integer)
+        given |= {name: getattr(self, name) for name in ("C", "tol", "certify")}
+        given |= {
+            "classifier": type(self).__name__,
+            "notion": [repr(notion) for notion in as_notions(self.notion)],
+            "random_state": self.random_state if plain else type(self.random_state).__name__,
+        }
+        digests = partial(data_digests, features, self.classes_, labels, protected, weight)
+        return checkpoint.identify(given, digests, protected, draw)
 
     def _read_protected(self, X: Any, features: Any, sensitive_features: Any) -> Columns:
         if sensitive_features is None:
@@ -278,7 +324,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         order, cells = distinct_rows(protected).sorted_by(labels)
         labels, weight = labels[order], weight[order]
         auditor = Auditor(notions, subgroups, cells, labels, weight)
-        if self.random_state is not None:
+        if self.random_state is not None or self.checkpoint is not None:
             _seed_estimator(estimator := clone(estimator), self._seed)
             _seed_estimator(solver := clone(solver), self._seed)
         learner = make_learner(
@@ -350,37 +396,3 @@ def _check_budget(budget: Any, *, certify: bool) -> float:
     if budget is None:
         return 60.0 if certify else math.inf
     return check_number(budget, "budget", low=0.0, above=True, remedy="It is in seconds.")
-
-
-def _warn_unless_converged(
-    equilibrium: Equilibrium, *, C: float, tol: float | None, max_iter: int, certify: bool
-) -> None:
-    """Say what is off, and what would change it."""
-    unfairness, gap, gamma = float(equilibrium.unfairness[-1]), equilibrium.gap, equilibrium.gamma
-    rounds = equilibrium.n_rounds
-    after = f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={gamma:g} the"
-    longer = "budget" if rounds < max_iter else f"max_iter (now {max_iter})"
-    message = ""
-    if certify:
-        if not equilibrium.certified:
-            message = (
-                f"{after} budget ended before a proof: the worst subgroup found has unfairness "
-                f"{unfairness:.4f}, and it is proven only that none exceeds "
-                f"{equilibrium.upper_bound:.4f}. Raise budget, or allow that gamma."
-            )
-    elif tol is not None and unfairness > gamma + min(tol / C, 0.001):
-        message = (
-            f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the least "
-            f"of any mixture on the way is {equilibrium.unfairness.min():.4f}. Raise C (now "
-            f"{C:g}), which is the error that a unit of unfairness may cost; or {longer}, while "
-            f"the gap is large (now {gap:.4f}); or set certify=True, which keeps to gamma at any "
-            "price; or allow a larger gamma."
-        )
-    elif tol is not None and not equilibrium.converged:
-        message = (
-            f"{after} mixture has unfairness {unfairness:.4f}, as it should, but its error may be "
-            f"up to about {gap:.4f} above the least possible. Raise {longer}, or accept it with a "
-            f"larger tol (now {tol:g})."
-        )
-    if message:
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)

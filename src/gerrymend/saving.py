@@ -5,9 +5,7 @@ estimators (`saved_form.py`). The line has the name of the format, its version, 
 all that it is about: itself, up to there, and the archive. Every byte of the file is thus checked.
 """
 
-import hashlib
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gerrymend._files import write_whole
+from gerrymend._sealed import opened, sealed
 from gerrymend._versions import versions
 from gerrymend.mixture_classifier import MixtureClassifier
 from gerrymend.parity import ParityClassifier
@@ -25,7 +24,6 @@ from gerrymend.saved_form import model_of_plain, plain_of_model
 FORMAT_VERSION = 1
 
 _NAME = b"gerrymend model"
-_FIRST_LINE = re.compile(re.escape(_NAME) + rb", format (\d{1,9}), sha256 ([0-9a-f]{64})\n")
 
 # Imputers keep types of numbers, which skops reads off empty arrays, without pickle.
 _HARMLESS = ("numpy.dtype",)
@@ -88,7 +86,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
             "no lambda or local function in it."
         ) from error
     try:
-        write_whole(target, _first_line(archive) + archive)
+        write_whole(target, sealed(_NAME, FORMAT_VERSION, archive))
     except OSError as error:
         raise type(error)(
             f"path={str(path)!r} can't be written to: {error}. Choose a file in a folder that "
@@ -177,11 +175,6 @@ def _rebuilt(plain: dict[str, Any]) -> MixtureClassifier | Pipeline:
     return Pipeline([*steps[:-1], (steps[-1][0], model)]) if steps else model
 
 
-def _first_line(archive: bytes, version: int = FORMAT_VERSION) -> bytes:
-    start = _NAME + b", format %d" % version
-    return start + b", sha256 %s\n" % hashlib.sha256(start + archive).hexdigest().encode()
-
-
 def _check_path(path: Any) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a path; got {path!r}.")
@@ -206,26 +199,24 @@ def _read(path: Any) -> bytes:
 
 def _check_archive(path: Any, content: bytes) -> bytes:
     """The archive, once the first line is right and its checksum the content's."""
-    line = _FIRST_LINE.match(content)
-    if line is None:
+    file = opened(_NAME, content)
+    if file is None:
         raise ModelFileError(
             f"path={str(path)!r} is no model of gerrymend. Pass a file that save_model() wrote; "
             "pickled models are not loaded, as a pickle can run anything."
         )
-    version = int(line[1])
-    if version > FORMAT_VERSION:
+    if file.version > FORMAT_VERSION:
         raise ModelFileError(
-            f"path={str(path)!r} has format {version}, and this gerrymend reads up to "
+            f"path={str(path)!r} has format {file.version}, and this gerrymend reads up to "
             f"{FORMAT_VERSION}; install a newer one: pip install -U 'gerrymend[save]'."
         )
-    archive = content[line.end() :]
-    if _first_line(archive, version) != line[0]:
+    if not file.is_whole:
         raise ModelFileError(
             f"path={str(path)!r} is not as it was saved: its content doesn't have the sha256 in "
             "its first line, so that it was changed or cut short. Copy it again from where it was "
             "saved, or save the model again."
         )
-    return archive
+    return file.content
 
 
 def _check_trusted(path: Any, untrusted: set[str]) -> None:

@@ -4,21 +4,26 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._interrupts import uninterrupted
 from gerrymend._sums import Array
 from gerrymend.auditor import Answer, Auditor
 from gerrymend.learners import Decisions, Keys, Learner
 from gerrymend.solvers.base import (
+    CannotResumeError,
+    Checkpoint,
     Ending,
     Equilibrium,
     GameSolver,
     Interrupted,
     Round,
     RulesByNotion,
+    State,
 )
 from gerrymend.subgroups.base import RuleSequence
 
@@ -56,6 +61,14 @@ class Player(ABC):
     def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
         """Take in a round: the Auditor's answer to the mixture, and the Learner's last play."""
 
+    @abstractmethod
+    def state(self) -> State:
+        """All that `duals` and the steps to come depend on, as of the last step."""
+
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+
 
 class AveragingSolver(GameSolver):
     """A solver that differs from others only in how the Auditor's side is played."""
@@ -82,6 +95,7 @@ def play(
     certify: bool = False,
     known: Sequence[Any] = (),
     on_round: Callable[[Round], None] | None = None,
+    checkpoint: Checkpoint | None = None,
     keep_plays: bool = True,
 ) -> list[Equilibrium]:
     """Play one game for each gamma, all together: a game is a row of every array.
@@ -94,15 +108,20 @@ def play(
             f"{asked} needs solver='exponentiated_gradient', which keeps a pool of predictors; "
             f"got solver={solver!r}."
         )
-    deadline = time.monotonic() + budget
-    games = _Games(solver, learner, auditor, np.asarray(gammas, float), C, tol, keep_plays)
+    player = solver.start(auditor, np.asarray(gammas, float), C)
+    games = _Games(
+        player, learner, auditor, np.asarray(gammas, float), C, max_iter, tol, budget, keep_plays
+    )
+    if checkpoint is not None:
+        games.taking_in = uninterrupted
+        checkpoint.resume(games)
     try:
-        for number in range(1, max_iter + 1):
-            played = games.play_round(number)
+        while games.go_on():
+            played = games.play_round()
             if on_round is not None:
                 on_round(played)
-            if len(games.ended) == len(gammas) or time.monotonic() >= deadline:
-                break
+            if checkpoint is not None:
+                checkpoint.reached(games.state)
     except KeyboardInterrupt:
         if games.standing[1] is None:
             raise
@@ -118,6 +137,7 @@ class _Standing(NamedTuple):
     votes: Array
     answer: Answer
     error: Array
+    mean_value: Array
 
 
 class _Games:
@@ -125,58 +145,74 @@ class _Games:
 
     def __init__(
         self,
-        solver: AveragingSolver,
+        player: Player,
         learner: Learner,
         auditor: Auditor,
         gammas: Array,
         C: float,
+        max_iter: int,
         tol: float | None,
+        budget: float,
         keep_plays: bool,
     ) -> None:
-        self._learner, self._auditor, self._gammas, self._C = learner, auditor, gammas, C
-        self._tol, self._keep_plays = tol, keep_plays
-        self._player = solver.start(auditor, gammas, C)
+        self._start, self._budget, self._max_iter = time.monotonic(), budget, max_iter
+        self._player, self._learner, self._auditor = player, learner, auditor
+        self._gammas, self._C, self._tol, self._keep_plays = gammas, C, tol, keep_plays
         self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
-        self._mean_value = np.zeros(len(gammas))
         self._unperturbed: tuple[Duals, Array] | None = None
         self._plays: list[Keys] = []
         self._found: list[tuple[NDArray[np.intp], list[NDArray[Any]]]] = []
         self._records: list[tuple[Array, Array]] = []
-        # Replaced at once, so that an interrupt leaves a whole round.
         self.standing: tuple[_Standing | None, _Standing | None] = (None, None)
-        self.ended: dict[int, Ending] = {}
+        self._ended: dict[int, Ending] = {}
+        self._restored: dict[int, Ending] | None = None
+        # Where no state is asked for, what was recorded after the last standing is cut off anyway.
+        self.taking_in: Callable[[], AbstractContextManager[None]] = nullcontext
 
-    def play_round(self, number: int) -> Round:
+    def go_on(self) -> bool:
+        """Whether a round follows: one does, whatever the budget."""
+        _, now = self.standing
+        if now is None:
+            return True
+        left = now.number < self._max_iter and len(self._ended) < len(self._gammas)
+        return left and self._seconds() < self._budget
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    def play_round(self) -> Round:
+        """Play a round; until all of it is known nothing changes, so that it is whole or not."""
         _, before = self.standing
-        duals = self._player.duals
+        number, duals = before.number + 1 if before else 1, self._player.duals
         self._auditor.price(duals.pressure, out=self._costs)
         decisions, keys = self._learner.best_response(self._player.perturb(self._costs))
         votes = decisions + before.votes if before else decisions.astype(np.float64)
-        answer = self._auditor.worst(votes, number)
-        now = _Standing(number, duals, votes, answer, self._auditor.error(votes, number))
-        played = Round(number, now.error, answer.unfairness, votes)
-
-        if self._keep_plays:
-            self._plays.append(keys)
-            self._found.append((answer.notion, [found.keys for found in answer.found]))
-        self._records.append((now.error, answer.unfairness))
-        self._player.step(number, answer, decisions)
+        answer, error = self._auditor.worst(votes, number), self._auditor.error(votes, number)
+        mean = before.mean_value if before else np.zeros(len(self._gammas))
+        now = _Standing(number, duals, votes, answer, error, mean)
         if not self._player.duals_are_averages:
-            self._mean_value += (self._learner_value(now, before) - self._mean_value) / number
-        self.standing = (before, now)
-        if self._tol is not None:
-            self._end_converged(now, before, self._tol)
-        return played
+            mean = mean + (self._learner_value(now, before) - mean) / number
+            now = now._replace(mean_value=mean)
+        ended = {} if self._tol is None else self._converged(now, before, self._tol)
 
-    def _end_converged(self, now: _Standing, before: _Standing | None, tol: float) -> None:
+        with self.taking_in():
+            self._player.step(number, answer, decisions)
+            if self._keep_plays:
+                self._plays.append(keys)
+                self._found.append((answer.notion, [found.keys for found in answer.found]))
+            self._records.append((error, answer.unfairness))
+            self.standing, self._restored = (before, now), None
+            self._ended |= ended
+        return Round(number, error, answer.unfairness, votes)
+
+    def _converged(self, now: _Standing, before: _Standing | None, tol: float) -> dict[int, Ending]:
         met = self._penalty(now) <= tol
-        met[list(self.ended)] = False
+        met[list(self._ended)] = False
         # The second look costs a call of the Learner if plays are perturbed, and nothing otherwise.
         for gap in (self._gap, self._bounded_gap):
             if met.any():
                 met &= gap(now, before) <= tol
-        if met.any():
-            self._end(np.flatnonzero(met), converged=True)
+        return self._endings(np.flatnonzero(met), now, before, converged=True)
 
     def _penalty(self, now: _Standing) -> Array:
         penalty: Array = self._C * np.maximum(now.answer.unfairness - self._gammas, 0.0)
@@ -185,7 +221,7 @@ class _Games:
     def _gap(self, now: _Standing, before: _Standing | None) -> Array:
         """What the mixture is worth to the Auditor, less what the Learner can do at best."""
         averages = self._player.duals_are_averages
-        value = self._learner_value(now, before) if averages else self._mean_value
+        value = self._learner_value(now, before) if averages else now.mean_value
         gap: Array = now.error + self._penalty(now) - value
         return gap
 
@@ -219,24 +255,80 @@ class _Games:
         fine = self._auditor.fine(duals.pressure, residuals)
         return error + fine - self._gammas * duals.mass
 
-    def _end(self, games: Iterable[int], *, converged: bool) -> None:
-        """Measure games where they end; the others go on."""
-        before, now = self.standing
-        assert now is not None
+    def _endings(
+        self, games: Iterable[Any], now: _Standing, before: _Standing | None, *, converged: bool
+    ) -> dict[int, Ending]:
+        """Measure games where they end."""
+        ending = [int(game) for game in games]
+        if not ending:
+            return {}
         bounds = self._auditor.upper_bound(now.answer.residuals)
         gaps = self._bounded_gap(now, before)
-        for game in set(map(int, games)) - self.ended.keys():
-            worst = self._auditor.subgroup(now.answer, game, now.votes[game], now.number)
-            self.ended[game] = Ending(
-                now.number, worst, float(bounds[game]), float(gaps[game]), converged
+        worst = [
+            self._auditor.subgroup(now.answer, game, now.votes[game], now.number) for game in ending
+        ]
+        return {
+            game: Ending(now.number, group, float(bounds[game]), float(gaps[game]), converged)
+            for game, group in zip(ending, worst, strict=True)
+        }
+
+    def _endings_now(self) -> dict[int, Ending]:
+        """Where all games end if no round follows."""
+        before, now = self.standing
+        assert now is not None
+        if self._restored is not None:
+            return self._restored | self._ended
+        playing = [game for game in range(len(self._gammas)) if game not in self._ended]
+        return self._endings(playing, now, before, converged=False) | self._ended
+
+    def state(self) -> State:
+        """Where the games stand after the last whole round.
+
+        How they would end there goes with it: the duals and the mixture before that round, which
+        it takes to tell, are of no other use.
+        """
+        _, now = self.standing
+        assert now is not None
+        return {
+            "seconds": self._seconds(),
+            "votes": now.votes.astype(np.min_scalar_type(now.number)),
+            "mean_value": now.mean_value,
+            "player": self._player.state(),
+            "plays": self._plays,
+            "notions": [notion for notion, _ in self._found],
+            "keys": [list(keys) for keys in zip(*(keys for _, keys in self._found), strict=True)],
+            "errors": [error for error, _ in self._records],
+            "unfairness": [unfairness for _, unfairness in self._records],
+            "ended": self._ended,
+            "endings": self._endings_now(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        votes, number = state["votes"].astype(np.float64), len(state["errors"])
+        if number > self._max_iter:
+            raise CannotResumeError(
+                f"has {number} rounds, and max_iter is {self._max_iter}; set it to {number} or more"
             )
+        self._start = time.monotonic() - state["seconds"]
+        self._player.restore(state["player"])
+        self._plays = state["plays"]
+        keys = map(list, zip(*state["keys"], strict=True))
+        self._found = list(zip(state["notions"], keys, strict=True))
+        self._records = list(zip(state["errors"], state["unfairness"], strict=True))
+        self._ended, self._restored = state["ended"], state["endings"]
+        error, unfairness = self._records[-1]
+        none = np.zeros(len(self._gammas), dtype=np.intp)
+        answer = Answer(unfairness, none, [], self._auditor.residuals(votes, number))
+        last = _Standing(number, self._player.duals, votes, answer, error, state["mean_value"])
+        self.standing = (None, last)
 
     def equilibria(self) -> list[Equilibrium]:
-        self._end(range(len(self._gammas)), converged=False)
-        return [self._equilibrium(game) for game in range(len(self._gammas))]
+        """What the games have come to."""
+        endings = self._endings_now()
+        return [self._equilibrium(game, endings[game]) for game in range(len(self._gammas))]
 
-    def _equilibrium(self, game: int) -> Equilibrium:
-        ending = self.ended[game]
+    def _equilibrium(self, game: int, ending: Ending) -> Equilibrium:
         records = self._records[: ending.n_rounds]
         plays = [keys[game] for keys in self._plays[: ending.n_rounds]]
         sources = tuple(notion.subgroups.source for notion in self._auditor.notions)

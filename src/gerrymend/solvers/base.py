@@ -16,7 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,39 @@ class Ending(NamedTuple):
     converged: bool
 
 
+State = dict[str, Any]
+"""What a game can go on from: numbers, text, arrays, estimators and the package's own records, in
+lists, tuples and dicts."""
+
+
+class Resumable(Protocol):
+    """A game, or a part of one, whose state can be taken out and put back."""
+
+    def state(self) -> State:
+        """All that the rounds to come depend on, besides data and parameters."""
+        ...
+
+    def restore(self, state: State) -> None:
+        """Go on from a state; `CannotResumeError` where the end would not be the same."""
+        ...
+
+
+class Checkpoint(Protocol):
+    """Where a game is kept while it is played. What it is kept in no solver knows."""
+
+    def resume(self, game: Resumable) -> None:
+        """Restore what was kept of the game, if anything was."""
+        ...
+
+    def reached(self, state: Callable[[], State]) -> None:
+        """The game has come so far: until the next call, `state` says where it goes on from."""
+        ...
+
+
+class CannotResumeError(ValueError):
+    """Why a game can't go on from a state, and what to do about it."""
+
+
 class GameSolver(BaseEstimator, ABC):
     """How the game is played; described by its parameters alone."""
 
@@ -96,13 +129,14 @@ class GameSolver(BaseEstimator, ABC):
         certify: bool = False,
         known: Sequence[Any] = (),
         on_round: Callable[[Round], None] | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> list[Equilibrium]:
         """Play one game for each gamma.
 
         A game has converged when its gap and its penalty C·(U − γ) are both at most `tol`; it ends
         then, and all end after `max_iter` rounds, or about so many seconds. With tol=None every
         round is played. With `certify` it goes on until the mixture is proven within gamma. It may
-        start from predictors that are `known`.
+        start from predictors that are `known`, and goes on from what `checkpoint` has kept.
         """
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from gerrymend._sums import Array
 from gerrymend.auditor import Auditor
 from gerrymend.learners import Decisions
+from gerrymend.solvers.base import State
 
 # η: a cell that is decided 1 where others are not is worth one error more to the Learner.
 _STEP = 1.0
@@ -53,3 +54,11 @@ class CellPlay:
             strain += _STEP * residual / notion.mass
             if self._n_plays % _START_AGAIN == 0:
                 strain[:] = 0.0
+
+    def state(self) -> State:
+        """The strains as they are now."""
+        return {"strain": [strain.copy() for strain in self._strain], "n_plays": self._n_plays}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self._strain, self._n_plays = state["strain"], state["n_plays"]

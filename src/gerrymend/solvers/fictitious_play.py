@@ -7,6 +7,7 @@ from gerrymend._validation import check_choice
 from gerrymend.auditor import Answer, Auditor
 from gerrymend.learners import Decisions
 from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
+from gerrymend.solvers.base import State
 
 
 class FictitiousPlay(AveragingSolver):
@@ -74,6 +75,7 @@ class FictitiousPlayer(Player):
         self._sums = [np.zeros(shape) for shape in shapes]  # Σ ±C·g, before it is centred
         self._means = [np.zeros(len(gammas)) for _ in shapes]
         self._mass = np.zeros(len(gammas))
+        self._n_steps = 0
         self.duals = self._next = Duals([np.zeros(shape) for shape in shapes], self._mass.copy())
 
     def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
@@ -89,10 +91,31 @@ class FictitiousPlayer(Player):
                     multiplier *= answer.notion == i
                 self._sums[i] += multiplier[:, None] * found.members
                 self._means[i] += multiplier * self._auditor.notions[i].event_share(found.members)
-        scale = 1.0 / (number if self._short else number + 1)
+        self._n_steps = number
+        average = self._average()
+        self.duals, self._next = (self._next, average) if self._lag else (average, average)
+
+    def _average(self) -> Duals:
+        scale = 1.0 / (self._n_steps if self._short else self._n_steps + 1)
         pressure = [
             (total - mean[:, None]) * scale
             for total, mean in zip(self._sums, self._means, strict=True)
         ]
-        average = Duals(pressure, self._mass * scale)
-        self.duals, self._next = (self._next, average) if self._lag else (average, average)
+        return Duals(pressure, self._mass * scale)
+
+    def state(self) -> State:
+        """The sums; with a lag the duals too, which are then those of the round before."""
+        return {
+            "sums": self._sums,
+            "means": self._means,
+            "mass": self._mass,
+            "n_steps": self._n_steps,
+            "lagging": tuple(self.duals) if self._lag else None,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self._sums, self._means, self._mass = state["sums"], state["means"], state["mass"]
+        self._n_steps = state["n_steps"]
+        self._next = self._average()
+        self.duals = Duals(*state["lagging"]) if self._lag else self._next

@@ -6,6 +6,7 @@ from gerrymend._sums import Array
 from gerrymend.auditor import Answer, Auditor
 from gerrymend.learners import Decisions
 from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
+from gerrymend.solvers.base import State
 from gerrymend.subgroups.listed import ListedClass
 
 
@@ -71,6 +72,15 @@ class _WeightsPlayer(Player):
         violation = np.concatenate([signed, -signed], axis=1) - self._gammas[:, None]
         self._violations += violation
         self._squares += np.square(np.abs(violation).max(axis=1))
+        self._set_duals()
+
+    def state(self) -> State:
+        """The violations so far."""
+        return {"violations": self._violations, "squares": self._squares}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self._violations, self._squares = state["violations"], state["squares"]
         self._set_duals()
 
     def _set_duals(self) -> None:

@@ -1,5 +1,6 @@
 """No-regret dynamics: a Learner who follows the perturbed leader, an Auditor who best-responds."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from gerrymend._validation import check_number, check_whole
 from gerrymend.auditor import Answer, Auditor
 from gerrymend.learners import Decisions
 from gerrymend.solvers.averaging import AveragingSolver, Player
+from gerrymend.solvers.base import State
 from gerrymend.solvers.fictitious_play import FictitiousPlayer
 
 
@@ -98,7 +100,7 @@ class _PerturbedPlayer(FictitiousPlayer):
         random: np.random.Generator,
     ) -> None:
         super().__init__(auditor, gammas, C, lag=False, short=False, realised=True)
-        self._n_samples, self._random = n_samples, random
+        self._n_samples, self._random, self._drawing = n_samples, random, random
         self._n_answers = self._n_drawn = 0
         self._votes = np.zeros((len(gammas), len(auditor.base_cost)))
         steepest = [C * float(np.abs(one.slope).max()) / 2 for one in auditor.notions]
@@ -110,19 +112,38 @@ class _PerturbedPlayer(FictitiousPlayer):
         self._half_width = 2.0 * perturbation * np.sqrt(spread * moved)
 
     def perturb(self, costs: Array) -> Array:
-        """Noise anew; the costs are the sum divided by k, so that √k has become 1/√k."""
+        """Noise anew; the costs are the sum divided by k, so that √k has become 1/√k.
+
+        It is drawn from a copy, so that a round which is interrupted is drawn again.
+        """
+        self._drawing = copy.deepcopy(self._random)
         rows = self._auditor.pressed
         half_width = self._half_width / np.sqrt(self._n_answers + 1)
         perturbed = costs.copy()
-        perturbed[:, rows] += self._random.uniform(-half_width, half_width, rows.stop - rows.start)
+        perturbed[:, rows] += self._drawing.uniform(-half_width, half_width, rows.stop - rows.start)
         return perturbed
 
     def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
         """Collect plays; when there are enough, answer them."""
-        self._votes += decisions
-        self._n_drawn += 1
-        if self._n_drawn == self._n_samples:
+        votes, n_drawn = self._votes + decisions, self._n_drawn + 1
+        if n_drawn == self._n_samples:
+            super().step(self._n_answers + 1, self._auditor.worst(votes, n_drawn), decisions)
             self._n_answers += 1
-            own_answer = self._auditor.worst(self._votes, self._n_drawn)
-            super().step(self._n_answers, own_answer, decisions)
-            self._votes[:] = self._n_drawn = 0
+            votes, n_drawn = np.zeros_like(votes), 0
+        self._votes, self._n_drawn, self._random = votes, n_drawn, self._drawing
+
+    def state(self) -> State:
+        """The sums, the plays that are not answered yet, and where the noise goes on."""
+        return super().state() | {
+            "votes": self._votes.astype(np.min_scalar_type(self._n_samples)),
+            "n_drawn": self._n_drawn,
+            "n_answers": self._n_answers,
+            "random": self._random.bit_generator.state,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        super().restore(state)
+        self._votes = state["votes"].astype(np.float64)
+        self._n_drawn, self._n_answers = state["n_drawn"], state["n_answers"]
+        self._random.bit_generator.state = state["random"]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gerrymend._sums import Array
 from gerrymend.auditor import Auditor
 from gerrymend.learners import Decisions
+from gerrymend.solvers.base import State
 from gerrymend.subgroups.rules import Members
 
 # Decisions that are unpacked at once: some megabytes.
@@ -49,7 +50,7 @@ class Pool:
     def add_classifier(self, decisions: Decisions, key: Any) -> int:
         """The number of a classifier, taken in unless one in the pool decides the same."""
         bits = np.packbits(decisions)
-        content = hashlib.blake2b(bits.tobytes()).digest()
+        content = _digest(bits)
         if content in self._known:
             return self._known[content]
         self._known[content] = number = len(self.keys)
@@ -104,3 +105,23 @@ class Pool:
     def _decisions(self, classifiers: slice) -> Array:
         packed = np.array(self._bits[classifiers])
         return np.unpackbits(packed, axis=1, count=self._n_rows).astype(np.float64)
+
+    def state(self) -> State:
+        """All that is in it; arrays are never changed in place, only replaced."""
+        return {
+            "bits": list(self._bits),
+            "keys": list(self.keys),
+            "groups": list(self.groups),
+            "error": self.error,
+            "unfairness": self.unfairness,
+        }
+
+    def restore(self, state: State) -> None:
+        """Have in it what was there, and nothing else."""
+        self._bits, self.keys, self.groups = state["bits"], state["keys"], state["groups"]
+        self.error, self.unfairness = state["error"], state["unfairness"]
+        self._known = {_digest(bits): number for number, bits in enumerate(self._bits)}
+
+
+def _digest(bits: NDArray[np.uint8]) -> bytes:
+    return hashlib.blake2b(bits.tobytes()).digest()

@@ -48,6 +48,11 @@ def watch_training(
             "classifier must be a SubgroupParityClassifier or a MarginalParityClassifier; got "
             f"{classifier!r}. For other models pass their decisions to discrimination_surface()."
         )
+    if classifier.checkpoint is not None:
+        raise ValueError(
+            f"classifier has checkpoint={classifier.checkpoint!r}, and rounds before it would not "
+            "be seen; set checkpoint=None."
+        )
     rate = one_notion(as_notions(classifier.notion if notion is None else notion))
     at = _check_rounds(rounds, check_whole(classifier.max_iter, "max_iter", low=1))
     rows = Rows.read(X, y, sensitive_features, sample_weight)
