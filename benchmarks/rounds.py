@@ -41,9 +41,9 @@ class Game:
         the first over all rows, as least squares of a new cost needs it, or with `event_only` over
         the rows whose cost can change, which is all that our game reads.
         """
-        basis = self.learner._projection.basis
+        basis = self.learner.projection.basis
         rows = self.auditor.pressed if event_only else slice(None)
-        protected = self.auditor.notions[0].subgroups._projection.basis
+        protected = self.auditor.notions[0].subgroups.projection.basis
         rng = np.random.default_rng(0)
         costs = rng.standard_normal((len(self.gammas), basis.shape[1]))
         residuals = rng.standard_normal((len(self.gammas), protected.shape[1]))

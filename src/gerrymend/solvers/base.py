@@ -43,6 +43,18 @@ class Round(NamedTuple):
     votes: Array
 
 
+class Followers:
+    """Listeners who read no votes: a solver may leave these out of the rounds that it tells of."""
+
+    def __init__(self, listeners: Sequence[Callable[[Round], None]]) -> None:
+        self._listeners = listeners
+
+    def __call__(self, played: Round) -> None:
+        """Tell each of them."""
+        for listener in self._listeners:
+            listener(played)
+
+
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
     """What a game came to: the mixture, its history, and its worst subgroup.
