@@ -34,7 +34,8 @@ class Round(NamedTuple):
     """What a callback sees of a round: one game a row.
 
     `votes` is `number` times the probability with which each row is decided 1, in the order of the
-    game's rows: where the mixture is an average of plays, how often it has been decided so.
+    game's rows: where the mixture is an average of plays, how often it has been decided so. For
+    `Followers` it may have no columns.
     """
 
     number: int

@@ -117,6 +117,7 @@ class LinearGames:
                         on_round(Round(number, self._errors[-1], unfairness, no_votes))
                     if last or len(self.ended) == n_games:
                         break
+                check_interrupt()
         except KeyboardInterrupt:
             self._look_outside()
             raise Interrupted(self.equilibria()) from None
@@ -157,8 +158,9 @@ class LinearGames:
 
         From their Σ w·b·d, and Σ k·v with v their Σ w·b·d by cell.
         """
-        overall = self._event_offset + outcomes  # times the event's mass, as the mean of k is over
-        paid: Array = self._duals.offset + pressed - overall * self._duals.mean
+        # Σ k·mass·(mean u): the event's mass cancels between the mean of k and that of u.
+        centre = (self._event_offset + outcomes) * self._duals.mean
+        paid: Array = self._duals.offset + pressed - centre
         return paid * (self._scale(len(self._records)) / self._total)
 
     def _mixture_fine(self) -> Array:
