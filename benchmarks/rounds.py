@@ -1,18 +1,20 @@
 """A round of fictitious play against the bare matrix products that it needs."""
 
+import contextlib
+import copy
 import time
 import tracemalloc
 
 import numpy as np
 from sklearn.linear_model import LinearRegression
 
-from gerrymend import FictitiousPlay, LinearThresholds, SubgroupParityClassifier
+from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.auditor import Auditor
 from gerrymend.learners import LinearLearner
 from gerrymend.mixture import Mixture
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.solvers import play
+from gerrymend.solvers.linear_play import LinearGames
 
 
 class Game:
@@ -25,43 +27,76 @@ class Game:
             [FALSE_POSITIVE_RATE], LinearThresholds("regression"), cells, self.y, weight
         )
         self.learner = LinearLearner(X, weight, self.auditor.base_cost, self.auditor.pressed, order)
-        self.gammas = np.linspace(0.005, 0.02, n_gammas)
+        self.gammas = _gammas(n_gammas)
 
-    def play(self, n_rounds, on_round):
-        """A game of so many rounds."""
-        play(
-            FictitiousPlay(), self.learner, self.auditor, gammas=self.gammas, C=10.0,
-            max_iter=n_rounds, tol=None, on_round=on_round,
-        )  # fmt: skip
+    def with_gammas(self, n_gammas):
+        """The same rows, played for so many gammas."""
+        other = copy.copy(self)
+        other.gammas = _gammas(n_gammas)
+        return other
 
-    def bare_products(self, *, event_only):
+    def play(self, n_rounds, between):
+        """The first rounds of the game that `fit` plays; `between(number)` is called after each.
+
+        Nobody else listens, so that rows outside of the event are looked at now and then, as in
+        `fit`. What a game does at its end is left out.
+        """
+        games = _Watched(self.learner, self.auditor, self.gammas, 10.0, short=False, realised=True)
+        games.between = between
+        with contextlib.suppress(_Enough):
+            games.play(max_iter=n_rounds + 1, tol=None)
+
+    def bare_products(self, rows="least"):
         """The four products of a round, on arrays of the same shapes and layout.
 
-        Two passes over the basis of the features and two over that of the protected attributes;
-        the first over all rows, as least squares of a new cost needs it, or with `event_only` over
-        the rows whose cost can change, which is all that our game reads.
+        Two passes over the basis of the features and two over that of the protected attributes.
+        Those over the features have all rows with rows="all", as least squares of any new cost
+        needs them; with "event" the first has only the rows whose cost can change; with "least"
+        both have: that is what a round of `fit` reads, but for one look at the others in 64 plays.
         """
-        basis = self.learner._projection.basis
-        rows = self.auditor.pressed if event_only else slice(None)
-        protected = self.auditor.notions[0].subgroups._projection.basis
+        basis, event = self.learner.projection.basis, self.auditor.pressed
+        first = slice(None) if rows == "all" else event
+        second = event if rows == "least" else slice(None)
+        protected = self.auditor.notions[0].subgroups.projection.basis
         rng = np.random.default_rng(0)
         costs = rng.standard_normal((len(self.gammas), basis.shape[1]))
         residuals = rng.standard_normal((len(self.gammas), protected.shape[1]))
 
         def run():
-            (costs[:, rows] @ basis[:, rows].T) @ basis
+            (costs[:, first] @ basis[:, first].T) @ basis[:, second]
             (residuals @ protected.T) @ protected
 
         return run
 
 
-def round_against_products(game, n_rounds=5000, chunk=100, *, event_only=False):
+def _gammas(n_gammas):
+    """Next to 0, so that every group is pressed: a round with none would have one product less."""
+    return np.linspace(0.0, 1e-6, n_gammas)
+
+
+class _Enough(Exception):  # noqa: N818
+    """The rounds that were to be timed are played."""
+
+
+class _Watched(LinearGames):
+    """Calls `between` after each round, and after all that `play` does before the next."""
+
+    def _play_round(self, number):
+        if number > 1:
+            self.between(number - 1)
+        super()._play_round(number)
+
+    def _end(self, games, *, converged):
+        raise _Enough
+
+
+def round_against_products(game, n_rounds=5000, chunk=100, *, rows="least"):
     """Median seconds of a round and of its products, in turns through one game."""
-    bare = game.bare_products(event_only=event_only)
+    bare = game.bare_products(rows)
     rounds, products, last = [], [], [time.perf_counter()]
 
-    def on_round(played):
-        if played.number % chunk:
+    def between(number):
+        if number % chunk:
             return
         start = time.perf_counter()
         rounds.append((start - last[0]) / chunk)
@@ -70,8 +105,8 @@ def round_against_products(game, n_rounds=5000, chunk=100, *, event_only=False):
         last[0] = time.perf_counter()
         products.append((last[0] - start) / chunk)
 
-    game.play(n_rounds, on_round)
-    return float(np.median(rounds)), float(np.median(products))
+    game.play(n_rounds, between)
+    return float(np.median(rounds[1:])), float(np.median(products[1:]))
 
 
 def growth_with_rounds(game, n_rounds=20_000):

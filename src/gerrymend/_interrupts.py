@@ -29,14 +29,25 @@ def interruptible(function: Callable[P, T]) -> Callable[P, T]:
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Ctrl-C waits until the end of a round: half of one would leave votes that nobody counted."""
-    if threading.current_thread() is not threading.main_thread():
+    with noted() as check:
         yield
-        return
+    check()
+
+
+@contextmanager
+def noted() -> Iterator[Callable[[], None]]:
+    """Ctrl-C is noted, and raised by what this gives: between rounds, which are then whole."""
     pressed: list[int] = []
+
+    def check() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield check
+        return
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     try:
-        yield
+        yield check
     finally:
         signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt

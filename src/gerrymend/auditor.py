@@ -38,20 +38,20 @@ class NotionAuditor:
         self._cells = cells
         self.rows, cell = self._event_rows(y, weight)
         # Only cells that have rows in the event matter; they are numbered anew.
-        self._active, self._starts, self.cell = np.unique(
+        self._active, self.starts, self.cell = np.unique(
             cell, return_index=True, return_inverse=True
         )
-        self._distinct = len(self._active) == len(cell)
+        self.distinct = len(self._active) == len(cell)
         row_weight = weight[self.rows]
 
         self.slope = notion.slope(y[self.rows])
-        self._weighted_slope = row_weight * self.slope
+        self.weighted_slope = row_weight * self.slope
         self._unit_slope = bool((self.slope == 1.0).all())
-        self._unit_weighted_slope = bool((self._weighted_slope == 1.0).all())
-        self._whole = bool((self._weighted_slope == np.rint(self._weighted_slope)).all())
+        self._unit_weighted_slope = bool((self.weighted_slope == 1.0).all())
+        self.whole = bool((self.weighted_slope == np.rint(self.weighted_slope)).all())
         constant = row_weight * notion.outcome(y[self.rows], np.zeros(len(cell)))
-        self._offset = total_by_cell(self.cell, constant, len(self._active))
-        self._has_offset = bool(self._offset.any())
+        self.offset = total_by_cell(self.cell, constant, len(self._active))
+        self._has_offset = bool(self.offset.any())
         self.mass = total_by_cell(self.cell, row_weight, len(self._active))
         self._mass_share = self.mass / self.mass.sum()
         self._ones = np.ones(len(self.mass))
@@ -82,19 +82,19 @@ class NotionAuditor:
         """
         weighted = votes[:, self.rows]
         if not self._unit_weighted_slope:
-            weighted = weighted * self._weighted_slope
-        if not self._whole or n_votes is None:
+            weighted = weighted * self.weighted_slope
+        if not self.whole or n_votes is None:
             weighted = np.stack([exactly_summable(model) for model in weighted])
-        if not self._distinct:
-            weighted = np.add.reduceat(weighted, self._starts, axis=1)
+        if not self.distinct:
+            weighted = np.add.reduceat(weighted, self.starts, axis=1)
         outcomes = weighted * (1.0 if n_votes is None else 1.0 / n_votes)
         if self._has_offset:
-            outcomes += self._offset
+            outcomes += self.offset
         return outcomes
 
     def spread(self, pressure: Array) -> Array:
         """b·pressure for each row in the event, from pressure by cell."""
-        by_row = pressure if self._distinct else np.take(pressure, self.cell, axis=1)
+        by_row = pressure if self.distinct else np.take(pressure, self.cell, axis=1)
         return by_row if self._unit_slope else by_row * self.slope
 
     def residuals(self, votes: Array, n_votes: int | None) -> Array:
@@ -154,7 +154,7 @@ class Auditor:
         self.base_cost: Array = 1.0 - 2.0 * y.astype(np.float64)
         self.pressed = self._pressed_rows()
         # err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), p⟩ / n
-        self._error_of_zero = total(weight * y) / self.total_weight
+        self.error_of_zero = total(weight * y) / self.total_weight
         self._error_slope = weight * self.base_cost / self.total_weight
 
     def _pressed_rows(self) -> slice:
@@ -202,7 +202,7 @@ class Auditor:
 
     def error(self, votes: Array, n_votes: int) -> Array:
         """Weighted error of each model."""
-        error: Array = self._error_of_zero + votes @ self._error_slope / n_votes
+        error: Array = self.error_of_zero + votes @ self._error_slope / n_votes
         return error
 
     def price(self, pressure: Sequence[Array], out: Array) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gerrymend.solvers import Round
+from gerrymend.solvers.base import Followers
 
 logger = logging.getLogger("gerrymend")
 
@@ -77,16 +78,9 @@ def end_fit(estimator: Any, **training_data: Any) -> None:
         )
 
 
-def everyone(listeners: Sequence[Callable[[Round], None]]) -> Callable[[Round], None] | None:
-    """One listener for several; None for none, as a round takes time to tell."""
-    if not listeners:
-        return None
-
-    def tell(played: Round) -> None:
-        for listener in listeners:
-            listener(played)
-
-    return tell
+def everyone(listeners: Sequence[Callable[[Round], None]]) -> Followers | None:
+    """One listener for several, who read no votes; None for none, as a round takes time to tell."""
+    return Followers(listeners) if listeners else None
 
 
 class Progress:

@@ -86,35 +86,35 @@ class LinearLearner(Learner):
         pressed: slice,
         order: NDArray[np.intp] | None = None,
     ) -> None:
-        self._projection = Projection(X, weight, order)
+        self.projection = Projection(X, weight, order)
         self._X, self._order = X, slice(None) if order is None else order
-        self._pressed, self._row_weight = pressed, weight
+        self._pressed, self.row_weight = pressed, weight
         self._weight = None if (weight == 1.0).all() else weight[pressed]
         # Rows that are never pressed bring the same to the product in every round.
         fixed = weight * base_cost
         fixed[pressed] = 0.0
-        self._fixed_coordinates = self._projection.coordinates(fixed[None])
+        self._fixed_coordinates = self.projection.coordinates(fixed[None])
 
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
         """Two products with the basis, for all rows of costs at once."""
         pressed = costs[:, self._pressed]
         if self._weight is not None:
             pressed = pressed * self._weight
-        coordinates = self._projection.coordinates(pressed, self._pressed)
+        coordinates = self.projection.coordinates(pressed, self._pressed)
         coordinates += self._fixed_coordinates
         # Rows come sorted by label, so the first and the last nearly always settle it.
         if not (costs[:, 0] * costs[:, -1] < 0).all():
-            coordinates[costs.max(axis=1) <= 0] = -self._projection.one
-            coordinates[costs.min(axis=1) >= 0] = self._projection.one
-        return self._projection.fitted(coordinates) < -TIE, coordinates
+            coordinates[costs.max(axis=1) <= 0] = -self.projection.one
+            coordinates[costs.min(axis=1) >= 0] = self.projection.one
+        return self.projection.fitted(coordinates) < -TIE, coordinates
 
     def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
         """The regression's prediction, cut for each cost; a cut moves it by a constant."""
         _, (coordinates,) = self.best_response(cost[None])
-        predicted = self._projection.fitted(coordinates[None])[0]
-        cuts = _cuts(-predicted, [cost, *others], self._row_weight)
+        predicted = self.projection.fitted(coordinates[None])[0]
+        cuts = _cuts(-predicted, [cost, *others], self.row_weight)
         return [
-            (predicted + cut < -TIE, coordinates + cut * self._projection.one[0])
+            (predicted + cut < -TIE, coordinates + cut * self.projection.one[0])
             if np.isfinite(cut)
             else (np.full(len(cost), cut < 0), self.constant(cut < 0))
             for cut in cuts
@@ -122,22 +122,22 @@ class LinearLearner(Learner):
 
     def constant(self, decision: bool) -> Any:
         """A prediction of -1, or of 1, everywhere."""
-        one: Array = self._projection.one[0]
+        one: Array = self.projection.one[0]
         return -one if decision else one
 
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
         """The projection of its score, which is itself where it is linear."""
         if isinstance(predictor, ConstantPredictor):
-            return np.full(len(self._row_weight), predictor.decision), self.constant(
+            return np.full(len(self.row_weight), predictor.decision), self.constant(
                 predictor.decision
             )
-        cost = -self._row_weight * predictor.score(self._X)[self._order]
-        (coordinates,) = self._projection.coordinates(cost[None])
-        return self._projection.fitted(coordinates[None])[0] < -TIE, coordinates
+        cost = -self.row_weight * predictor.score(self._X)[self._order]
+        (coordinates,) = self.projection.coordinates(cost[None])
+        return self.projection.fitted(coordinates[None])[0] < -TIE, coordinates
 
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
         """One matrix of coefficients."""
-        intercepts, coefficients = self._projection.coefficients(np.asarray(keys))
+        intercepts, coefficients = self.projection.coefficients(np.asarray(keys))
         return Mixture.of_linear(-coefficients, -intercepts - TIE, weights)
 
 

@@ -15,7 +15,7 @@ from gerrymend.notions import (
     STATISTICAL_PARITY,
 )
 from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.solvers import FictitiousPlay
+from gerrymend.solvers import FictitiousPlay, play
 from gerrymend.subgroups import LinearThresholds
 from gerrymend.subgroups.encoding import LinearEncoding
 
@@ -40,7 +40,7 @@ def reference(X, A, y, weight, notion, max_iter, tol, solver=None):
     auditor = Auditor([notion], LinearThresholds("regression"), cells, y[order], weight[order])
     learner = LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order)
     solver = solver or FictitiousPlay()
-    return solver.play(learner, auditor, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
+    return play(solver, learner, auditor, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
 
 
 def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=()):

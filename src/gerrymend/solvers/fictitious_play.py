@@ -1,13 +1,16 @@
 """Fictitious play: both sides answer the average of the other's past plays."""
 
+from typing import Any
+
 import numpy as np
 
 from gerrymend._sums import Array
 from gerrymend._validation import check_choice
 from gerrymend.auditor import Answer, Auditor
-from gerrymend.learners import Decisions
+from gerrymend.learners import Decisions, Learner, LinearLearner
 from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
-from gerrymend.solvers.base import State
+from gerrymend.solvers.base import Equilibrium, Followers, State
+from gerrymend.subgroups.regression import RegressionSearch
 
 
 class FictitiousPlay(AveragingSolver):
@@ -44,16 +47,30 @@ class FictitiousPlay(AveragingSolver):
         self.divisor = divisor
         self.side = side
 
+    def play(self, learner: Learner, auditor: Auditor, **rules: Any) -> list[Equilibrium]:
+        """Play one game for each gamma, all together; from sums, where both are least squares."""
+        conventions = self._conventions()
+        beyond = ("certify", "known", "checkpoint")
+        plain = not (conventions.pop("lag") or any(rules.get(name) for name in beyond))
+        blind = isinstance(rules.get("on_round"), Followers | None)
+        if plain and blind and type(learner) is LinearLearner and _is_regression(auditor):
+            from gerrymend.solvers.linear_play import LinearGames
+
+            games = LinearGames(learner, auditor, rules["gammas"], rules["C"], **conventions)
+            length = ("max_iter", "tol", "budget", "on_round")
+            return games.play(**{name: rules[name] for name in length if name in rules})
+        return super().play(learner, auditor, **rules)
+
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
         """Start with no pressure at all."""
-        return FictitiousPlayer(
-            auditor,
-            gammas,
-            C,
-            lag=check_choice(self.order, "order", ("body", "appendix")) == "appendix",
-            short=check_choice(self.divisor, "divisor", ("t", "t-1")) == "t-1",
-            realised=check_choice(self.side, "side", ("realised", "predicted")) == "realised",
-        )
+        return FictitiousPlayer(auditor, gammas, C, **self._conventions())
+
+    def _conventions(self) -> dict[str, bool]:
+        return {
+            "lag": check_choice(self.order, "order", ("body", "appendix")) == "appendix",
+            "short": check_choice(self.divisor, "divisor", ("t", "t-1")) == "t-1",
+            "realised": check_choice(self.side, "side", ("realised", "predicted")) == "realised",
+        }
 
 
 class FictitiousPlayer(Player):
@@ -119,3 +136,15 @@ class FictitiousPlayer(Player):
         self._n_steps = state["n_steps"]
         self._next = self._average()
         self.duals = Duals(*state["lagging"]) if self._lag else self._next
+
+
+def _is_regression(auditor: Auditor) -> bool:
+    """Whether it is least squares, for one notion whose event is a slice of rows of one label."""
+    notion = auditor.notions[0]
+    return (
+        len(auditor.notions) == 1
+        and type(notion.subgroups) is RegressionSearch
+        and isinstance(notion.rows, slice)
+        and sum(notion.notion.event) == 1
+        and bool(notion.slope[0])
+    )

@@ -38,9 +38,9 @@ class RegressionSearch(LinearSearch):
         self, columns: tuple[Column, ...], encoding: LinearEncoding, event_weight: Array
     ) -> None:
         super().__init__(columns, encoding)
-        self._projection = Projection(encoding.matrix(columns), event_weight)
+        self.projection = Projection(encoding.matrix(columns), event_weight)
         self._source = DirectionRules(
-            encoding, *self._projection.coefficients(np.eye(len(self._projection.basis)))
+            encoding, *self.projection.coefficients(np.eye(len(self.projection.basis)))
         )
 
     @property
@@ -56,10 +56,10 @@ class RegressionSearch(LinearSearch):
 
     def fitted(self, coordinates: Array) -> Array:
         """Predicted residuals by cell."""
-        return self._projection.fitted(coordinates)
+        return self.projection.fitted(coordinates)
 
     def worst(self, residuals: Array) -> Found:
         """The group where the regression predicts too high a rate."""
-        coordinates = self._projection.coordinates(residuals)
-        members = (self._projection.fitted(coordinates) > TIE).astype(np.float64)
+        coordinates = self.projection.coordinates(residuals)
+        members = (self.projection.fitted(coordinates) > TIE).astype(np.float64)
         return Found(np.vecdot(residuals, members), members, coordinates)
