@@ -13,5 +13,5 @@ def test_the_readmes_code_runs(capsys, tmp_path, monkeypatch):
     for block in PYTHON:
         exec(compile(block, "README.md", "exec"), names)
     printed = capsys.readouterr().out.strip()
-    assert len(PYTHON) == 9
+    assert len(PYTHON) == 10
     assert f"```\n{printed}\n```" in README

@@ -1,12 +1,15 @@
 """The game over blocks is the game: whatever the blocks, the library and the type."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
 
+from gerrymend._projection import Frame
 from gerrymend.auditor import Auditor
 from gerrymend.blocks import BlockGame, LinearBlock, LocalBlocks
+from gerrymend.blocks.compiled_block import CompiledBlock
 from gerrymend.learners import LinearLearner
 from gerrymend.notions import (
     ERROR_RATE,
@@ -43,10 +46,10 @@ def reference(X, A, y, weight, notion, max_iter, tol, solver=None):
     return play(solver, learner, auditor, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
 
 
-def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=()):
+def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=(), kind=LinearBlock):
     ends = [0, *cuts, len(y)]
     parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
-    blocks = LocalBlocks([LinearBlock(X[p], A[p], y[p], weight[p], notion) for p in parts])
+    blocks = LocalBlocks([kind(X[p], A[p], y[p], weight[p], notion) for p in parts])
     encoding = LinearEncoding.of(read_columns(A), weight)
     game = BlockGame(blocks, notion, encoding, solver or FictitiousPlay(), GAMMAS, C=7.3)
     return game.play(max_iter=max_iter, tol=tol)
@@ -79,6 +82,36 @@ def test_blocks_play_the_game_of_cells(notion, cuts, weighted):
     rows = problem(weighted=weighted)
     expected = reference(*rows, notion, 150, None)
     assert_same(over_blocks(*rows, notion, 150, None, cuts=cuts), expected, rows[0])
+
+
+@pytest.mark.parametrize("notion", NOTIONS, ids=lambda notion: notion.name)
+def test_compiled_blocks_play_it_too(notion):
+    rows = problem(seed=3)
+    expected = reference(*rows, notion, 150, None)
+    ours = over_blocks(*rows, notion, 150, None, cuts=(1, 8, 250), kind=CompiledBlock)
+    assert_same(ours, expected, rows[0])
+
+
+@pytest.mark.parametrize("kind", [LinearBlock, CompiledBlock])
+def test_rounds_that_are_replayed_leave_the_same_bits(kind):
+    X, A, y, weight = problem(seed=4)
+    rng = np.random.default_rng(0)
+    played, replayed = (kind(X, A, y, weight, STATISTICAL_PARITY) for _ in range(2))
+    for block in (played, replayed):
+        frames = [
+            Frame.of(partial(LocalBlocks([block]).gather, "factor", columns))
+            for columns in ("features", "protected")
+        ]
+        block.prepare(*frames, 3)
+    multipliers = 7.3 * rng.integers(-1, 2, (150, 3))
+    plays, groups = (rng.standard_normal((150, 3, frame.turn.shape[1])) for frame in frames)
+    for one in zip(multipliers, plays, groups, strict=True):
+        played.decide(*one[:2])
+        played.find(one[2])
+    replayed.replay(multipliers[:70], plays[:70], groups[:70])
+    replayed.replay(multipliers[70:], plays[70:], groups[70:])
+    for name in ("_votes", "_pressure", "_members"):
+        np.testing.assert_array_equal(getattr(played, name), getattr(replayed, name))
 
 
 @pytest.mark.parametrize("notion", NOTIONS[:3], ids=lambda notion: notion.name)

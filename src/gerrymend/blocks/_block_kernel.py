@@ -1,10 +1,14 @@
-"""Compiled loops over a piece of a block; a game is a row, and arrays begin with the piece."""
+"""Compiled loops over a piece of a block; a game is a row, and arrays begin with the piece.
+
+Sums may be added in any order, but products are rounded before they are added, as in NumPy: what
+presses must be the same to the last bit where rounds are replayed.
+"""
 
 from numba import njit
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def vote(fitted, tie, multipliers, members, slope, pressure, votes, pressed):
+@njit(cache=True, fastmath={"reassoc"})
+def vote(fitted, tie, multipliers, members, pressure, votes, pressed):
     """Press on the last groups, and take decisions, where the fitted cost is below 0, as votes.
 
     The fitted values become the decisions. Adds Σ pressure·decisions to `pressed`.
@@ -13,7 +17,7 @@ def vote(fitted, tie, multipliers, members, slope, pressure, votes, pressed):
         row, total, multiplier = fitted[game], 0.0, multipliers[game]
         member, press, mine = members[game], pressure[game], votes[game]
         for i in range(len(row)):
-            press[i] += multiplier * slope[i] * member[i]
+            press[i] += multiplier * member[i]
             decided = row[i] < -tie
             row[i] = decided
             mine[i] += decided
@@ -21,7 +25,7 @@ def vote(fitted, tie, multipliers, members, slope, pressure, votes, pressed):
         pressed[game] += total
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, fastmath={"reassoc"})
 def select(fitted, tie, weight, offset, slope, votes, members, masses, voted):
     """The groups, where the fitted residual is above 0, and their sums.
 
@@ -32,8 +36,7 @@ def select(fitted, tie, weight, offset, slope, votes, members, masses, voted):
         mass = offsets = total = 0.0
         for i in range(len(row)):
             inside = row[i] > tie
-            member[i] = inside
-            row[i] = slope[i] * inside
+            row[i] = member[i] = slope[i] * inside
             mass += weight[i] * inside
             offsets += offset[i] * inside
             total += row[i] * mine[i]

@@ -1,7 +1,5 @@
 """A block of NumPy's float64 rows: all between two products is one compiled pass in the cache."""
 
-from typing import Any
-
 import numpy as np
 
 from gerrymend._projection import TIE
@@ -11,17 +9,7 @@ from gerrymend.blocks.linear_block import LinearBlock, Sums
 
 
 class CompiledBlock(LinearBlock):
-    """The same block, with votes of four bytes and members of one.
-
-    Members are whether a row is in the last group, rather than that times w·b.
-    """
-
-    def prepare(self, *arguments: Any) -> Sums:
-        """As `LinearBlock.prepare`."""
-        sums = super().prepare(*arguments)
-        shape = self._votes.shape
-        self._votes, self._members = np.zeros(shape, np.int32), np.zeros(shape, np.int8)
-        return sums
+    """The same block, whose arrays are read once in a question rather than once for each step."""
 
     def decide(self, multipliers: Array, coordinates: Array) -> Sums:
         """As `LinearBlock.decide`."""
@@ -31,8 +19,8 @@ class CompiledBlock(LinearBlock):
         for rows in self._pieces(self._n_event, n_games):
             fitted = coordinates @ self._basis[:, rows]
             kernel.vote(
-                fitted, TIE, multipliers, self._members[:, rows], self._slope[rows],
-                self._pressure[:, rows], self._votes[:, rows], pressed,
+                fitted, TIE, multipliers, self._members[:, rows], self._pressure[:, rows],
+                self._votes[:, rows], pressed,
             )  # fmt: skip
             products += fitted @ self._of_decisions[:, rows].T
         return products, pressed

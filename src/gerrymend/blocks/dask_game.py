@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._validation import check_labels
+from gerrymend.blocks.compiled_block import CompiledBlock
 from gerrymend.blocks.dask_blocks import DaskBlocks
 from gerrymend.blocks.dask_rows import is_dask_native, merged, partitions_of, the_client
 from gerrymend.blocks.dask_teacher import DaskTeacher
@@ -35,7 +36,9 @@ def dask_game(
     rows = merged(summaries)
     classes = check_labels(np.asarray(rows.labels), "y")
     encoding = LinearEncoding.of_weights(rows.levels)
-    kind = EstimatorBlock if is_dask_native(estimator) else LinearBlock
+    kind: type[LinearBlock] = CompiledBlock if rows.dtype == "float64" else LinearBlock
+    if is_dask_native(estimator):
+        kind = EstimatorBlock
     weights = blocks.gather("begin", kind, classes.tolist()[1], encoding, notion)
     total, event = (math.fsum(part) for part in zip(*weights, strict=True))
     if total == 0:
