@@ -160,7 +160,9 @@ class DaskBlocks:
             arguments = place.n_changes, changes, now, call
             asked.append(self._submit(place, _ask, place.taken, *arguments))
         answers = self._answers(places, asked)
-        for place in places:
+        for place, future in zip(places, asked, strict=True):
+            for done in (future, *place.taken):
+                done.release()
             place.taken, place.n_changes = [], now
         return list(zip(places, answers, strict=True))
 
@@ -198,7 +200,10 @@ class DaskBlocks:
                 self._places.append(made[worker, thread])
             place = made[worker, thread]
             place.numbers.append(number)
-            rows = self._client.compute(list(self._partitions[number]), workers=[worker])
+            # Others may have to make these rows, and must be allowed to, if this worker dies.
+            rows = self._client.compute(
+                list(self._partitions[number]), workers=[worker], allow_other_workers=True
+            )
             place.taken.append(self._submit(place, _take, number, self._make, *rows))
 
     def _free_thread(self, number: int) -> tuple[str, int]:
