@@ -35,7 +35,7 @@ from gerrymend.subgroups.encoding import LinearEncoding  # noqa: E402
 @pytest.fixture(scope="module")
 def cluster():
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
     ) as cluster:
         yield cluster
 
@@ -181,6 +181,24 @@ def test_a_worker_that_dies_costs_time_and_not_the_result(client, monkeypatch, a
         np.testing.assert_array_equal(ours.history_[key], expected.history_[key])
     np.testing.assert_array_equal(ours.predictors_.coef, expected.predictors_.coef)
     assert ours.upper_bound_ == expected.upper_bound_
+
+
+def test_rows_that_workers_hold_already_stay_there(client, monkeypatch):
+    X, y, A, _ = problem()
+    rows = [da.from_array(one, chunks=(200, *one.shape[1:])).persist() for one in (X, y, A)]
+    distributed.wait(rows)
+    held = client.who_has(distributed.futures_of(rows[0]))
+    places, place = {}, dask_blocks.DaskBlocks._place
+
+    def remember(self, numbers):
+        place(self, numbers)
+        places.update({i: one.worker for one in self._places for i in one.numbers})
+
+    monkeypatch.setattr(dask_blocks.DaskBlocks, "_place", remember)
+    ours = model().fit(rows[0], rows[1], sensitive_features=rows[2])
+    keys = [one.key for one in np.ravel(rows[0].to_delayed())]
+    assert all(places[i] in held[key] for i, key in enumerate(keys))
+    assert_same(ours, model().fit(X, y, sensitive_features=A), X)
 
 
 def test_blocks_leave_the_workers_after_the_fit(client):

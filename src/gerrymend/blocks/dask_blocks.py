@@ -213,10 +213,16 @@ class DaskBlocks:
             worker: sum(len(place.numbers) for place in self._places if place.worker == worker)
             for worker in workers
         }
-        holders = self._held_by.get(self._partitions[number][0].key, ())
-        near = [worker for worker in holders if worker in workers]
+        near = self._holders(self._partitions[number][0]).intersection(workers)
         worker = min(near or workers, key=lambda one: blocks[one] / workers[one])
         return worker, blocks[worker] % workers[worker]
+
+    def _holders(self, part: Any) -> set[str]:
+        """Workers that hold what a part is made of."""
+        if not self._held_by:
+            return set()
+        needed = part.__dask_graph__().cull(part.__dask_keys__())
+        return {worker for key in needed for worker in self._held_by.get(key, ())}
 
     def _submit(self, place: _Place, function: Callable[..., Any], *arguments: Any) -> Future:
         return self._client.submit(

@@ -28,13 +28,19 @@ def the_client() -> Any:
             "'gerrymend[dask]'."
         ) from None
     try:
-        return default_client()
+        client = default_client()
     except ValueError:
         raise RuntimeError(
             "X is of Dask, and there is no cluster to work on. Start one before fit: from "
             "distributed import Client; client = Client() (on this machine; or the address of a "
             "scheduler); or pass X.compute(), if it fits into memory."
         ) from None
+    if client.asynchronous:
+        raise RuntimeError(
+            "X is of Dask, and the client is asynchronous, which fit is not. Make one with "
+            "Client(..., asynchronous=False) first."
+        )
+    return client
 
 
 def is_dask_native(estimator: Any) -> bool:
@@ -108,7 +114,7 @@ def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
             "partition. Take both from one frame, or repartition one like the other."
         )
     # Optimised one by one, frames of few columns would be given fewer partitions than others.
-    return list(np.ravel(data.to_delayed(optimize_graph=is_dask_array(data))))
+    return list(np.ravel(data.to_delayed(optimize_graph=False)))
 
 
 def _check_chunks(data: Any, argument: str) -> None:
