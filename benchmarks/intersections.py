@@ -53,9 +53,7 @@ def theirs(decisions, protected, limit):
         path = Path(folder) / "data.npz"
         columns = {name: values.to_numpy(str) for name, values in protected.items()}
         np.savez(path, decision=decisions.astype(bool), **columns)
-        came = json.loads(
-            run_peer("humancompatible", REQUIREMENT, path, limit).splitlines()[-1]
-        )
+        came = json.loads(run_peer("humancompatible", REQUIREMENT, path, limit).splitlines()[-1])
     members = np.ones(len(decisions), dtype=bool)
     for name, value in came["conditions"]:
         members &= (protected[name] == value).to_numpy()

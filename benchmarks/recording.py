@@ -43,9 +43,7 @@ def record_part(part, figures, seconds, folder=RESULTS):
     """Put the figures of one part of `make bench` in bench.json, beside those of other parts."""
     path = Path(folder) / "bench.json"
     parts = json.loads(path.read_text()) if path.exists() else {}
-    lines = [
-        {"label": label, "value": value, "wanted": wanted} for label, value, wanted in figures
-    ]
+    lines = [{"label": label, "value": value, "wanted": wanted} for label, value, wanted in figures]
     _write(path, parts | {part: about() | {"seconds": seconds, "figures": lines}})
 
 
