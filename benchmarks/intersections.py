@@ -65,7 +65,7 @@ def ours(decisions, protected):
     start = time.perf_counter()
     report = audit(
         np.arange(len(decisions)) % 2, decisions, sensitive_features=protected,
-        notion="statistical_parity", subgroups=Conjunctions(protected.shape[1]),
+        notion="statistical_parity", subgroups=Conjunctions(protected.shape[1]), min_group_size=1,
     )  # fmt: skip
     seconds = time.perf_counter() - start
     assert report.exact, "the search was to be exact"

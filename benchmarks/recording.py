@@ -5,12 +5,14 @@ import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+USED_BY_PARTS = ("dask", "distributed", "duckdb", "fairlearn")
 
 
 def processor():
@@ -44,7 +46,8 @@ def record_part(part, figures, seconds, folder=RESULTS):
     path = Path(folder) / "bench.json"
     parts = json.loads(path.read_text()) if path.exists() else {}
     lines = [{"label": label, "value": value, "wanted": wanted} for label, value, wanted in figures]
-    _write(path, parts | {part: about() | {"seconds": seconds, "figures": lines}})
+    installed = [one for one in USED_BY_PARTS if find_spec(one)]
+    _write(path, parts | {part: about(installed) | {"seconds": seconds, "figures": lines}})
 
 
 def _write(path, what):

@@ -129,7 +129,7 @@ def figures(n_rounds=5000):
         ratios[rows] = per_round / products
     many_rounds, many_products = round_against_products(many, n_rounds=200, chunk=20)
     return [
-        ("round, one gamma", f"{per_round * 1e6:.0f} µs", None),
+        ("round, one gamma, µs", 1e6 * per_round, None),
         ("round / products over all rows", ratios["all"], "at most 2"),
         ("round / pulls of the event, decisions of all rows", ratios["event"], "at most 2"),
         ("round / both over the event's rows only", ratios["least"], None),

@@ -24,9 +24,11 @@ def _python(name, requirement):
     python, ready = home / "bin" / "python", home / ".ready"
     if not ready.exists():
         venv.create(home, with_pip=True)
-        subprocess.run(
+        made = subprocess.run(
             [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement],
-            check=True,
-        )
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if made.returncode:
+            raise RuntimeError(f"{requirement} can't be installed:\n{made.stderr}")
         ready.touch()
     return python
