@@ -20,8 +20,9 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# All parts, or PARTS="rounds dask"; `python -m benchmarks --help` lists them.
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(PARTS)
 
 # An audit and a frontier of each of the paper's datasets, as pages; fetches the data.
 example-reports: $(READY)
@@ -35,7 +36,7 @@ browser:
 	|| echo "No chromium, and no apt-get to install it with: tests in a browser will be skipped."
 
 clean:
-	rm -rf $(VENV) .venv-aif360 build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) .venv-* build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Rebuilt when the dependencies change.

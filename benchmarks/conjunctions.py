@@ -1,22 +1,20 @@
 """Conjunctions: a million rows in full, and side by side with pysubgroup, in a venv of its own."""
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
-import venv
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.venvs import run_peer
 from gerrymend import Conjunctions
 from gerrymend.datasets import make_benchmark
 from gerrymend.notions import STATISTICAL_PARITY
 from gerrymend.protected import Column, distinct_rows
 from gerrymend.tally import Tally
 
-HOME = Path(__file__).parents[1] / ".venv-pysubgroup"
 FEW = (2, 2, 2, 2, 3, 3, 3, 4, 5, 5, 8, 10)
 
 
@@ -92,25 +90,11 @@ def against_pysubgroup(n_rows=500_000, depth=4, n_values=10, limit=3600):
 
 
 def _pysubgroup(data, depth, limit):
-    python, ready = HOME / "bin" / "python", HOME / ".ready"
-    if not ready.exists():
-        venv.create(HOME, with_pip=True)
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-             "pysubgroup==0.9.0"], check=True,
-        )  # fmt: skip
-        ready.touch()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.npz"
         np.savez(path, decision=data.decisions, **data.sensitive_features)
-        script = Path(__file__).with_name("peer_pysubgroup.py")
-        run = subprocess.run(
-            [python, "-W", "ignore", script, path, str(depth)],
-            capture_output=True, text=True, check=False, timeout=limit,
-        )  # fmt: skip
-    if run.returncode:
-        sys.exit(f"pysubgroup failed:\n{run.stderr}")
-    return json.loads(run.stdout.splitlines()[-1])
+        printed = run_peer("pysubgroup", "pysubgroup==0.9.0", path, depth, limit=limit)
+    return json.loads(printed.splitlines()[-1])
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """A round on a Dask cluster of two workers against one process on the same two cores.
 
-`python -m benchmarks.dask_rounds`: a table, and JSON beside it. Every figure is measured in a
-process of its own, so that its memory is its own too.
+`python -m benchmarks dask`. Every figure is measured in a process of its own, so that its memory is
+its own too.
 """
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -14,11 +13,13 @@ import warnings
 
 import numpy as np
 
-from benchmarks.fits import show
+from benchmarks.memory import peak_mb
 from benchmarks.recording import record
 
-N_ROWS, D, N_PROTECTED, N_CHUNKS = 20_000_000, 20, 4, 16
-SHORT, LONG = 5, 35  # rounds of two fits, whose difference has no set-up in it
+N_ROWS, D, N_PROTECTED, N_CHUNKS, N_WORKERS = 20_000_000, 20, 4, 16, 2
+FEW, MANY = 2_000, 1_000_000
+# Rounds of two fits, whose difference has no set-up in it.
+SHORT, LONG, LONG_OF_FEW = 5, 35, 305
 
 
 def chunk(number, n):
@@ -45,83 +46,93 @@ def model(max_iter):
     )  # fmt: skip
 
 
-def seconds_a_round(X, y, protected):
-    """From two fits of different lengths."""
-    seconds, last = [], None
-    for n_rounds in (SHORT, LONG):
+def seconds_a_round(rows, n):
+    """From two fits of different lengths, after one of few rows that loads and compiles.
+
+    Where rounds are short the longer has more of them: set-up varies by more than a few take.
+    """
+    lengths = (SHORT, LONG if n >= MANY else LONG_OF_FEW)
+    X, y = rows(FEW)
+    model(SHORT).fit(X, y, sensitive_features=X[:, :N_PROTECTED])
+    X, y = rows(n)
+    seconds = []
+    for n_rounds in lengths:
         start = time.perf_counter()
-        last = model(n_rounds).fit(X, y, sensitive_features=protected)
+        last = model(n_rounds).fit(X, y, sensitive_features=X[:, :N_PROTECTED])
         seconds.append(time.perf_counter() - start)
-    return (seconds[1] - seconds[0]) / (LONG - SHORT), float(last.history_["unfairness"][-1])
+    return np.diff(seconds)[0] / np.diff(lengths)[0], float(last.history_["unfairness"][-1])
+
+
+def of_numpy(n):
+    """All rows in this process."""
+    parts = [chunk(i, size) for i, size in enumerate(sizes(n))]
+    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+
+
+def of_dask(n):
+    """Rows that workers make for themselves."""
+    import dask.array as da
+    from dask import delayed
+
+    made = [delayed(chunk, pure=True)(i, size) for i, size in enumerate(sizes(n))]
+    return tuple(
+        da.concatenate(
+            [da.from_delayed(one[part], (size, *shape), dtype)
+             for one, size in zip(made, sizes(n), strict=True)]
+        )
+        for part, shape, dtype in ((0, (D,), float), (1, (), np.int8))
+    )  # fmt: skip
 
 
 def in_one_process(n):
-    """NumPy's arrays, with as many threads as the machine has cores."""
-    parts = [chunk(i, size) for i, size in enumerate(sizes(n))]
-    X, y = (np.concatenate(part) for part in zip(*parts, strict=True))
-    del parts
-    return seconds_a_round(X, y, X[:, :N_PROTECTED])
+    """NumPy's arrays, with as many threads as the cluster has workers: see `fresh`."""
+    return seconds_a_round(of_numpy, n)
 
 
 def on_a_cluster(n):
-    """Two workers of one thread, which make their own rows."""
-    import dask.array as da
-    from dask import delayed
+    """Workers of one thread each."""
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0",
+        LocalCluster(n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=":0",
                      memory_limit="9GiB") as cluster,
         Client(cluster),
     ):  # fmt: skip
-        made = [delayed(chunk, pure=True)(i, size) for i, size in enumerate(sizes(n))]
-        X, y = (
-            da.concatenate(
-                [da.from_delayed(one[part], (size, *shape), dtype)
-                 for one, size in zip(made, sizes(n), strict=True)]
-            )
-            for part, shape, dtype in ((0, (D,), float), (1, (), np.int8))
-        )  # fmt: skip
-        return seconds_a_round(X, y, X[:, :N_PROTECTED])
-
-
-def peak_mb():
-    """The most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return seconds_a_round(of_dask, n)
 
 
 def fresh(what, n):
-    """A figure from a process of its own."""
+    """A figure from a process of its own. Dask gives workers one thread whatever is said here."""
     run = [sys.executable, "-m", "benchmarks.dask_rounds", what, str(n)]
-    done = subprocess.run(run, check=True, capture_output=True, text=True, env=dict(os.environ))
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), str(N_WORKERS))
+    done = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True,
+                          env=os.environ | threads)  # fmt: skip
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def main():
-    small, middle = 2_000, N_ROWS // 10
-    cluster = {n: fresh("cluster", n) for n in (small, middle, N_ROWS)}
-    alone = fresh("process", N_ROWS)
-    at = f"{N_ROWS:.0e} rows, {D} columns"
-    per_round = cluster[N_ROWS]["seconds"]
-    figures = [
-        (f"Dask, 2 workers, {at}: s a round", per_round, None),
-        ("the same in one process of 2 threads, s", alone["seconds"], None),
+def figures(folder, n_rows=N_ROWS):
+    """The cluster at three sizes and one process at the largest, recorded; the lines of a table."""
+    middle = n_rows // 10
+    cluster = {n: fresh("cluster", n) for n in (FEW, middle, n_rows)}
+    alone = fresh("process", n_rows)
+    at = f"{n_rows:.0e} rows, {D} columns"
+    per_round = cluster[n_rows]["seconds"]
+    lines = [
+        (f"Dask, {N_WORKERS} workers, {at}: s a round", per_round, None),
+        (f"the same in one process of {N_WORKERS} threads, s", alone["seconds"], None),
         ("Dask / one process, a round", per_round / alone["seconds"], "at most 1.3"),
-        ("overhead of Dask a round, ms", 1e3 * cluster[small]["seconds"], "under 30"),
+        ("overhead of Dask a round, ms", 1e3 * cluster[FEW]["seconds"], "under 30"),
         *((f"the client's memory at {n:.0e} rows, MB", one["mb"], "the same") for n, one in
           cluster.items()),
-        ("difference of their unfairness", abs(cluster[N_ROWS]["found"] - alone["found"]),
+        ("difference of their unfairness", abs(cluster[n_rows]["found"] - alone["found"]),
          "at most 1e-9"),
     ]  # fmt: skip
-    show(figures)
-    record("dask", {label: value for label, value, _ in figures}, ("dask", "distributed"))
+    record("dask", {label: value for label, value, _ in lines}, ("dask", "distributed"), folder)
+    return lines
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 1:
-        main()
-    else:
-        warnings.simplefilter("ignore")
-        run = {"cluster": on_a_cluster, "process": in_one_process}[sys.argv[1]]
-        seconds, found = run(int(sys.argv[2]))
-        print(json.dumps({"seconds": seconds, "found": found, "mb": peak_mb()}))
+    warnings.simplefilter("ignore")
+    run = {"cluster": on_a_cluster, "process": in_one_process}[sys.argv[1]]
+    seconds, found = run(int(sys.argv[2]))
+    print(json.dumps({"seconds": seconds, "found": found, "mb": peak_mb()}))

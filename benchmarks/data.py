@@ -7,6 +7,12 @@ import numpy as np
 PAPER_DATA = Path(__file__).parents[2] / "shared" / "data" / "paper"
 
 
+def need_paper_data():
+    """Say what is missing, where it is: these figures are about that data."""
+    if not PAPER_DATA.is_dir():
+        raise FileNotFoundError("the paper's data is not at hand (../shared/data/paper)")
+
+
 def communities():
     """Features, labels, protected columns (a dict), and what they are."""
     if not PAPER_DATA.is_dir():

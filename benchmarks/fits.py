@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.data import PAPER_DATA
+from benchmarks.data import need_paper_data
 from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.reading import tally_of_rows
@@ -21,19 +21,13 @@ PENALTY = 10.0
 
 def standardised(name, *, race=False):
     """Standardised one-hot columns, labels and protected columns; Law School's race if asked."""
+    need_paper_data()
     from tests.conftest import load_paper
 
     X, y, protected = load_paper(name)
     if name == "lawschool" and not race:
         protected = protected[["fam_inc", "age", "gender"]]
     return StandardScaler().fit_transform(X), y, protected
-
-
-def at_hand():
-    """Whether the paper's data is; without it there is nothing to run."""
-    if not PAPER_DATA.is_dir():
-        print("The paper's data is not at hand; these benchmarks of learning are left out.")
-    return PAPER_DATA.is_dir()
 
 
 def expected_error(y, p):
@@ -103,6 +97,11 @@ def warm_up():
 
 def show(figures):
     """Lines of a table: what, how much, and what was wanted."""
+    width = max((len(label) for label, _, _ in figures), default=0)
     for label, value, wanted in figures:
-        shown = value if isinstance(value, str) else f"{value:.2f}"
-        print(f"{label:<46}{shown:>12}   {wanted or ''}", flush=True)
+        shown = value if isinstance(value, str) else _number(value)
+        print(f"{label:<{width}}{shown:>12}   {wanted or ''}".rstrip(), flush=True)
+
+
+def _number(value):
+    return f"{value:.2f}" if abs(value) >= 0.01 or value == 0 else f"{value:.1e}"

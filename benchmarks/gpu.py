@@ -1,21 +1,17 @@
-"""Rounds on a CUDA device against what its memory allows: `python -m benchmarks.gpu [OUT.json]`.
+"""Rounds on a CUDA device against what its memory allows: `python -m benchmarks.gpu [FOLDER]`.
 
 Data is made on the device and never leaves it. Needs torch with CUDA, and some 15 GB of its memory.
 """
 
 import json
-import platform
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
-import scipy
-import sklearn
 import torch
 
+from benchmarks.recording import RESULTS, record
 from gerrymend.blocks import BlockGame, LinearBlock, LocalBlocks
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import FictitiousPlay
@@ -23,7 +19,6 @@ from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term
 
 N_PROTECTED = 5
-RESULTS = Path(__file__).parent / "results" / "gpu.json"
 
 
 def seconds_of(work, repeats=10):
@@ -105,7 +100,7 @@ def driver():
     return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def main(out=RESULTS):
+def main(folder=RESULTS):
     speed = bandwidth()
     cases = {
         "n=10^7, d=100, 1 gamma": (10_000_000, 100, [0.005], 64 * 8),
@@ -117,23 +112,12 @@ def main(out=RESULTS):
         measured[name]["floor_ms"] = floor_ms(n, d, len(gammas), speed)
         print(name, json.dumps(measured[name]), flush=True)
         torch.cuda.empty_cache()
-    record = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    device = {
         "device": torch.cuda.get_device_name(),
         "driver": driver(),
-        "versions": {
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "cuda": torch.version.cuda,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "scikit-learn": sklearn.__version__,
-        },
-        "copy_tb_per_s": speed / 1e12,
-        "cases": measured,
+        "cuda": torch.version.cuda,
     }
-    Path(out).parent.mkdir(exist_ok=True, parents=True)
-    Path(out).write_text(json.dumps(record, indent=2) + "\n")
+    record("gpu", {"copy_tb_per_s": speed / 1e12, "cases": measured}, ("torch",), folder, **device)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Audits of 10⁸ rows that nobody keeps: `python -m benchmarks.huge_audits [OUT.json]`.
+"""Audits of 10⁸ rows that nobody keeps: part of `python -m benchmarks audits`.
 
 Rows are made where they are counted, in DuckDB or on two workers of Dask, the same ones by either.
 Each figure is of a process of its own: the peak of its memory, imports and all, and the time of the
@@ -8,17 +8,12 @@ counted; the workers of Dask are other processes, its scheduler is not.
 
 import json
 import logging
-import os
-import platform
-import resource
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results" / "huge_audits.json"
+from benchmarks.memory import peak_mb
+
 SIZES = (10**6, 10**7, 10**8)
 ENGINES = ("duckdb", "dask")
 MOST_MB = 500
@@ -102,7 +97,7 @@ def work(engine, n, what):
     found = bare(engine, rows) if what == "bare" else audited(rows)
     return {
         "seconds": time.perf_counter() - start,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mb": peak_mb(),
         "found": len(found) if what == "bare" else found,
     }
 
@@ -127,16 +122,19 @@ def in_child(engine, n, what):
 
 def measured(engine, n, what):
     """One figure, in a process of its own."""
-    asked = [sys.executable, "-m", "benchmarks.huge_audits", "--child", engine, str(n), what]
+    asked = [sys.executable, "-m", "benchmarks.huge_audits", engine, str(n), what]
     run = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(run.stdout.splitlines()[-1])
 
 
-def main(out=RESULTS):
+def figures(folder, sizes=SIZES):
+    """Every engine at every size, recorded; and the lines of a table."""
+    from benchmarks.recording import record  # not in the processes whose memory is measured
+
     cases = []
     print("engine          rows  audit s   bare s   ratio   peak MB  bare MB   unfairness")
     for engine in ENGINES:
-        for n in SIZES:
+        for n in sizes:
             # Before and after, as the machine may have had other things to do.
             alone, whole, again = (measured(engine, n, what) for what in ("bare", "audit", "bare"))
             seconds = (alone["seconds"] + again["seconds"]) / 2
@@ -148,20 +146,17 @@ def main(out=RESULTS):
             )
             cases.append({"engine": engine, "n_rows": n, "audit": whole, "bare": [alone, again],
                           "ratio": ratio, "most_mb": MOST_MB})  # fmt: skip
-            assert whole["peak_mb"] < MOST_MB
-    record = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}",
-        "versions": {"python": platform.python_version()}
-        | {name: version(name) for name in ("duckdb", "dask", "distributed", "narwhals", "numpy")},
-        "cases": cases,
-    }
-    Path(out).parent.mkdir(exist_ok=True, parents=True)
-    Path(out).write_text(json.dumps(record, indent=2) + "\n")
+    record("huge_audits", cases, ("duckdb", "dask", "distributed", "narwhals"), folder)
+    return [line for case in cases for line in _lines(case)]
+
+
+def _lines(case):
+    at = f"{case['engine']}, {case['n_rows']:.0e} rows"
+    return [
+        (f"{at}: audit / GROUP BY alone, seconds", case["ratio"], None),
+        (f"{at}: driver's peak memory, MB", case["audit"]["peak_mb"], f"under {MOST_MB}"),
+    ]
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--child"]:
-        print(json.dumps(in_child(sys.argv[2], int(sys.argv[3]), sys.argv[4])))
-    else:
-        main(*sys.argv[1:])
+    print(json.dumps(in_child(sys.argv[1], int(sys.argv[2]), sys.argv[3])))

@@ -1,15 +1,12 @@
 """The public reference implementation, as AIF360 ships it, in a venv of its own."""
 
-import subprocess
-import sys
 import tempfile
-import venv
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-HOME = Path(__file__).parents[1] / ".venv-aif360"
+from benchmarks.venvs import run_peer
 
 
 def aif360_seconds_a_round(X, y, protected):
@@ -33,13 +30,7 @@ def _aif360(task, X, y, protected, *options):
     with tempfile.TemporaryDirectory() as folder:
         data, out = Path(folder) / "data.npz", Path(folder) / "out.npz"
         np.savez(data, X=X, y=y, protected=columns)
-        script = Path(__file__).with_name("peer_aif360.py")
-        run = subprocess.run(
-            [_python(), "-W", "ignore", script, task, data, out, *map(str, options)],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if run.returncode:
-            sys.exit(f"AIF360 failed:\n{run.stderr}")
+        run_peer("aif360", "aif360==0.6.1", task, data, out, *options)
         with np.load(out) as saved:
             return dict(saved)
 
@@ -51,16 +42,3 @@ def _same_column(X, values):
         j for j, column in enumerate(X.T)
         if column.std() > 0 and np.allclose((column - column.mean()) / column.std(), wanted)
     )  # fmt: skip
-
-
-def _python():
-    """The interpreter of the venv, which is made when it is first asked for."""
-    python, ready = HOME / "bin" / "python", HOME / ".ready"
-    if not ready.exists():
-        venv.create(HOME, with_pip=True)
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-             "aif360==0.6.1"], check=True,
-        )  # fmt: skip
-        ready.touch()
-    return python

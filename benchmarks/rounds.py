@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 from sklearn.linear_model import LinearRegression
 
+from benchmarks.data import communities
 from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.auditor import Auditor
 from gerrymend.learners import LinearLearner
@@ -115,6 +116,29 @@ def growth_with_rounds(game, n_rounds=20_000):
     game.play(n_rounds, lambda _: times.append(time.perf_counter()))
     seconds, tenth = np.diff(times), n_rounds // 10
     return float(np.median(seconds[-tenth:]) / np.median(seconds[tenth : 2 * tenth]))
+
+
+def figures(n_rounds=5000):
+    """Rounds on Communities, or on made data of its shape, and what goes with them."""
+    X, y, protected, name = communities()
+    print(f"\nrounds: {name}", flush=True)
+    game, many = Game(X, y, protected), Game(X, y, protected, n_gammas=64)
+    ratios = {}
+    for rows in ("all", "event", "least"):
+        per_round, products = round_against_products(game, n_rounds, rows=rows)
+        ratios[rows] = per_round / products
+    many_rounds, many_products = round_against_products(many, n_rounds=200, chunk=20)
+    return [
+        ("round, one gamma, µs", 1e6 * per_round, None),
+        ("round / products over all rows", ratios["all"], "at most 2"),
+        ("round / pulls of the event, decisions of all rows", ratios["event"], "at most 2"),
+        ("round / both over the event's rows only", ratios["least"], None),
+        ("round, 64 gammas / its bare products", many_rounds / many_products, None),
+        ("round, 64 gammas / one gamma", many_rounds / per_round, None),
+        ("round, last tenth of 20,000 / second tenth", growth_with_rounds(game), "about 1"),
+        ("peak memory of fit / X in float64", peak_memory(), "at most 3"),
+        ("10,000 linear classifiers on 2,000 rows, s", mixture_seconds(), "at most 0.5"),
+    ]
 
 
 def peak_memory(n=200_000, d=100):

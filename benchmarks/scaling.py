@@ -1,28 +1,18 @@
 """A round of `fit` on one core against its bare products, the memory's speed, and its size.
 
-`python -m benchmarks.scaling [OUT.json]`. A few minutes, and some 6 GB of memory.
+`python -m benchmarks scaling`: a few minutes, and some 6 GB of memory.
 """
 
-import json
-import os
-import platform
 import sys
 import time
-from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one core
 
 import numba
 import numpy as np
-import scipy
-import sklearn
 
-from benchmarks.fits import show
+from benchmarks.recording import record
 from benchmarks.rounds import Game
 
-RESULTS = Path(__file__).parent / "results" / "scaling.json"
 N_PROTECTED = 5
 
 
@@ -84,7 +74,7 @@ def operations(game):
     return 2 * len(game.gammas) * (len(basis) * (rows + basis.shape[1]) + 2 * protected)
 
 
-def million_rows(n=1_000_000, d=100):
+def against_the_floor(n, d, n_read):
     """One gamma against its products and the memory's speed, and 64 at once against one.
 
     Figures, medians over turns; and the seconds of every turn.
@@ -92,7 +82,7 @@ def million_rows(n=1_000_000, d=100):
     one = game_of(n, d)
     many = one.with_gammas(64)
     kinds = ("least", "event", "all")
-    a, b, c = (np.ones(50_000_000) for _ in range(3))
+    a, b, c = (np.ones(n_read) for _ in range(3))
     eight = tuple(a.reshape(8, -1))
     matrix = np.random.default_rng(0).random((1500, 1500))
     turns = in_turns(
@@ -160,10 +150,11 @@ def rounds_of_a_long_game(n=10_000, d=20, n_rounds=8192):
     return {"sizes": sizes, "seconds": medians, "exponent": exponent(sizes, medians)}
 
 
-def costs():
-    """A round against everything that it grows with, one at a time."""
+def costs(largest):
+    """A round against everything that it grows with, one at a time; n from 10⁴ to the largest."""
+    rows = [10**k for k in range(4, 1 + round(np.log10(largest)))]
     return {
-        "n (d = 20)": series("n", [10**4, 10**5, 10**6, 10**7], lambda n: game_of(n, 20)),
+        "n (d = 20)": series("n", rows, lambda n: game_of(n, 20)),
         "d (n = 100,000)": series("d", [25, 50, 100, 200, 400], lambda d: game_of(10**5, d)),
         "protected attributes (n = 100,000, d = 64)": series(
             "protected attributes", [2, 4, 8, 16, 32], lambda m: game_of(10**5, 64, m)
@@ -175,47 +166,21 @@ def costs():
     }
 
 
-def machine():
-    """Processor, cores, and what matrix products are made by."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    return {
-        "processor": models[0] if models else platform.processor(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
-        "blas": f"{blas['name']} {blas['version']}",
-    }
-
-
-def versions():
-    """Of Python and the libraries."""
-    modules = (np, scipy, sklearn, numba)
-    return {"python": platform.python_version()} | {m.__name__: m.__version__ for m in modules}
-
-
-def main(out=RESULTS):
+def figures(folder, *, quick=False):
+    """All of the above, recorded; and the lines of a table."""
     began = time.perf_counter()
-    figures, turns = million_rows()
-    record = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": machine(),
-        "versions": versions(),
-        "n=10^6, d=100, one core": figures | {"seconds by turn": turns},
-        "round_seconds": costs(),
+    n, d, n_read = (20_000, 20, 1_000_000) if quick else (1_000_000, 100, 50_000_000)
+    against, turns = against_the_floor(n, d, n_read)
+    at = f"n={n:,}, d={d}"
+    measured = {
+        f"{at}, one core": against | {"seconds by turn": turns},
+        "round_seconds": costs(largest=10**5 if quick else 10**7),
+        "minutes": (time.perf_counter() - began) / 60,
     }
-    record["minutes"] = (time.perf_counter() - began) / 60
-    Path(out).parent.mkdir(exist_ok=True, parents=True)
-    Path(out).write_text(json.dumps(record, indent=2) + "\n")
+    record("scaling", measured, folder=folder)
     goals = {"round / products, least": "at most 1.5", "64 gammas / one": "at most 12"}
-    lines = [(f"n=10^6, d=100: {name}", value, goals.get(name)) for name, value in figures.items()]
-    lines += [
+    lines = [(f"{at}: {name}", value, goals.get(name)) for name, value in against.items()]
+    return lines + [
         (f"exponent of a round in {name}", one["exponent"], None)
-        for name, one in record["round_seconds"].items()
+        for name, one in measured["round_seconds"].items()
     ]
-    show(lines)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -207,7 +207,7 @@ def test_blocks_leave_the_workers_after_the_fit(client):
     model(max_iter=3).fit(rows[0], rows[1], sensitive_features=rows[2])
 
     def held(dask_worker):
-        return [key for key in dask_worker.data if "Slot" in str(key)]
+        return [key for key in dask_worker.data if "Slot" in str(key)] + [*dask_blocks._SLOTS]
 
     for _ in range(50):
         if not any(client.run(held).values()):

@@ -7,6 +7,7 @@ to where it was. Sums are added in the order of the blocks: the result is the sa
 wherever the blocks lie and however often they were lost.
 """
 
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +22,8 @@ from gerrymend.blocks.linear_block import Sums, added
 _CHANGES = frozenset({"begin", "prepare", "decide", "find", "vote", "replay"})
 # Seconds between two looks at whether the workers that are waited for are still there.
 _LOOK = 1.0
-_WAIT_FOR_A_WORKER = 60.0
+# Seconds to wait for a worker where there is none, or for one that is paused.
+_PATIENCE = 60.0
 
 Call = tuple[str, tuple[Any, ...]]
 
@@ -72,20 +74,46 @@ class Slot:
     def _call(self, method: str, arguments: tuple[Any, ...]) -> dict[int, Any]:
         return {i: getattr(block, method)(*arguments) for i, block in self._blocks.items()}
 
+
+# Of this process: what Dask holds, and puts on disk when memory is short, is only a key to it.
+_SLOTS: dict[str, Slot] = {}
+
+
+class SlotKey:
+    """What Dask holds for a slot; the slot goes when Dask lets go of it.
+
+    Dask may put it on disk and bring it back: that is the same slot, in the same process. Elsewhere
+    there is none of that name, and so an empty one.
+
+    >>> import pickle
+    >>> key = SlotKey()
+    >>> pickle.loads(pickle.dumps(key)).slot is key.slot
+    True
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        self._name, self._on_disk = name or uuid.uuid4().hex, False
+        self.slot = _SLOTS.setdefault(self._name, Slot())
+
     def __reduce__(self) -> Any:
-        raise TypeError("Blocks of rows stay on the worker that made them.")
+        self._on_disk = True
+        return SlotKey, (self._name,)
+
+    def __del__(self) -> None:
+        if not self._on_disk:
+            _SLOTS.pop(self._name, None)
 
 
-def _take(slot: Slot, number: int, make: Callable[..., Any], *rows: Any) -> None:
-    slot.take(number, make, *rows)
+def _take(key: SlotKey, number: int, make: Callable[..., Any], *rows: Any) -> None:
+    key.slot.take(number, make, *rows)
 
 
-def _ask(slot: Slot, taken: Any, *arguments: Any) -> dict[int, Any]:
-    return slot.ask(*arguments)
+def _ask(key: SlotKey, taken: Any, *arguments: Any) -> dict[int, Any]:
+    return key.slot.ask(*arguments)
 
 
-def _ask_one(slot: Slot, number: int, call: Call) -> Any:
-    return slot.ask_one(number, call)
+def _ask_one(key: SlotKey, number: int, call: Call) -> Any:
+    return key.slot.ask_one(number, call)
 
 
 @dataclass(eq=False)
@@ -117,6 +145,7 @@ class DaskBlocks:
         self._client, self._make, self._partitions = client, make, partitions
         self._changes: list[Call] = []
         self._places: list[_Place] = []
+        self._n_paused = 0
         held = futures_of(partitions[0][0])
         self._held_by = client.who_has(held) if held else {}
 
@@ -176,11 +205,24 @@ class DaskBlocks:
             except TimeoutError:
                 present = self._workers()
                 waiting = {i: place for i, place in waiting.items() if place.worker in present}
+                self._check_paused(place.worker for place in waiting.values())
             else:
                 for i, answer in zip(waiting, answered, strict=True):
                     answers[i] = answer
                 break
         return answers
+
+    def _check_paused(self, workers: Iterable[str]) -> None:
+        """Raise if workers have been paused for long, as Dask does where memory is short."""
+        told = self._client.scheduler_info(n_workers=-1)["workers"]
+        paused = [worker for worker in workers if told[worker]["status"] == "paused"]
+        self._n_paused = self._n_paused + 1 if paused else 0
+        if self._n_paused * _LOOK > _PATIENCE:
+            raise MemoryError(
+                f"Dask has paused the worker {paused[0]} for {_PATIENCE:.0f} seconds, as its memory "
+                "is full. Use more workers, or workers with more memory; smaller partitions; or "
+                "fewer gammas at once."
+            )
 
     def _fetch(self, futures: list[Future]) -> list[Any]:
         """Wait for the results, but not for long: a worker may go before they are fetched."""
@@ -195,7 +237,7 @@ class DaskBlocks:
         for number in sorted(numbers):
             worker, thread = self._free_thread(number)
             if (worker, thread) not in made:
-                slot = self._client.submit(Slot, workers=[worker], pure=False)
+                slot = self._client.submit(SlotKey, workers=[worker], pure=False)
                 made[worker, thread] = _Place(worker, slot)
                 self._places.append(made[worker, thread])
             place = made[worker, thread]
@@ -236,10 +278,10 @@ class DaskBlocks:
 
     def _wait_for_workers(self) -> dict[str, int]:
         try:
-            self._client.wait_for_workers(1, timeout=_WAIT_FOR_A_WORKER)
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
             raise RuntimeError(
-                f"The Dask cluster has had no worker for {_WAIT_FOR_A_WORKER:.0f} seconds. Start "
+                f"The Dask cluster has had no worker for {_PATIENCE:.0f} seconds. Start "
                 "workers (cluster.scale(2), say), and fit again."
             ) from None
         return self._workers()
