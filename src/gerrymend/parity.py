@@ -26,7 +26,7 @@ from gerrymend._validation import (
     is_frame,
 )
 from gerrymend.auditor import Auditor
-from gerrymend.blocks.fast_path import check_fast_path, games_on
+from gerrymend.blocks.fast_path import check_fast_path, check_in_one_place, games_on
 from gerrymend.callbacks import (
     CallbackSupportMixin,
     Progress,
@@ -209,6 +209,11 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             check_fast_path(
                 X, estimator=estimator, solver=solver, subgroups=subgroups,
                 notions=notions, certify=self.certify, warm_start=bool(known),
+            )  # fmt: skip
+        else:
+            check_in_one_place(
+                X, estimator, y=y, sensitive_features=sensitive_features,
+                sample_weight=sample_weight,
             )  # fmt: skip
 
         allow_nan = get_tags(self).input_tags.allow_nan

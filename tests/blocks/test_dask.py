@@ -22,6 +22,7 @@ from gerrymend.blocks import (  # noqa: E402
     dask_blocks,
     partition_block,
 )
+from gerrymend.blocks.dask_teacher import DaskTeacher  # noqa: E402
 from gerrymend.blocks.estimator_game import EstimatorBlock, EstimatorGame  # noqa: E402
 from gerrymend.blocks.file_store import FileStore  # noqa: E402
 from gerrymend.blocks.partition_block import PartitionBlock  # noqa: E402
@@ -133,6 +134,17 @@ def test_frames_with_categories_and_an_empty_partition(client):
     assert ours.score(lazy[names], lazy["label"]) == pytest.approx(
         expected.score(frame[names], frame["label"]), abs=1e-9
     )
+
+
+def test_arrays_with_empty_and_unknown_chunks_are_decided(client):
+    X, y, A, _ = problem(400)
+    fitted = model().fit(X, np.where(y == 1, "yes", "no"), sensitive_features=A)
+    lazy = da.from_array(X, chunks=((0, 150, 250), 6))
+    np.testing.assert_array_equal(fitted.predict(lazy).compute(), fitted.predict(X))
+    some = lazy[lazy[:, 0] > 0]  # of sizes that nobody knows
+    few = X[X[:, 0] > 0]
+    np.testing.assert_array_equal(fitted.predict(some).compute(), fitted.predict(few))
+    np.testing.assert_array_equal(fitted.predict_proba(some).compute(), fitted.predict_proba(few))
 
 
 def test_columns_are_named_and_paths_are_fitted(client):
@@ -277,6 +289,14 @@ def test_what_is_wrong_is_said_before_anything_is_shipped(client, monkeypatch):
         model().fit(frame[names], frame["label"], sensitive_features=["colour"])
     with pytest.raises(TypeError, match=r"'group' of X .*must be numbers"):
         model().fit(frame[["a", "group"]], frame["label"])
+    with pytest.raises(ValueError, match="more than one column named 'a'"):
+        model().fit(frame[names], frame["label"], sensitive_features=["a", "a"])
+    with pytest.raises(ValueError, match=r"sensitive_features must have a column.*\(100, 0\)"):
+        model().fit(lazy, labels, sensitive_features=protected[:, :0])
+    for argument in ("y", "sensitive_features", "sample_weight"):
+        given = {"y": y, "sensitive_features": A} | {argument: labels}
+        with pytest.raises(TypeError, match=rf"X is of type numpy.ndarray, and {argument} is"):
+            model().fit(X, **given)
     with pytest.raises(ValueError, match="y is None"):
         model().fit(lazy, None, sensitive_features=protected)
     with pytest.raises(TypeError, match="a Dask DataFrame, or a Dask array"):
@@ -308,6 +328,50 @@ def test_bad_rows_are_told_with_their_partition(client):
     )
     with pytest.raises(TypeError, match="convert it to one type"):
         model().fit(lazy[["a"]], lazy["label"], sensitive_features=mixed)
+
+
+def test_labels_of_two_types_and_missing_numbers(client):
+    frame = dd.from_map(
+        lambda i: pd.DataFrame({"x": [1.0, 2.0], "y": [[0, "a"], [1, 1]][i]}), range(2),
+        meta={"x": float, "y": object},
+    )  # fmt: skip
+    with pytest.raises(TypeError, match="y mixes labels of types int, str"):
+        model().fit(frame[["x"]], frame["y"])
+    missing = dd.from_pandas(
+        pd.DataFrame({"x": pd.array([1.0, None], dtype="Float64"), "y": [0, 1]}), npartitions=1
+    )
+    with pytest.raises(ValueError, match=r"X has (missing values|NaN)"):
+        model().fit(missing[["x"]], missing["y"])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
+def test_training_is_begun_again_where_a_worker_dies(client, monkeypatch):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y, A, _ = problem(600)
+    rows = [da.from_array(one, chunks=(150, *one.shape[1:])) for one in (X, y, A)]
+    fit_on, fits = DaskTeacher._fit_on, []
+
+    def kill_once(self, beside):
+        fits.append(len(beside))
+        if len(fits) == 3:
+            distributed.wait(beside)
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        return fit_on(self, beside)
+
+    monkeypatch.setattr(DaskTeacher, "_fit_on", kill_once)
+    estimator = lightgbm.DaskLGBMClassifier(n_estimators=3, num_leaves=5, verbosity=-1)
+    ours = model(estimator, max_iter=5).fit(rows[0], rows[1], sensitive_features=rows[2])
+    assert len(fits) > 5
+    probability = ours.predict_proba(X)[:, 1]
+    error = np.where(y, 1 - probability, probability).mean()
+    assert ours.history_["error"][-1] == pytest.approx(error, abs=1e-12)
+
+
+def test_an_estimator_of_dask_wants_rows_of_dask():
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y, A, _ = problem(100)
+    with pytest.raises(TypeError, match=r"trains on Dask's collections.*LGBMClassifier\(\)"):
+        model(lightgbm.DaskLGBMClassifier()).fit(X, y, sensitive_features=A)
 
 
 def test_without_a_cluster_the_remedy_is_to_start_one():

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from distributed import Client, Future, futures_of, wait
+from distributed.client import FutureCancelledError, FuturesCancelledError
 
 from gerrymend.blocks.linear_block import Sums, added
 
@@ -206,6 +207,8 @@ class DaskBlocks:
                 present = self._workers()
                 waiting = {i: place for i, place in waiting.items() if place.worker in present}
                 self._check_paused(place.worker for place in waiting.values())
+            except (FutureCancelledError, FuturesCancelledError):  # the slot itself is gone
+                waiting = {i: one for i, one in waiting.items() if not asked[i].cancelled()}
             else:
                 for i, answer in zip(waiting, answered, strict=True):
                     answers[i] = answer
@@ -219,8 +222,8 @@ class DaskBlocks:
         self._n_paused = self._n_paused + 1 if paused else 0
         if self._n_paused * _LOOK > _PATIENCE:
             raise MemoryError(
-                f"Dask has paused the worker {paused[0]} for {_PATIENCE:.0f} seconds, as its memory "
-                "is full. Use more workers, or workers with more memory; smaller partitions; or "
+                f"Dask has paused worker {paused[0]} for {_PATIENCE:.0f} seconds, as its memory is "
+                "full. Use more workers, or workers with more memory; smaller partitions; or "
                 "fewer gammas at once."
             )
 

@@ -3,10 +3,9 @@
 import math
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._validation import check_labels
+from gerrymend._validation import as_vector, check_labels
 from gerrymend.blocks.compiled_block import CompiledBlock
 from gerrymend.blocks.dask_blocks import DaskBlocks
 from gerrymend.blocks.dask_rows import is_dask_native, merged, partitions_of, the_client
@@ -34,7 +33,7 @@ def dask_game(
     blocks = DaskBlocks(client, PartitionBlock, partitions)
     summaries = blocks.gather("summary")
     rows = merged(summaries)
-    classes = check_labels(np.asarray(rows.labels), "y")
+    classes = check_labels(as_vector(rows.labels, "y"), "y")
     encoding = LinearEncoding.of_weights(rows.levels)
     kind: type[LinearBlock] = CompiledBlock if rows.dtype == "float64" else LinearBlock
     if is_dask_native(estimator):

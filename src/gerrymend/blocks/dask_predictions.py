@@ -15,30 +15,31 @@ def by_partition(X: Any, decide: Callable[[Any], NDArray[Any]], names: Sequence[
 
     It is one value a row, or one for each of `names`.
     """
-    shape = (0, len(names)) if names else (0,)
     if is_dask_array(X):
         X = X.rechunk({1: -1})
-        dtype = decide(np.zeros((1, X.shape[1]))).dtype
+        none = decide(np.zeros((1, X.shape[1])))[:0]
         new = {"chunks": (X.chunks[0], (len(names),))} if names else {"drop_axis": 1}
-        return X.map_blocks(_decided, decide, shape, dtype=dtype, **new)
-    meta = _in_frame(X._meta.reindex([0], fill_value=0), decide, shape, names).iloc[:0]
-    return X.map_partitions(_in_frame, decide, shape, list(names), meta=meta)
+        return X.map_blocks(_decided, decide, none, dtype=none.dtype, meta=none, **new)
+    one_row = X._meta.reindex([0], fill_value=0)
+    none = decide(one_row)[:0]
+    meta = _in_frame(one_row, decide, none, names).iloc[:0]
+    return X.map_partitions(_in_frame, decide, none, list(names), meta=meta)
 
 
-def _decided(part: Any, decide: Callable[[Any], NDArray[Any]], shape: tuple[int, ...]) -> Any:
-    """A partition may be without rows."""
-    return decide(part) if len(part) else np.zeros(shape)
+def _decided(part: Any, decide: Callable[[Any], NDArray[Any]], none: NDArray[Any]) -> Any:
+    """A partition may be without rows; then it is decided as `none`."""
+    return decide(part) if len(part) else none
 
 
 def _in_frame(
     part: Any,
     decide: Callable[[Any], NDArray[Any]],
-    shape: tuple[int, ...],
+    none: NDArray[Any],
     names: Sequence[Any],
 ) -> Any:
     import pandas as pd
 
-    values = _decided(part, decide, shape)
+    values = _decided(part, decide, none)
     if names:
         return pd.DataFrame(values, index=part.index, columns=list(names))
     return pd.Series(values, index=part.index)

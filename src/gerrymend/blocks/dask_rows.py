@@ -14,7 +14,13 @@ from sklearn.base import is_classifier
 
 from gerrymend._arrays import in_words, is_dask_array, is_dask_collection, is_dask_frame
 from gerrymend._sums import Array
-from gerrymend._validation import as_vector, check_column, check_finite_weights, check_no_missing
+from gerrymend._validation import (
+    as_vector,
+    check_column,
+    check_finite_weights,
+    check_no_missing,
+    same_name,
+)
 from gerrymend.protected import Column, read_columns
 
 
@@ -55,15 +61,16 @@ def is_dask_native(estimator: Any) -> bool:
 
 
 def feature_meta(X: Any) -> Any:
-    """An empty frame, or an array of one row, with the columns of X; X is checked."""
+    """An empty frame, or an array of one row, with the columns of X, which are checked."""
     if is_dask_array(X):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions; got an array of shape {X.shape}.")
-        _check_chunks(X, "X")
         _check_numbers(X.dtype, "X")
         return np.zeros((1, X.shape[1]), dtype=X.dtype)
     if not is_dask_frame(X):
         raise TypeError(f"X is {in_words(X)}; pass a Dask DataFrame, or a Dask array.")
+    if not X.columns.is_unique:
+        raise same_name("X", [str(name) for name in X.columns])
     for name, dtype in X.dtypes.items():
         _check_numbers(dtype, f"Column {name!r} of X")
     return X._meta
@@ -79,10 +86,19 @@ def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -
     if isinstance(sensitive_features, str):
         sensitive_features = [sensitive_features]
     if isinstance(sensitive_features, list | tuple) and is_dask_frame(X):
+        if len(sensitive_features) != len(set(sensitive_features)):
+            raise same_name("sensitive_features", list(sensitive_features))
         for name in sensitive_features:
             check_column(name, "sensitive_features", map(str, X.columns), "X")
         sensitive_features = X[list(sensitive_features)]
     given = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    for argument, most in (("y", 1), ("sensitive_features", 2), ("sample_weight", 1)):
+        shape: tuple[Any, ...] = getattr(given[argument], "shape", ())
+        if len(shape) > most or (len(shape) == 2 and shape[1] == 0):
+            raise ValueError(
+                f"{argument} must have a column, and at most {most} dimension{'s' * (most > 1)}; "
+                f"got shape {tuple(shape)}."
+            )
     parts = [_delayed(X, X, "X")]
     for argument, data in given.items():
         parts.append([None] * len(parts[0]) if data is None else _delayed(X, data, argument))
@@ -154,9 +170,8 @@ class PartitionRows:
                 levels[column.name] = dict(zip(column.categories, weights.tolist(), strict=True))
             else:
                 levels[column.name] = None
-        return Summary(
-            len(self.labels), np.unique(self.labels).tolist(), levels, self.features.dtype.name
-        )
+        labels = list(dict.fromkeys(self.labels.tolist()))
+        return Summary(len(self.labels), labels, levels, self.features.dtype.name)
 
 
 @dataclass(frozen=True)
@@ -178,7 +193,10 @@ def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) 
     """
     features = np.asarray(X)
     if features.dtype != np.float32:
-        features = features.astype(np.float64, copy=False)
+        try:
+            features = features.astype(np.float64, copy=False)
+        except TypeError:
+            raise ValueError("X has missing values; fill in or drop these rows.") from None
     protected = X if sensitive_features is None else sensitive_features
     given = {"X": X, "y": y, "sensitive_features": protected, "sample_weight": sample_weight}
     n_rows = {name: len(rows) for name, rows in given.items() if rows is not None}
@@ -214,7 +232,7 @@ def merged(summaries: Sequence[Summary]) -> Summary:
                 "in others; convert it to one type."
             )
         levels[name] = None if parts[0] is None else _added(parts)
-    labels = sorted({label for one in filled for label in one.labels})
+    labels = list(dict.fromkeys(label for one in filled for label in one.labels))
     return Summary(sum(one.n_rows for one in filled), labels, levels, filled[0].dtype)
 
 

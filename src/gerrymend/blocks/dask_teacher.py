@@ -1,13 +1,15 @@
 """Training a Dask-native classifier on costs that lie beside their rows, on the workers."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
 from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
-from distributed import Client
+from distributed import Client, Future
 from sklearn.base import clone
 
 from gerrymend._arrays import is_dask_array
@@ -17,6 +19,8 @@ from gerrymend.mixture import LabelPredictor
 
 # A worker that is lost fails the training that it was in; so often it is begun again.
 _ATTEMPTS = 3
+# Seconds between two looks at whether all workers are there.
+_LOOK = 1.0
 
 
 class DaskTeacher:
@@ -46,18 +50,43 @@ class DaskTeacher:
     def __call__(self, multipliers: Array, mean: Array, scale: float, game: int) -> LabelPredictor:
         """Train on the costs of a game."""
         for attempt in range(1, _ATTEMPTS + 1):
-            workers = self._client.scheduler_info(n_workers=-1)["workers"].keys()
+            workers = self._workers()
             try:
                 return self._fit(multipliers, mean, scale, game)
-            except Exception:
-                same = workers == self._client.scheduler_info(n_workers=-1)["workers"].keys()
-                if same or attempt == _ATTEMPTS:
+            except Exception:  # whatever a library raises, and Dask, when a worker is gone
+                if workers <= self._workers() or attempt == _ATTEMPTS:
                     raise
                 self._blocks.gather("signs", multipliers, mean, scale)  # bring back what was lost
         raise AssertionError
 
     def _fit(self, *costs: Any) -> LabelPredictor:
         beside = self._blocks.leave("costs", *costs)
+        with self._given_up_with_a_worker(beside):
+            return self._fit_on(beside)
+
+    @contextmanager
+    def _given_up_with_a_worker(self, beside: Sequence[Future]) -> Iterator[None]:
+        """Cancel the costs when a worker goes: no other has them, and training would wait."""
+        over, workers = Event(), self._workers()
+
+        def watch() -> None:
+            while not over.wait(_LOOK):
+                if not workers <= self._workers():
+                    self._client.cancel(list(beside), force=True)
+                    return
+
+        watcher = Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+    def _workers(self) -> set[str]:
+        return set(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def _fit_on(self, beside: Sequence[Future]) -> LabelPredictor:
         labels, weights = (
             da.concatenate(
                 [

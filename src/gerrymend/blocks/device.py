@@ -31,6 +31,10 @@ def device_game(
             f"y must have one dimension and sensitive_features one or two; got shapes "
             f"{tuple(y.shape)} and {tuple(protected.shape)}."
         )
+    if protected.shape[1] == 0:
+        raise ValueError(
+            "sensitive_features has no columns; pass at least one protected attribute."
+        )
     check_same_length(X=X, y=y, sensitive_features=protected)
     for argument, data in arrays.items():
         if data is not None and not bool(xp.all(xp.isfinite(data))):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from gerrymend._arrays import in_words, is_dask_collection
+from gerrymend._arrays import in_words, is_dask_collection, is_device_array
 from gerrymend._validation import check_choice
 from gerrymend.blocks.dask_rows import is_dask_native, the_client
 from gerrymend.blocks.device import device_game
@@ -52,6 +52,23 @@ def check_fast_path(
         raise ValueError(
             f"X is {in_words(X)}, where fictitious play has order='body' alone; got "
             f"order={solver.order!r}. Leave it out, or pass NumPy arrays."
+        )
+
+
+def check_in_one_place(X: Any, estimator: Any, **others: Any) -> None:
+    """Raise if X is in memory, and what comes with it, or what learns from it, is elsewhere."""
+    for argument, data in others.items():
+        if is_dask_collection(data) or is_device_array(data):
+            raise TypeError(
+                f"X is {in_words(X)}, and {argument} is {in_words(data)}. Pass both as arrays or "
+                "frames of the same library and device; or bring it here first, with .compute() or "
+                ".cpu()."
+            )
+    if is_dask_native(estimator):
+        raise TypeError(
+            f"estimator={estimator!r} trains on Dask's collections, and X is {in_words(X)}. Pass X "
+            "as an array or frame of Dask, or take the estimator's form for data in memory, such "
+            "as LGBMClassifier() or XGBClassifier()."
         )
 
 
