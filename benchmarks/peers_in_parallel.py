@@ -34,9 +34,7 @@ def main(folder=RESULTS):
         cores.put(core)
     n_workers = cores.qsize()
     with ProcessPoolExecutor(n_workers, get_context("spawn"), _pin, (cores,)) as pool:
-        asked = [
-            pool.submit(compare, name, options) for name in DATASETS for options in FAIRLEARN
-        ]
+        asked = [pool.submit(compare, name, options) for name in DATASETS for options in FAIRLEARN]
         rows = [one.result() for one in asked]
     show(peer_figures(rows))
     record("peers", rows, ("fairlearn",), folder)

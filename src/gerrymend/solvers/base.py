@@ -125,6 +125,14 @@ class CannotResumeError(ValueError):
     """Why a game can't go on from a state, and what to do about it."""
 
 
+def check_rounds(number: int, max_iter: int) -> None:
+    """Raise if a state has more rounds than are to be played."""
+    if number > max_iter:
+        raise CannotResumeError(
+            f"has {number} rounds, and max_iter is {max_iter}; set it to {number} or more"
+        )
+
+
 class GameSolver(BaseEstimator, ABC):
     """How the game is played; described by its parameters alone."""
 
