@@ -227,12 +227,6 @@ def test_a_frontier_and_a_surface_are_no_single_fit(model):
         DiscriminationSurface.from_training(model, X, Y, sensitive_features=A)
 
 
-def test_tensors_have_none_yet(model):
-    tensor = pytest.importorskip("torch").tensor(X)
-    with pytest.raises(ValueError, match="for which there are none; set checkpoint=None"):
-        fit(model, X=tensor)
-
-
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 ARRAYS = arrays.arrays(
     st.sampled_from(["bool", "int8", "int64", "uint8", "float32", "float64", "U3", "complex128"]),

@@ -29,6 +29,7 @@ from gerrymend.solvers.base import (
     Checkpoint,
     Ending,
     Equilibrium,
+    HalfRoundError,
     Interrupted,
     Round,
     RulesByNotion,
@@ -302,9 +303,7 @@ class LinearGames:
     def state(self) -> State:
         """Where the games stand after the last round, whether its errors were looked at or not."""
         if not self._is_whole:
-            raise RuntimeError(
-                "The fit was cut short in the middle of a round; its checkpoint is of one before."
-            )
+            raise HalfRoundError
         rounds = map(np.array, zip(*self._records, strict=True))
         return {
             "seconds": self._seconds(),
