@@ -89,7 +89,7 @@ def test_a_path_goes_on_on_another_cluster(tmp_path, tol):
         with (
             distributed.LocalCluster(
                 n_workers=n_workers, threads_per_worker=1, processes=False,
-                dashboard_address=None, silence_logs="CRITICAL",
+                dashboard_address=":0", silence_logs="CRITICAL",
             ) as cluster,  # noqa: F811
             distributed.Client(cluster),
         ):  # fmt: skip
