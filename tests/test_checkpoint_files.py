@@ -148,7 +148,7 @@ def test_rows_in_another_order_are_other_data(model, kept, no_work):
 
 
 def test_a_max_iter_that_has_been_passed(tmp_path):
-    model = classifier(LinearRegression(), "fictitious_play", checkpoint=tmp_path / "fit")
+    model = classifier(LogisticRegression(), "fictitious_play", checkpoint=tmp_path / "fit")
     with Stopping(9, *AUDITS), pytest.raises(KeyboardInterrupt):
         fit(model)
     assert_refused(model.set_params(max_iter=5), "has 8 rounds, and max_iter is 5; set it to 8 or")

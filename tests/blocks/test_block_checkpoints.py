@@ -97,17 +97,17 @@ def torch(monkeypatch):
 
 
 @contextmanager
-def pressing_in_round(number):
+def pressing_in_round(number, owner=LinearBlock, name="find"):
     """Ctrl-C in the middle of a round."""
-    find, rounds = LinearBlock.find, itertools.count(1)
+    method, rounds = getattr(owner, name), itertools.count(1)
 
     def pressing(self, *arguments):
         if next(rounds) == number:
             os.kill(os.getpid(), signal.SIGINT)
-        return find(self, *arguments)
+        return method(self, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LinearBlock, "find", pressing)
+        patch.setattr(owner, name, pressing)
         yield
 
 

@@ -10,8 +10,8 @@ from gerrymend.notions import FALSE_POSITIVE_RATE, STATISTICAL_PARITY
 from gerrymend.protected import read_columns
 from gerrymend.solvers import FictitiousPlay
 from gerrymend.subgroups.encoding import LinearEncoding
+from tests.blocks.test_block_checkpoints import pressing_in_round
 from tests.blocks.test_blocks import GAMMAS, assert_same, problem, reference
-from tests.cut_short import Stopping
 from tests.cut_short import assert_same as assert_equal
 
 torch = pytest.importorskip("torch")
@@ -99,7 +99,7 @@ def test_a_fit_that_is_cut_short_ends_as_if_it_were_not(tmp_path, dtype, tol):
     whole = fit_path(classifier(**settings), *arrays)
     for number in (2, 30):  # asked for one by one, and replayed
         model = classifier(**settings, checkpoint=tmp_path / "fit", checkpoint_every=1e6)
-        with Stopping(number, (Records, "append")), pytest.raises(KeyboardInterrupt):
+        with pressing_in_round(number, Records, "append"), pytest.raises(KeyboardInterrupt):
             fit_path(model, *arrays)
         for one, other in zip(fit_path(model, *arrays), whole, strict=True):
             assert_equal(one, other, arrays[0].cpu().numpy())
