@@ -8,6 +8,7 @@ from gerrymend import LinearThresholds, MarginalParityClassifier, SubgroupParity
 from gerrymend.auditor import Auditor
 from gerrymend.datasets import make_intersectional
 from gerrymend.learners import EstimatorLearner, LinearLearner
+from gerrymend.solvers.linear_rows import LinearRows
 
 DATA = make_intersectional(300, random_state=0)
 X, Y, A = DATA.data, DATA.target, pd.DataFrame(DATA.sensitive_features)
@@ -17,8 +18,8 @@ FITS = [
     (learner, name)
     for learner in (LinearLearner, EstimatorLearner)
     for name in ("best_response", "answers")
-]
-AUDITS = [(Auditor, "worst")]
+] + [(LinearRows, "decide")]
+AUDITS = [(Auditor, "worst"), (LinearRows, "find")]
 
 
 def classifier(estimator, solver="exponentiated_gradient", kind=None, **parameters):

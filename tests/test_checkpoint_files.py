@@ -148,7 +148,7 @@ def test_rows_in_another_order_are_other_data(model, kept, no_work):
 
 
 def test_a_max_iter_that_has_been_passed(tmp_path):
-    model = classifier(LinearRegression(), "fictitious_play", checkpoint=tmp_path / "fit")
+    model = classifier(LogisticRegression(), "fictitious_play", checkpoint=tmp_path / "fit")
     with Stopping(9, *AUDITS), pytest.raises(KeyboardInterrupt):
         fit(model)
     assert_refused(model.set_params(max_iter=5), "has 8 rounds, and max_iter is 5; set it to 8 or")
@@ -225,12 +225,6 @@ def test_a_frontier_and_a_surface_are_no_single_fit(model):
         pareto_frontier(model, X, Y, sensitive_features=A)
     with pytest.raises(ValueError, match="would not be seen; set checkpoint=None"):
         DiscriminationSurface.from_training(model, X, Y, sensitive_features=A)
-
-
-def test_tensors_have_none_yet(model):
-    tensor = pytest.importorskip("torch").tensor(X)
-    with pytest.raises(ValueError, match="for which there are none; set checkpoint=None"):
-        fit(model, X=tensor)
 
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()

@@ -30,11 +30,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 TREE = DecisionTreeClassifier(max_depth=2, max_features=1)
 FOREST = RandomForestClassifier(3, max_depth=2)
 
-
+APPENDIX = FictitiousPlay(order="appendix", divisor="t-1")
 SOLVERS = [
     "exponentiated_gradient",
     "fictitious_play",
-    FictitiousPlay(order="appendix", divisor="t-1"),
+    APPENDIX,
     NoRegret(n_samples=3),
     "multiplicative_weights",
 ]
@@ -197,8 +197,8 @@ def test_an_error_of_the_estimator_costs_a_round(tmp_path):
 
 
 def test_ctrl_c_in_the_middle_of_a_round(tmp_path, monkeypatch):
-    whole = fit(classifier(LinearRegression(), "fictitious_play"))
-    model = classifier(LinearRegression(), "fictitious_play", checkpoint=tmp_path / "fit")
+    whole = fit(classifier(LinearRegression(), APPENDIX))
+    model = classifier(LinearRegression(), APPENDIX, checkpoint=tmp_path / "fit")
     price, calls = Auditor.price, itertools.count(1)
 
     def pressed(self, *args, **options):
@@ -221,21 +221,20 @@ PROCESS = """
     from gerrymend import LinearThresholds, SubgroupParityClassifier, _files, checkpointing
     from gerrymend.auditor import Auditor
     from gerrymend.datasets import make_intersectional
+    from gerrymend.solvers.linear_rows import LinearRows
 
     warnings.simplefilter("ignore")
     solver, estimator, every, kill = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4]
     data = make_intersectional(300, random_state=0)
     ticks = iter(range(10**9))
     checkpointing.clock = lambda: float(next(ticks))  # every look at it is a second later
-    audits, worst = iter(range(1, 10**9)), Auditor.worst
+    audits = iter(range(1, 10**9))
 
-    def last_worst(*args, **options):
-        if next(audits) == 9:
-            os._exit(9)
-        return worst(*args, **options)
+    def until_the_ninth(audit):
+        return lambda *args, **more: os._exit(9) if next(audits) == 9 else audit(*args, **more)
 
     if kill == "audit":
-        Auditor.worst = last_worst
+        Auditor.worst, LinearRows.find = map(until_the_ninth, (Auditor.worst, LinearRows.find))
     if kill == "write":
         replaces, replace = iter(range(1, 10**9)), os.replace
 
@@ -345,7 +344,7 @@ def test_seconds_before_an_interruption_count(tmp_path, monkeypatch):
 
     now = [0.0]
     monkeypatch.setattr(averaging.time, "monotonic", lambda: now[0])
-    model = classifier(LinearRegression(), "fictitious_play", budget=10.0, max_iter=99,
+    model = classifier(LinearRegression(), APPENDIX, budget=10.0, max_iter=99,
                        checkpoint=tmp_path / "fit")  # fmt: skip
     response = LinearLearner.best_response
 

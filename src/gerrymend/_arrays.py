@@ -47,6 +47,19 @@ def is_dask_frame(data: Any) -> bool:
     return is_dask_collection(data) and getattr(data, "ndim", 0) == 2 and hasattr(data, "columns")
 
 
+def arithmetic_of(data: Any) -> str:
+    """What computes with arrays like these; elsewhere sums may round differently.
+
+    >>> arithmetic_of(np.zeros(3)) == f"numpy {np.__version__} on cpu"
+    True
+    """
+    library = type(data).__module__.partition(".")[0]
+    if is_dask_collection(data):
+        return library
+    where = str(device(data)).partition(":")[0]
+    return f"{library} {sys.modules[library].__version__} on {where}"
+
+
 def check_dispatch(data: Any, argument: str) -> None:
     """An array of torch or CuPy is taken only where scikit-learn was told to take such."""
     if is_device_array(data) and not get_config()["array_api_dispatch"]:

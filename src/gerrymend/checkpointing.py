@@ -225,7 +225,12 @@ class FitCheckpoint:
         differing = [name for name in {**there, **here} if there.get(name) != here.get(name)]
         if not differing:
             return
-        if part == "data":
+        if "partitions" in differing:
+            what = (
+                "data in other partitions, whose sums round differently. Pass the same rows in the "
+                "same order, partitioned as they were"
+            )
+        elif part == "data":
             what = (
                 f"other data: {', '.join(differing)} differ. Pass the same rows in the same order"
             )

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,10 +11,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._arrays import on_host
 from gerrymend._sums import Array
 from gerrymend._validation import is_frame
 from gerrymend.mixture import words_of_columns
 from gerrymend.protected import Column
+
+# What is brought from a device at once.
+_NUMBERS = 1 << 24
 
 
 def parameters_as_text(given: Mapping[str, Any]) -> dict[str, str]:
@@ -79,6 +84,35 @@ def data_digests(
         "sensitive_features": _digest(columns, [one.values for one in protected]),
         "sample_weight": _digest([], [weight]),
     }
+
+
+def combined_digests(parts: Sequence[Mapping[str, str]], sizes: Sequence[int]) -> dict[str, str]:
+    """The digests of rows that are in partitions of these sizes, in their order.
+
+    >>> one, other = {"X": "1f", "y": "2e"}, {"X": "3d", "y": "4c"}
+    >>> sorted(combined_digests([one, other], [10, 20]))
+    ['X', 'partitions', 'y']
+    """
+    names = dict.fromkeys(name for part in parts for name in part)
+    digests = {name: _digest([part.get(name) for part in parts], []) for name in names}
+    return digests | {"partitions": _digest(list(sizes), [])}
+
+
+def array_digests(**arrays: Any) -> dict[str, str]:
+    """The sha256 of arrays, wherever they are; they are brought to the host piece by piece.
+
+    >>> array_digests(y=np.array([0, 1])) == array_digests(y=np.array([0, 2]))
+    False
+    """
+    return {
+        name: _digest([str(array.dtype), list(array.shape)], map(on_host, _pieces(array)))
+        for name, array in arrays.items()
+    }
+
+
+def _pieces(array: Any) -> Iterator[Any]:
+    step = max(1, _NUMBERS // math.prod(array.shape[1:]))
+    return (array[first : first + step] for first in range(0, array.shape[0], step))
 
 
 def _head(features: Any) -> list[Any]:

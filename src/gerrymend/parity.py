@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from gerrymend._arrays import check_dispatch, in_words, is_dask_collection, is_device_array
+from gerrymend._arrays import arithmetic_of, check_dispatch, is_dask_collection, is_device_array
 from gerrymend._sums import Array
 from gerrymend._validation import (
     as_vector,
@@ -26,7 +26,7 @@ from gerrymend._validation import (
     is_frame,
 )
 from gerrymend.auditor import Auditor
-from gerrymend.blocks.fast_path import check_fast_path, check_in_one_place, games_on
+from gerrymend.blocks.fast_path import check_fast_path, check_in_one_place, reader_of
 from gerrymend.callbacks import (
     CallbackSupportMixin,
     Progress,
@@ -203,7 +203,9 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         notions, solver = as_notions(self.notion), as_solver(self.solver)
         subgroups = self._subgroup_class()
         estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
-        checkpoint = self._open_checkpoint(X)
+        checkpoint = None
+        if self.checkpoint is not None:
+            checkpoint = FitCheckpoint(self.checkpoint, self.checkpoint_every)
         check_dispatch(X, "X")
         if in_blocks := is_device_array(X) or is_dask_collection(X):
             check_fast_path(
@@ -225,22 +227,23 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"columns; X has {self.n_features_in_}. Set warm_start=False for other columns."
             )
         game: Callable[..., list[Equilibrium]]
+        example: Callable[[], Any]
+        given = {"gammas": gammas, "estimator": estimator, "subgroups": subgroups, "solver": solver}
         if in_blocks:
-            self._seed = draw_seed(self.random_state)
-            if self.random_state is not None:
+            rows = reader_of(X)(features, y, sensitive_features, sample_weight, notions[0])
+            self.classes_, given["arrays"] = rows.classes, arithmetic_of(X)
+            self._seed = self._settle_seed(checkpoint, rows.digests, rows.protected, given)
+            if self.random_state is not None or checkpoint is not None:
                 _seed_estimator(estimator := clone(estimator), self._seed)
-            rows = features, y, sensitive_features, sample_weight
-            self.classes_, begin = games_on(X, estimator)(*rows, notions[0])
-            game = begin(solver, gammas, C).play
+            begun = rows.begin(estimator, solver, gammas, C)
+            game, example = begun.play, begun.example
         else:
             protected = self._read_protected(X, features, sensitive_features)
             labels = self._read_labels(y)
             check_same_length(X=features, y=labels, sensitive_features=protected[0].values)
             weight = check_weights(sample_weight, len(labels))
-            self._seed = self._settle_seed(
-                checkpoint, features, labels, protected, weight, gammas=gammas,
-                estimator=estimator, subgroups=subgroups, solver=solver,
-            )  # fmt: skip
+            digests = partial(data_digests, features, self.classes_, labels, protected, weight)
+            self._seed = self._settle_seed(checkpoint, digests, protected, given)
             check_uses_weights(estimator, features)
             learner, auditor, solver = self._bind(
                 estimator, solver, notions, subgroups, features, protected, labels, weight
@@ -248,9 +251,9 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             game = partial(
                 solver.play, learner, auditor, gammas=gammas, C=C, certify=self.certify, known=known
             )
-            if checkpoint is not None:
-                checkpoint.example = partial(learner.best_response, auditor.base_cost[None])
-                game = partial(game, checkpoint=checkpoint)
+            example = partial(learner.best_response, auditor.base_cost[None])
+        if checkpoint is not None:
+            checkpoint.example, game = example, partial(game, checkpoint=checkpoint)
         rounds = Rounds.begin(self, max_iter if len(gammas) == 1 else None)
         listeners: list[Callable[[Round], None]] = [] if rounds is None else [rounds]
         if self.verbose:
@@ -275,24 +278,12 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             checkpoint.ended()
         return equilibria
 
-    def _open_checkpoint(self, X: Any) -> FitCheckpoint | None:
-        if self.checkpoint is None:
-            return None
-        if is_device_array(X) or is_dask_collection(X):
-            raise ValueError(
-                f"checkpoint={self.checkpoint!r} is given, and X is {in_words(X)}, for which there "
-                "are none; set checkpoint=None, or pass NumPy arrays."
-            )
-        return FitCheckpoint(self.checkpoint, self.checkpoint_every)
-
     def _settle_seed(
         self,
         checkpoint: FitCheckpoint | None,
-        features: Any,
-        labels: NDArray[np.intp],
+        digests: Callable[[], dict[str, str]],
         protected: Columns,
-        weight: Array,
-        **given: Any,
+        given: dict[str, Any],
     ) -> int:
         """The seed of this fit, or of the one that it goes on with."""
         draw = partial(draw_seed, self.random_state)
@@ -300,13 +291,12 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return draw()
         # A generator has moved on since; what was drawn from it is in the checkpoint.
         plain = self.random_state is None or isinstance(self.random_state, int | np.integer)
-        given |= {name: getattr(self, name) for name in ("C", "tol", "certify")}
+        given = given | {name: getattr(self, name) for name in ("C", "tol", "certify")}
         given |= {
             "classifier": type(self).__name__,
             "notion": [repr(notion) for notion in as_notions(self.notion)],
             "random_state": self.random_state if plain else type(self.random_state).__name__,
         }
-        digests = partial(data_digests, features, self.classes_, labels, protected, weight)
         return checkpoint.identify(given, digests, protected, draw)
 
     def _read_protected(self, X: Any, features: Any, sensitive_features: Any) -> Columns:

@@ -5,11 +5,14 @@ import pytest
 import sklearn
 
 from gerrymend.blocks import BlockGame, LinearBlock, LocalBlocks
+from gerrymend.blocks.records import Records
 from gerrymend.notions import FALSE_POSITIVE_RATE, STATISTICAL_PARITY
 from gerrymend.protected import read_columns
 from gerrymend.solvers import FictitiousPlay
 from gerrymend.subgroups.encoding import LinearEncoding
+from tests.blocks.test_block_checkpoints import pressing_in_round
 from tests.blocks.test_blocks import GAMMAS, assert_same, problem, reference
+from tests.cut_short import assert_same as assert_equal
 
 torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():
@@ -86,6 +89,20 @@ def test_float32_records_what_is_true():
     p = clf.predict_proba(rows[0])[:, 1]
     error = np.where(rows[2] == 1, 1 - p, p).mean()
     assert clf.history_["error"][-1] == pytest.approx(error, abs=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("tol", [None, 0.02])
+def test_a_fit_that_is_cut_short_ends_as_if_it_were_not(tmp_path, dtype, tol):
+    rows = problem(n=20_000, seed=1)
+    arrays, settings = on_device(rows, dtype), {"max_iter": 150, "tol": tol}
+    whole = fit_path(classifier(**settings), *arrays)
+    for number in (2, 30):  # asked for one by one, and replayed
+        model = classifier(**settings, checkpoint=tmp_path / "fit", checkpoint_every=1e6)
+        with pressing_in_round(number, Records, "append"), pytest.raises(KeyboardInterrupt):
+            fit_path(model, *arrays)
+        for one, other in zip(fit_path(model, *arrays), whole, strict=True):
+            assert_equal(one, other, arrays[0].cpu().numpy())
 
 
 def test_arrays_on_two_devices_are_told():

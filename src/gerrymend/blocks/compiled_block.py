@@ -38,3 +38,9 @@ class CompiledBlock(LinearBlock):
             )  # fmt: skip
             products += fitted @ self._basis[:, rows].T
         return products, masses, voted
+
+    def replay(self, multipliers: Array, plays: Array, groups: Array) -> None:
+        """As `LinearBlock.replay`."""
+        for multiplier, play, group in zip(multipliers, plays, groups, strict=True):
+            self.decide(multiplier, play)
+            self.find(group)

@@ -3,8 +3,9 @@
 import math
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
 
+from gerrymend._arrays import is_dask_frame
 from gerrymend._validation import as_vector, check_labels
 from gerrymend.blocks.compiled_block import CompiledBlock
 from gerrymend.blocks.dask_blocks import DaskBlocks
@@ -14,42 +15,51 @@ from gerrymend.blocks.estimator_game import EstimatorBlock, EstimatorGame
 from gerrymend.blocks.game import BlockGame
 from gerrymend.blocks.linear_block import LinearBlock
 from gerrymend.blocks.partition_block import PartitionBlock
+from gerrymend.blocks.rows_read import RowsRead
+from gerrymend.fit_identity import combined_digests
 from gerrymend.notions import FairnessNotion
+from gerrymend.protected import Column
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.tally import nothing_counts
 
 
 def dask_game(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sensitive_features: Any,
-    sample_weight: Any,
-    notion: FairnessNotion,
-) -> tuple[NDArray[Any], Any]:
-    """The two labels, and what begins games on these rows."""
+    X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
+) -> RowsRead:
+    """Rows of Dask, read on their workers."""
     client = the_client()
     partitions = partitions_of(X, y, sensitive_features, sample_weight)
     blocks = DaskBlocks(client, PartitionBlock, partitions)
     summaries = blocks.gather("summary")
-    rows = merged(summaries)
+    rows, n_rows = merged(summaries), [one.n_rows for one in summaries]
     classes = check_labels(as_vector(rows.labels, "y"), "y")
     encoding = LinearEncoding.of_weights(rows.levels)
-    kind: type[LinearBlock] = CompiledBlock if rows.dtype == "float64" else LinearBlock
-    if is_dask_native(estimator):
-        kind = EstimatorBlock
-    weights = blocks.gather("begin", kind, classes.tolist()[1], encoding, notion)
-    total, event = (math.fsum(part) for part in zip(*weights, strict=True))
-    if total == 0:
-        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
-    if event == 0:
-        raise nothing_counts(notion)
+    protected = tuple(
+        Column(name, np.zeros(0), None if levels is None else tuple(levels))
+        for name, levels in rows.levels.items()
+    )
 
-    def begin(solver: Any, gammas: list[float], C: float) -> BlockGame:
+    def digests() -> dict[str, str]:
+        names = {"X": repr(list(X.columns)) if is_dask_frame(X) else ""}
+        parts = [names, *blocks.gather("digests")]
+        return combined_digests(parts, n_rows)
+
+    def begin(estimator: Any, solver: Any, gammas: list[float], C: float) -> BlockGame:
+        native = is_dask_native(estimator)
+        kind: type[LinearBlock] = CompiledBlock if rows.dtype == "float64" else LinearBlock
+        if native:
+            kind = EstimatorBlock
+        weights = blocks.gather("begin", kind, classes.tolist()[1], encoding, notion)
+        total, event = (math.fsum(part) for part in zip(*weights, strict=True))
+        if total == 0:
+            raise ValueError(
+                "sample_weight is zero in every row; pass at least one positive weight."
+            )
+        if event == 0:
+            raise nothing_counts(notion)
         settings = blocks, notion, encoding, solver, gammas, C, rows.dtype
-        if not is_dask_native(estimator):
+        if not native:
             return BlockGame(*settings)
-        n_rows = [one.n_rows for one in summaries]
         return EstimatorGame(DaskTeacher(client, estimator, X, n_rows, blocks), *settings)
 
-    return classes, begin
+    return RowsRead(classes, protected, digests, begin)

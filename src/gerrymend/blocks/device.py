@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from numpy.typing import NDArray
 from sklearn.externals.array_api_compat import array_namespace, device
 
 from gerrymend._arrays import in_words, is_device_array, on_host
 from gerrymend._validation import check_labels, check_same_length
 from gerrymend.blocks.game import BlockGame
 from gerrymend.blocks.linear_block import LinearBlock, LocalBlocks
+from gerrymend.blocks.rows_read import RowsRead
+from gerrymend.fit_identity import array_digests
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term
@@ -17,8 +18,8 @@ from gerrymend.tally import nothing_counts
 
 def device_game(
     X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
-) -> tuple[NDArray[Any], Any]:
-    """The two labels, and what begins games on these rows; X was read already."""
+) -> RowsRead:
+    """Rows on a device, checked; X was read already."""
     xp, like = array_namespace(X), device(X)
     protected = X if sensitive_features is None else sensitive_features
     arrays = {"y": y, "sensitive_features": protected, "sample_weight": sample_weight}
@@ -50,13 +51,15 @@ def device_game(
     names = [f"attribute_{j}" for j in range(protected.shape[1])]
     terms = tuple(Term(name, categorical=False) for name in names)
     encoding = LinearEncoding(terms, dict.fromkeys(names))
-    block = LinearBlock(X, protected, labels, weight, notion)
 
-    def begin(solver: Any, gammas: list[float], C: float) -> BlockGame:
-        blocks = LocalBlocks([block])
+    def digests() -> dict[str, str]:
+        return array_digests(X=X, y=y, sensitive_features=protected, sample_weight=weight)
+
+    def begin(_: Any, solver: Any, gammas: list[float], C: float) -> BlockGame:
+        blocks = LocalBlocks([LinearBlock(X, protected, labels, weight, notion)])
         return BlockGame(blocks, notion, encoding, solver, gammas, C, dtype=str(X.dtype))
 
-    return classes, begin
+    return RowsRead(classes, (), digests, begin)
 
 
 def _check_beside(X: Any, data: Any, argument: str) -> None:

@@ -15,6 +15,7 @@ from gerrymend._sums import Array
 from gerrymend.blocks.game import BlockGame
 from gerrymend.blocks.linear_block import LinearBlock, Sums
 from gerrymend.mixture import ConstantPredictor, Mixture, Predictor
+from gerrymend.solvers.base import State
 
 Teach = Callable[[Any, Any, float, int], Predictor]
 """Trains on the costs of a game, given its multipliers, the mean of what presses and the scale."""
@@ -86,6 +87,26 @@ class EstimatorGame(BlockGame):
         if above == 0 or below == 0:
             return ConstantPredictor(bool(above == 0))
         return self._teach(*costs)
+
+    def example(self) -> list[Any]:
+        """A predictor that learned what costs the least, were there no subgroups."""
+        none = np.zeros(len(self._gammas))
+        return [self._teach(none, none, 1.0, 0)]
+
+    def state(self) -> State:
+        """Where the games stand after the last round."""
+        return super().state() | {"predictors": self._predictors[: len(self._records)]}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self._predictors = state["predictors"]
+        super().restore(state)
+
+    def _bring_back(self) -> None:
+        told = (one for some in self._records.changes() for one in zip(*some, strict=True))
+        for (multipliers, _, group), played in zip(told, self._predictors, strict=True):
+            self._blocks.gather("vote", multipliers, played)
+            self._blocks.gather("find", group)
 
     def _mixture(self, game: int, plays: Array) -> Mixture:
         return Mixture.of_predictors([round_[game] for round_ in self._predictors[: len(plays)]])

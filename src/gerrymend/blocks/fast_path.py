@@ -1,13 +1,13 @@
 """What can be played over blocks: the paper's game between linear regressions."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from gerrymend._arrays import in_words, is_dask_collection, is_device_array
 from gerrymend._validation import check_choice
 from gerrymend.blocks.dask_rows import is_dask_native, the_client
 from gerrymend.blocks.device import device_game
+from gerrymend.blocks.rows_read import RowsRead
 from gerrymend.learners import is_plain_least_squares
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers import FictitiousPlay, GameSolver
@@ -72,11 +72,11 @@ def check_in_one_place(X: Any, estimator: Any, **others: Any) -> None:
         )
 
 
-def games_on(X: Any, estimator: Any) -> Callable[..., tuple[Any, Any]]:
-    """What makes games of rows like X: on their device, or on the workers of a Dask cluster."""
+def reader_of(X: Any) -> Callable[..., RowsRead]:
+    """What reads rows like X: on their device, or on the workers of a Dask cluster."""
     if not is_dask_collection(X):
         return device_game
     the_client()
     from gerrymend.blocks.dask_game import dask_game  # distributed is an extra
 
-    return partial(dask_game, estimator)
+    return dask_game

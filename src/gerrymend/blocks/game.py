@@ -14,8 +14,9 @@ and are never pressed; only their errors count, and these are asked for many rou
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from copy import copy
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace, device
@@ -25,11 +26,22 @@ from gerrymend._interrupts import uninterrupted
 from gerrymend._projection import Frame
 from gerrymend._sums import Array
 from gerrymend.blocks.linear_block import Blocks, LocalBlocks, rank_tolerance, tie
+from gerrymend.blocks.records import Records
 from gerrymend.blocks.replaying import replayed
 from gerrymend.measured import Subgroup
 from gerrymend.mixture import Mixture
 from gerrymend.notions import FairnessNotion
-from gerrymend.solvers.base import Ending, Equilibrium, Interrupted, Round, RulesByNotion
+from gerrymend.solvers.base import (
+    Checkpoint,
+    Ending,
+    Equilibrium,
+    HalfRoundError,
+    Interrupted,
+    Round,
+    RulesByNotion,
+    State,
+    check_rounds,
+)
 from gerrymend.solvers.fictitious_play import FictitiousPlay
 from gerrymend.subgroups.base import RuleSequence
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
@@ -39,15 +51,11 @@ from gerrymend.subgroups.rules import LinearRule
 _ROUNDS_AT_ONCE = 64
 
 
-class _Record(NamedTuple):
-    """Some rounds, one game a column; all but the coordinates are on the host."""
-
-    coordinates: Any  # of the play, and of the group; where they were made, as they are many
-    unfairness: Array
-    fine: Array  # what the mixture pays for unfairness, under the duals that the play answered
-    play_fine: Array  # what the play pays
-    mass: Array  # Σ λ of these duals
-    decided: Array  # Σ w·(1 − 2y)·d of the play
+# The game's own arrays that rounds change: sums over the rounds so far, and what they added last.
+_SUMS = (
+    "_number", "_multipliers", "_dual_mass", "_mean", "_pressed_offset", "_votes", "_pressed",
+    "_voted", "_overall", "_pull", "_outcome",
+)  # fmt: skip
 
 
 class BlockGame:
@@ -102,10 +110,9 @@ class BlockGame:
         self._gammas = np.asarray(gammas, dtype=np.float64)
         self._features, self._protected = self._frame("features"), self._frame("protected")
         self._rules = self._direction_rules()
-        self._start()
-        self._pending: list[tuple[Any, Any]] = []
-        self._records: list[_Record] = []
-        self._n_rounds = 0
+        self._begin()
+        outside = partial(self._blocks.add, "outside")
+        self._records = Records(self._base.shape[1], outside, like=self._base)
         self.ended: dict[int, Ending] = {}
 
     def _frame(self, columns: str) -> Frame:
@@ -117,7 +124,7 @@ class BlockGame:
         intercepts, coefficients = self._protected.coefficients(unit)
         return DirectionRules(self._encoding, intercepts, coefficients, self._tie)
 
-    def _start(self) -> None:
+    def _begin(self) -> None:
         n_games = len(self._gammas)
         learner, auditor, scalars = self._blocks.add(
             "prepare", self._features, self._protected, n_games
@@ -151,66 +158,86 @@ class BlockGame:
         tol: float | None,
         budget: float = math.inf,
         on_round: Callable[[Round], None] | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> list[Equilibrium]:
         """Play all games, until each has converged or `max_iter` rounds were played.
 
         `on_round` is told of many rounds at once, and without votes, which stay where they are.
         """
-        deadline = time.monotonic() + budget
+        self._start, self._max_iter = time.monotonic(), max_iter
         here = isinstance(self._blocks, LocalBlocks)
         play_round = replayed(self._play_round, self._base) if here else self._play_round
+        if checkpoint is not None:
+            checkpoint.resume(self)
         try:
-            for number in range(1, max_iter + 1):
+            while self._goes_on(tol, budget, on_round):
                 with uninterrupted():
-                    self._pending.append(play_round())
-                    self._n_rounds = number
-                last = number == max_iter or time.monotonic() >= deadline
-                if last or len(self._pending) >= _ROUNDS_AT_ONCE or self._may_end(tol):
-                    self._fetch(on_round)
-                    if tol is not None:
-                        self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
-                if last or len(self.ended) == len(self._gammas):
-                    break
+                    self._records.append(*play_round())
+                    if checkpoint is not None:
+                        checkpoint.reached(self.state)
         except KeyboardInterrupt:
-            if self._n_rounds == 0:
+            if not len(self._records):
                 raise
-            self._fetch(None)
             raise Interrupted(self.equilibria()) from None
         return self.equilibria()
+
+    def _goes_on(
+        self, tol: float | None, budget: float, on_round: Callable[[Round], None] | None
+    ) -> bool:
+        """Look at the last round, again if it was before, and tell whether another follows."""
+        number, n_pending = len(self._records), len(self._records.pending)
+        if number == 0:
+            return True
+        last = number >= self._max_iter or time.monotonic() >= self._start + budget
+        if last or not 0 < n_pending < _ROUNDS_AT_ONCE or self._may_end(tol):
+            self._records.fetch()
+            if tol is not None:
+                self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
+            if on_round is not None:
+                self._tell(on_round, number - n_pending)
+        return not last and len(self.ended) < len(self._gammas)
+
+    def _tell(self, on_round: Callable[[Round], None], first: int) -> None:
+        errors, unfairness = self._errors(), self._records.all("unfairness")
+        for i in range(first, len(errors)):
+            on_round(Round(i + 1, errors[i], unfairness[i], np.zeros((len(self._gammas), 0))))
 
     def _play_round(self) -> tuple[Any, Any]:
         """Two questions to the blocks; what comes of them changes arrays in place.
 
         Nothing here waits for a device, and nothing depends on what Python knows of the round: on
-        a device it can be recorded and replayed. Returns coordinates and figures for the record.
+        a device it can be recorded and replayed. Nothing of the game's changes before both were
+        answered, so that the round before can be gone on from. Returns coordinates and figures for
+        the record.
         """
         xp, n = self._xp, self._total
-        self._number += 1.0
-        scale, share = 1.0 / xp.clip(self._number - self._short, min=1.0), 1.0 / self._number
+        number = self._number + 1.0
+        scale, share = 1.0 / xp.clip(number - self._short, min=1.0), 1.0 / number
         coordinates, products, pressed = self._learn(scale)
         decided, base = products[:, -2], products[:, -1]
-        self._outcome += products[:, :-2]
-        self._votes += decided
+        outcome, votes = self._outcome + products[:, :-2], self._votes + decided
         # Σ S·w·b·votes: what the last group added to S, and what the last play added to the votes.
-        self._pressed += self._multipliers * self._voted + pressed
-        self._overall[:] = (self._event_offset + self._votes * share) / self._event_mass
+        all_pressed = self._pressed + (self._multipliers * self._voted + pressed)
+        overall = (self._event_offset + votes * share) / self._event_mass
         play_overall = (self._event_offset + decided) / self._event_mass
         weight = self._mean * self._event_mass  # Σ S·w
-        fine = self._pressed_offset + self._pressed * share - self._overall * weight
+        fine = self._pressed_offset + all_pressed * share - overall * weight
         play_fine = self._pressed_offset + pressed - play_overall * weight
 
-        residual = self._offset + self._outcome * share - self._overall[:, None] * self._mass
+        residual = self._offset + outcome * share - overall[:, None] * self._mass
         residual = xp.astype(residual, self._dtype, copy=False)
         products, masses, voted = self._blocks.add("find", residual)
-        self._voted[:] = voted
         mass, offset = masses[:, 0], masses[:, 1]
-        value = offset + voted * share - self._overall * mass
+        value = offset + voted * share - overall * mass
         unfairness = xp.abs(value) / n
-        figures = unfairness, fine * scale / n, play_fine * scale / n, self._dual_mass * scale, base
+        fines = fine * scale / n, play_fine * scale / n
+        figures = unfairness, *fines, self._dual_mass * scale, self._multipliers, base
         record = xp.concat([coordinates, residual], axis=1), xp.stack(figures)
         # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
         placed = self._C * xp.astype(unfairness > self._allowed, xp.float64)
         side = 1.0 - 2.0 * xp.astype(value < 0, xp.float64) if self._realised else 1.0
+        self._number[:], self._outcome[:], self._votes[:] = number, outcome, votes
+        self._pressed[:], self._overall[:], self._voted[:] = all_pressed, overall, voted
         self._multipliers[:] = placed * side
         self._dual_mass += placed
         self._mean += self._multipliers * mass / self._event_mass
@@ -243,36 +270,16 @@ class BlockGame:
         """
         if tol is None:
             return False
-        xp, (unfairness, fine, _, mass, _) = self._xp, self._pending[-1][1]
+        xp, (unfairness, fine, _, mass, _, _) = self._xp, self._records.pending[-1][1]
         penalty = self._C * xp.clip(unfairness - self._allowed, min=0.0)
         least = penalty - fine + self._allowed * mass
         met = on_host((penalty <= tol) & (least <= tol))
         met[list(self.ended)] = False
         return bool(met.any())
 
-    def _fetch(self, on_round: Callable[[Round], None] | None) -> None:
-        """Bring the figures of the last rounds to the host, the errors with them."""
-        if not self._pending:
-            return
-        xp, n_games, n_learner = self._xp, len(self._gammas), self._base.shape[1]
-        coordinates, figures = (xp.stack(parts) for parts in zip(*self._pending, strict=True))
-        plays = xp.reshape(coordinates[:, :, :n_learner], (len(self._pending) * n_games, n_learner))
-        (outside,) = self._blocks.add("outside", plays)
-        outside = on_host(xp.reshape(outside, (-1, n_games)))
-        unfairness, fine, play_fine, mass, decided = np.moveaxis(on_host(figures), 1, 0)
-        record = _Record(coordinates, unfairness, fine, play_fine, mass, decided + outside)
-        self._records.append(record)
-        first = self._n_rounds - len(self._pending)
-        self._pending = []
-        if on_round is not None:
-            errors = self._errors()
-            for i, found in enumerate(unfairness, start=first):
-                on_round(Round(i + 1, errors[i], found, np.zeros((n_games, 0))))
-
     def _plays(self) -> Array:
         """Error of every play: err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), d⟩ / n."""
-        decided: Array = np.concatenate([record.decided for record in self._records])
-        return self._error_of_zero + decided / self._total
+        return self._error_of_zero + self._records.all("decided") / self._total
 
     def _errors(self) -> Array:
         """Error of the mixture after every round."""
@@ -284,7 +291,7 @@ class BlockGame:
 
         The mixture is an answer to the duals too, and a heuristic's can be worse.
         """
-        now = _Record(*(part[-1] for part in self._records[-1]))
+        now = self._records.last()
         error, play = self._errors()[-1], self._plays()[-1]
         value = np.minimum(error + now.fine, play + now.play_fine) - self._gammas * now.mass
         penalty = self._C * np.maximum(now.unfairness - self._gammas, 0.0)
@@ -296,27 +303,26 @@ class BlockGame:
         ending = set(map(int, games)) - self.ended.keys()
         if not ending:
             return
-        if not self.ended:
-            self._sizes = np.max(self._blocks.gather("sizes"), axis=0).tolist()
-        (bounds,) = map(on_host, self._blocks.add("bound", self._overall, 1.0 / self._n_rounds))
-        gaps = self._gap()
+        number, gaps = len(self._records), self._gap()
+        (bounds,) = map(on_host, self._blocks.add("bound", self._overall, 1.0 / number))
         for game in ending:
             bound = float(bounds[game]) / self._total
-            self.ended[game] = Ending(
-                self._n_rounds, self._worst(game), bound, float(gaps[game]), converged
-            )
+            worst, gap = self._worst(game), float(gaps[game])
+            self.ended[game] = Ending(number, worst, bound, gap, converged)
+
+    @cached_property
+    def _sizes(self) -> list[float]:
+        """The largest size of each protected term."""
+        return [float(size) for size in np.max(self._blocks.gather("sizes"), axis=0)]
 
     def _worst(self, game: int) -> Subgroup | None:
         """The last group, in few digits, measured on the rows that its description selects."""
-        last = on_host(self._records[-1].coordinates[-1, game])
-        rule = self._rules.rule(last[self._base.shape[1] :])
-        short = rule.shortened(
-            lambda rounded: self._ends(rule, rounded),
-            self._sizes,
-        )
+        _, group = self._records.split(on_host(self._records.last().coordinates[game]))
+        rule = self._rules.rule(group)
+        short = rule.shortened(lambda rounded: self._ends(rule, rounded), self._sizes)
         kept = dict(zip(short.terms, short.coefficients, strict=True))
         coefficients = [kept.get(term, 0.0) for term in rule.terms]
-        arguments = coefficients, short.threshold, game, 1.0 / self._n_rounds
+        arguments = coefficients, short.threshold, game, 1.0 / len(self._records)
         size, mass, outcome, outcomes = np.sum(self._blocks.gather("treated", *arguments), axis=0)
         if mass == 0:
             return None
@@ -330,19 +336,20 @@ class BlockGame:
         return max(low for low, _ in ends), min(high for _, high in ends)
 
     def equilibria(self) -> list[Equilibrium]:
-        """What the games came to."""
-        self._end(range(len(self._gammas)), converged=False)
-        coordinates = np.concatenate([on_host(record.coordinates) for record in self._records])
-        unfairness = np.concatenate([record.unfairness for record in self._records])
-        figures = coordinates, unfairness, self._errors()
-        return [self._equilibrium(game, *figures) for game in range(len(self._gammas))]
+        """What the games come to if they end here; they themselves may go on."""
+        here = copy(self)
+        here._records, here.ended = self._records.copy(), dict(self.ended)
+        here._records.fetch()
+        here._end(range(len(self._gammas)), converged=False)
+        figures = here._errors(), *map(here._records.all, ("unfairness", "coordinates"))
+        return [here._equilibrium(game, *figures) for game in range(len(self._gammas))]
 
     def _equilibrium(
-        self, game: int, coordinates: Array, unfairness: Array, errors: Array
+        self, game: int, errors: Array, unfairness: Array, coordinates: Array
     ) -> Equilibrium:
         ending = self.ended[game]
         rounds = slice(ending.n_rounds)
-        plays, groups = np.split(coordinates[rounds, game], [self._base.shape[1]], axis=1)
+        plays, groups = self._records.split(coordinates[rounds, game])
         return Equilibrium(
             gamma=float(self._gammas[game]),
             mixture=self._mixture(game, plays),
@@ -359,3 +366,33 @@ class BlockGame:
     def _mixture(self, game: int, plays: Array) -> Mixture:
         intercepts, coefficients = self._features.coefficients(plays)
         return Mixture.of_linear(-coefficients, -intercepts - self._tie)
+
+    def example(self) -> list[Any]:
+        """Predictors like those that the state holds."""
+        return []
+
+    def state(self) -> State:
+        """Where the games stand after the last round; what the blocks have can be had from it."""
+        sums = {name: on_host(getattr(self, name)) for name in _SUMS}
+        if sums["_number"][0] != len(self._records):
+            raise HalfRoundError
+        return {
+            "seconds": time.monotonic() - self._start,
+            "sums": sums,
+            "records": self._records.state(),
+            "ended": self.ended,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from a state; the blocks are told of all rounds again."""
+        self._records.restore(state["records"])
+        check_rounds(len(self._records), self._max_iter)
+        self._start, self.ended = time.monotonic() - state["seconds"], state["ended"]
+        for name in _SUMS:
+            getattr(self, name)[:] = self._records.there(state["sums"][name])
+        self._bring_back()
+
+    def _bring_back(self) -> None:
+        """Bring the blocks to where they were."""
+        for told in self._records.changes():
+            self._blocks.gather("replay", *told)

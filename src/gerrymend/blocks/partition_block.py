@@ -12,6 +12,7 @@ from distributed import get_worker
 from gerrymend.blocks.dask_rows import Summary, read_partition
 from gerrymend.blocks.file_store import FileStore
 from gerrymend.blocks.linear_block import LinearBlock, Sums
+from gerrymend.fit_identity import data_digests
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.encoding import LinearEncoding
 
@@ -43,6 +44,14 @@ class PartitionBlock:
         with self._at_hand():
             summary: Summary = self._rows.summary()
         return summary
+
+    def digests(self) -> dict[str, str]:
+        """The sha256 of what the rows have of each argument."""
+        rows = self._rows
+        with self._at_hand():
+            labels = np.unique(rows.labels, return_inverse=True)
+            digests = data_digests(rows.features, *labels, rows.columns, rows.weight)
+            return digests | {"X": f"{rows.features.dtype} {digests['X']}"}
 
     def begin(
         self,

@@ -15,7 +15,6 @@ from gerrymend._sums import Array
 from gerrymend.auditor import Answer, Auditor
 from gerrymend.learners import Decisions, Keys, Learner
 from gerrymend.solvers.base import (
-    CannotResumeError,
     Checkpoint,
     Ending,
     Equilibrium,
@@ -24,6 +23,7 @@ from gerrymend.solvers.base import (
     Round,
     RulesByNotion,
     State,
+    check_rounds,
 )
 from gerrymend.subgroups.base import RuleSequence
 
@@ -306,10 +306,7 @@ class _Games:
     def restore(self, state: State) -> None:
         """Go on from a state."""
         votes, number = state["votes"].astype(np.float64), len(state["errors"])
-        if number > self._max_iter:
-            raise CannotResumeError(
-                f"has {number} rounds, and max_iter is {self._max_iter}; set it to {number} or more"
-            )
+        check_rounds(number, self._max_iter)
         self._start = time.monotonic() - state["seconds"]
         self._player.restore(state["player"])
         self._plays = state["plays"]

@@ -125,6 +125,23 @@ class CannotResumeError(ValueError):
     """Why a game can't go on from a state, and what to do about it."""
 
 
+class HalfRoundError(RuntimeError):
+    """A state was asked for in the middle of a round, which can't be gone on from."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The fit was cut short in the middle of a round; its checkpoint is of one before."
+        )
+
+
+def check_rounds(number: int, max_iter: int) -> None:
+    """Raise if a state has more rounds than are to be played."""
+    if number > max_iter:
+        raise CannotResumeError(
+            f"has {number} rounds, and max_iter is {max_iter}; set it to {number} or more"
+        )
+
+
 class GameSolver(BaseEstimator, ABC):
     """How the game is played; described by its parameters alone."""
 

@@ -50,14 +50,14 @@ class FictitiousPlay(AveragingSolver):
     def play(self, learner: Learner, auditor: Auditor, **rules: Any) -> list[Equilibrium]:
         """Play one game for each gamma, all together; from sums, where both are least squares."""
         conventions = self._conventions()
-        beyond = ("certify", "known", "checkpoint")
+        beyond = ("certify", "known")
         plain = not (conventions.pop("lag") or any(rules.get(name) for name in beyond))
         blind = isinstance(rules.get("on_round"), Followers | None)
         if plain and blind and type(learner) is LinearLearner and _is_regression(auditor):
             from gerrymend.solvers.linear_play import LinearGames
 
             games = LinearGames(learner, auditor, rules["gammas"], rules["C"], **conventions)
-            length = ("max_iter", "tol", "budget", "on_round")
+            length = ("max_iter", "tol", "budget", "on_round", "checkpoint")
             return games.play(**{name: rules[name] for name in length if name in rules})
         return super().play(learner, auditor, **rules)
 

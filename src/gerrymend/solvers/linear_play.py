@@ -16,6 +16,7 @@ count as errors, Σ w(1 − 2y)·votes; these are asked for of several rounds at
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,17 @@ from gerrymend._interrupts import noted
 from gerrymend._sums import Array
 from gerrymend.auditor import Auditor
 from gerrymend.learners import LinearLearner
-from gerrymend.solvers.base import Ending, Equilibrium, Interrupted, Round, RulesByNotion
+from gerrymend.solvers.base import (
+    Checkpoint,
+    Ending,
+    Equilibrium,
+    HalfRoundError,
+    Interrupted,
+    Round,
+    RulesByNotion,
+    State,
+    check_rounds,
+)
 from gerrymend.solvers.linear_rows import LinearRows
 from gerrymend.subgroups.base import RuleSequence
 from gerrymend.subgroups.regression import RegressionSearch
@@ -45,6 +56,10 @@ class _Duals(NamedTuple):
     placed: Array  # Σ |±1|
     mean: Array  # of k, over the event
     offset: Array  # Σ k·offset
+
+
+# Sums over the rounds so far, and what they added last.
+_SUMS = ("_multipliers", "_pull", "_pressed", "_pressed_before", "_voted", "_outside")
 
 
 class LinearGames:
@@ -89,6 +104,7 @@ class LinearGames:
         self._records: list[_Record] = []
         self._errors: list[Array] = []
         self.ended: dict[int, Ending] = {}
+        self._is_whole = True  # whether the last round is
 
     def play(
         self,
@@ -97,33 +113,51 @@ class LinearGames:
         tol: float | None,
         budget: float = math.inf,
         on_round: Callable[[Round], None] | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> list[Equilibrium]:
         """Play until each game has converged or `max_iter` rounds were played."""
-        deadline = time.monotonic() + budget
-        n_games = len(self._gammas)
-        at_once = 1 if on_round else self._rows.plays_at_once // n_games
+        self._start, self._max_iter = time.monotonic(), max_iter
+        if checkpoint is not None:
+            checkpoint.resume(self)
         try:
             with noted() as check_interrupt:
-                for number in range(1, max_iter + 1):
-                    self._play_round(number)
+                while self._goes_on(tol, budget, on_round):
                     check_interrupt()
-                    last = number == max_iter or time.monotonic() >= deadline
-                    if last or number % at_once == 0 or self._may_end(tol):
-                        self._look_outside()
-                        if tol is not None:
-                            self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
-                    if on_round is not None:
-                        unfairness, no_votes = self._records[-1].unfairness, np.zeros((n_games, 0))
-                        on_round(Round(number, self._errors[-1], unfairness, no_votes))
-                    if last or len(self.ended) == n_games:
-                        break
+                    self._play_round()
+                    if checkpoint is not None:
+                        checkpoint.reached(self.state)
                 check_interrupt()
         except KeyboardInterrupt:
-            self._look_outside()
+            if not self._records:
+                raise
             raise Interrupted(self.equilibria()) from None
         return self.equilibria()
 
-    def _play_round(self, number: int) -> None:
+    def _goes_on(
+        self, tol: float | None, budget: float, on_round: Callable[[Round], None] | None
+    ) -> bool:
+        """Look at the last round, again if it was before, and tell whether another follows."""
+        number, n_games = len(self._records), len(self._gammas)
+        if number == 0:
+            return True
+        at_once = 1 if on_round else self._rows.plays_at_once // n_games
+        last = number >= self._max_iter or self._seconds() >= budget
+        if last or number % at_once == 0 or self._may_end(tol):
+            first = len(self._errors)
+            self._look_outside()
+            if tol is not None:
+                self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
+            if on_round is not None:
+                for i in range(first, number):
+                    unfairness, no_votes = self._records[i].unfairness, np.zeros((n_games, 0))
+                    on_round(Round(i + 1, self._errors[i], unfairness, no_votes))
+        return not last and len(self.ended) < n_games
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    def _play_round(self) -> None:
+        self._is_whole, number = False, len(self._records) + 1
         share, duals = 1.0 / number, self._next
         pull = self._pull - duals.mean[:, None] * self._slope
         play = self._base + self._scale(number) * pull
@@ -148,6 +182,7 @@ class LinearGames:
         )
         if len(games := np.flatnonzero(exceeds)):
             self._pull[games] += self._multipliers[games, None] * self._rows.pull(games)
+        self._is_whole = True
 
     def _scale(self, number: int) -> float:
         """C, over what the duals before a round are divided by."""
@@ -198,7 +233,8 @@ class LinearGames:
     def _look_outside(self) -> None:
         """Count the errors of plays that were not yet looked at on the rows of the other label.
 
-        The mixture's error is ⟨w, y⟩ / n + ⟨w·(1 − 2y), votes⟩ / (n·t).
+        The mixture's error is ⟨w, y⟩ / n + ⟨w·(1 − 2y), votes⟩ / (n·t), and its sum is one play
+        after the other's, however many are looked at at once.
         """
         first = len(self._errors)
         if first == len(self._records):
@@ -208,11 +244,11 @@ class LinearGames:
             for field in ("outcomes", "play")
         )
         decided = self._rows.decided_outside(plays.reshape(-1, plays.shape[-1]))
-        outside = self._outside + np.cumsum(decided.reshape(outcomes.shape), axis=0)
+        outside = np.cumsum([self._outside, *decided.reshape(outcomes.shape)], axis=0)[1:]
         rounds = np.arange(first + 1, len(self._records) + 1)[:, None]
         votes = self._error_sign * outcomes + outside
-        self._errors.extend(self._auditor.error_of_zero + votes / (self._total * rounds))
-        self._outside = outside[-1]
+        errors = self._auditor.error_of_zero + votes / (self._total * rounds)
+        self._errors, self._outside = [*self._errors, *errors], outside[-1]
 
     def _gap(self, tol: float = math.inf) -> Array:
         """The mixture's worth less what the Learner can do at best, now; infinite if not within.
@@ -238,9 +274,12 @@ class LinearGames:
             self.ended[game] = Ending(number, worst, float(bound), float(gaps[game]), converged)
 
     def equilibria(self) -> list[Equilibrium]:
-        """What the games came to."""
-        self._end(range(len(self._gammas)), converged=False)
-        return [self._equilibrium(game) for game in range(len(self._gammas))]
+        """What the games come to if they end here; they themselves may go on."""
+        here = copy(self)
+        here.ended = dict(self.ended)
+        here._look_outside()
+        here._end(range(len(self._gammas)), converged=False)
+        return [here._equilibrium(game) for game in range(len(self._gammas))]
 
     def _equilibrium(self, game: int) -> Equilibrium:
         ending = self.ended[game]
@@ -260,3 +299,31 @@ class LinearGames:
             upper_bound=ending.upper_bound,
             converged=ending.converged,
         )
+
+    def state(self) -> State:
+        """Where the games stand after the last round, whether its errors were looked at or not."""
+        if not self._is_whole:
+            raise HalfRoundError
+        rounds = map(np.array, zip(*self._records, strict=True))
+        return {
+            "seconds": self._seconds(),
+            "rows": self._rows.state(len(self._records)),
+            "rounds": dict(zip(_Record._fields, rounds, strict=True)),
+            "errors": self._errors,
+            "duals": tuple(self._duals),
+            "next": tuple(self._next),
+            "ended": self.ended,
+            **{name: getattr(self, name) for name in _SUMS},
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        rounds = [state["rounds"][name] for name in _Record._fields]
+        check_rounds(len(rounds[0]), self._max_iter)
+        self._start = time.monotonic() - state["seconds"]
+        self._rows.restore(state["rows"])
+        self._records = [_Record(*parts) for parts in zip(*rounds, strict=True)]
+        self._errors, self.ended = state["errors"], state["ended"]
+        self._duals, self._next = _Duals(*state["duals"]), _Duals(*state["next"])
+        for name in _SUMS:
+            setattr(self, name, state[name])

@@ -13,6 +13,7 @@ from gerrymend._sums import Array, grid_shift
 from gerrymend.auditor import Auditor
 from gerrymend.learners import LinearLearner
 from gerrymend.solvers import _linear_kernel as kernel
+from gerrymend.solvers.base import State
 from gerrymend.subgroups.regression import RegressionSearch
 
 # Rows × games that are handled at once: half a megabyte of float64, in the cache of a core.
@@ -120,6 +121,19 @@ class LinearRows:
         """The cells of the last group."""
         members: NDArray[np.bool_] = self._members[game] > 0
         return members
+
+    def state(self, number: int) -> State:
+        """What so many rounds have left, in as few bytes as hold it."""
+        return {
+            "votes": self._votes.astype(np.min_scalar_type(number)),
+            "counts": self._counts.astype(np.min_scalar_type(-number)),
+            "members": self._members.astype(bool),
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self._votes[:], self._counts[:] = state["votes"], state["counts"]
+        self._members[:] = state["members"]
 
     def _pieces(self, basis: Array, n_games: int) -> list[tuple[int, Array]]:
         """Where pieces begin, and views of the basis that so many games have room for."""
