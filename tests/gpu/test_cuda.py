@@ -93,7 +93,9 @@ def test_float32_records_what_is_true():
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 @pytest.mark.parametrize("tol", [None, 0.02])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_that_is_cut_short_ends_as_if_it_were_not(tmp_path, dtype, tol):
+    pytest.importorskip("skops")
     rows = problem(n=20_000, seed=1)
     arrays, settings = on_device(rows, dtype), {"max_iter": 150, "tol": tol}
     whole = fit_path(classifier(**settings), *arrays)
