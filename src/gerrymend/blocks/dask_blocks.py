@@ -217,8 +217,8 @@ class DaskBlocks:
 
     def _check_paused(self, workers: Iterable[str]) -> None:
         """Raise if workers have been paused for long, as Dask does where memory is short."""
-        told = self._client.scheduler_info(n_workers=-1)["workers"]
-        paused = [worker for worker in workers if told[worker]["status"] == "paused"]
+        told = self.workers()
+        paused = [worker for worker in workers if told.get(worker, {}).get("status") == "paused"]
         self._n_paused = self._n_paused + 1 if paused else 0
         if self._n_paused * _LOOK > _PATIENCE:
             raise MemoryError(
@@ -276,8 +276,17 @@ class DaskBlocks:
 
     def _workers(self) -> dict[str, int]:
         """How many threads each worker has."""
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
-        return {address: worker["nthreads"] for address, worker in workers.items()}
+        return {address: worker["nthreads"] for address, worker in self.workers().items()}
+
+    def workers(self) -> dict[str, Any]:
+        """What the scheduler knows of each worker."""
+        workers: dict[str, Any] | None = self._client.scheduler_info(n_workers=-1).get("workers")
+        if workers is None:
+            raise RuntimeError(
+                "The Dask scheduler is gone, and the blocks with it. Connect to a cluster, and fit "
+                "again; with checkpoint= a fit goes on where it was."
+            )
+        return workers
 
     def _wait_for_workers(self) -> dict[str, int]:
         try:

@@ -84,7 +84,7 @@ class DaskTeacher:
             watcher.join()
 
     def _workers(self) -> set[str]:
-        return set(self._client.scheduler_info(n_workers=-1)["workers"])
+        return set(self._blocks.workers())
 
     def _fit_on(self, beside: Sequence[Future]) -> LabelPredictor:
         labels, weights = (
