@@ -1,6 +1,7 @@
 """Shared fixtures: the paper's data where it is at hand, and small made data."""
 
 import os
+import signal
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from tests.checking import assert_tally_checked
 # No time limit on an example: a busy machine is no bug. CI tries the same examples every time.
 settings.register_profile("gerrymend", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("gerrymend")
+
+# A shell's background jobs ignore Ctrl-C, and so would what the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PAPER_DATA = Path(__file__).parents[2] / "shared" / "data" / "paper"
 DATASETS = ("communities", "lawschool", "adult", "student")
