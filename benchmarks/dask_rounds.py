@@ -102,9 +102,11 @@ def on_a_cluster(n):
 
 
 def fresh(what, n):
-    """A figure from a process of its own. Dask gives workers one thread whatever is said here."""
+    """A figure from a process of its own; one process has as many threads as there are workers."""
     run = [sys.executable, "-m", "benchmarks.dask_rounds", what, str(n)]
-    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), str(N_WORKERS))
+    threads = dict.fromkeys(
+        ("OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), str(N_WORKERS if what == "process" else 1)
+    )
     done = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True,
                           env=os.environ | threads)  # fmt: skip
     return json.loads(done.stdout.splitlines()[-1])

@@ -10,12 +10,13 @@ wherever the blocks lie and however often they were lost.
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from distributed import Client, Future, futures_of, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
+from threadpoolctl import ThreadpoolController
 
 from gerrymend.blocks.linear_block import Sums, added
 
@@ -27,6 +28,11 @@ _LOOK = 1.0
 _PATIENCE = 60.0
 
 Call = tuple[str, tuple[Any, ...]]
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 class Slot:
@@ -61,9 +67,11 @@ class Slot:
         """
         if self._n_changes != first:
             return {}
-        for change in changes:
-            self._call(*change)
-        answers = self._call(*call)
+        # A slot is for a thread: products that wake others make workers wait for each other.
+        with _thread_pools().limit(limits=1):
+            for change in changes:
+                self._call(*change)
+            answers = self._call(*call)
         self._n_changes = last + (call[0] in _CHANGES)
         return answers
 
