@@ -18,8 +18,7 @@ from benchmarks.recording import record
 
 N_ROWS, D, N_PROTECTED, N_CHUNKS, N_WORKERS = 20_000_000, 20, 4, 16, 2
 FEW, MANY = 2_000, 1_000_000
-# Rounds of two fits, whose difference has no set-up in it.
-SHORT, LONG, LONG_OF_FEW = 5, 35, 305
+SHORT, LONG, LONG_OF_FEW = 5, 25, 300  # rounds
 
 
 def chunk(number, n):
@@ -46,21 +45,27 @@ def model(max_iter):
     )  # fmt: skip
 
 
-def seconds_a_round(rows, n):
-    """From two fits of different lengths, after one of few rows that loads and compiles.
+def seconds_a_round(rows, n, game):
+    """Median seconds of a round, after a fit of few rows that loads and compiles.
 
-    Where rounds are short the longer has more of them: set-up varies by more than a few take.
+    Rounds are timed one by one: what a fit of many rows takes to begin varies by more than they do.
     """
-    lengths = (SHORT, LONG if n >= MANY else LONG_OF_FEW)
     X, y = rows(FEW)
     model(SHORT).fit(X, y, sensitive_features=X[:, :N_PROTECTED])
-    X, y = rows(n)
-    seconds = []
-    for n_rounds in lengths:
+    seconds, play_round = [], game._play_round
+
+    def timed(self, *number):
         start = time.perf_counter()
-        last = model(n_rounds).fit(X, y, sensitive_features=X[:, :N_PROTECTED])
+        played = play_round(self, *number)
         seconds.append(time.perf_counter() - start)
-    return np.diff(seconds)[0] / np.diff(lengths)[0], float(last.history_["unfairness"][-1])
+        return played
+
+    game._play_round = timed
+    X, y = rows(n)
+    last = model(LONG if n >= MANY else LONG_OF_FEW).fit(
+        X, y, sensitive_features=X[:, :N_PROTECTED]
+    )
+    return float(np.median(seconds)), float(last.history_["unfairness"][-1])
 
 
 def of_numpy(n):
@@ -86,19 +91,23 @@ def of_dask(n):
 
 def in_one_process(n):
     """NumPy's arrays, with as many threads as the cluster has workers: see `fresh`."""
-    return seconds_a_round(of_numpy, n)
+    from gerrymend.solvers.linear_play import LinearGames
+
+    return seconds_a_round(of_numpy, n, LinearGames)
 
 
 def on_a_cluster(n):
     """Workers of one thread each."""
     from distributed import Client, LocalCluster
 
+    from gerrymend.blocks import BlockGame
+
     with (
         LocalCluster(n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=":0",
                      memory_limit="9GiB") as cluster,
         Client(cluster),
     ):  # fmt: skip
-        return seconds_a_round(of_dask, n)
+        return seconds_a_round(of_dask, n, BlockGame)
 
 
 def fresh(what, n):
