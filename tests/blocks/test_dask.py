@@ -221,11 +221,10 @@ def test_blocks_leave_the_workers_after_the_fit(client):
     def held(dask_worker):
         return [key for key in dask_worker.data if "Slot" in str(key)] + [*dask_blocks._SLOTS]
 
-    for _ in range(50):
-        if not any(client.run(held).values()):
-            return
-        client.run(lambda: None)
-    raise AssertionError(client.run(held))
+    left = [client.run(held)]
+    while any(left[-1].values()) and len(left) < 50:  # Dask lets go a little later
+        left.append(client.run(held))
+    assert not any(left[-1].values())
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
