@@ -336,3 +336,13 @@ def is_plain_least_squares(estimator: Any) -> bool:
     return (
         type(estimator) is LinearRegression and estimator.fit_intercept and not estimator.positive
     )
+
+
+def seed_estimator(estimator: Any, seed: int) -> None:
+    """Seed every random_state of the estimator that the user left open."""
+    open_seeds = {
+        name: seed
+        for name, value in estimator.get_params(deep=True).items()
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    }
+    estimator.set_params(**open_seeds)

@@ -39,7 +39,13 @@ from gerrymend.checkpointing import FitCheckpoint
 from gerrymend.convergence import warn_unless_converged
 from gerrymend.features import FeatureReader
 from gerrymend.fit_identity import data_digests
-from gerrymend.learners import Learner, check_estimator_kind, check_uses_weights, make_learner
+from gerrymend.learners import (
+    Learner,
+    check_estimator_kind,
+    check_uses_weights,
+    make_learner,
+    seed_estimator,
+)
 from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.protected import Column, distinct_rows, named_columns, read_columns
@@ -48,6 +54,7 @@ from gerrymend.solvers.base import Interrupted
 from gerrymend.subgroups import SubgroupClass
 
 Columns = tuple[Column, ...]
+Game = Callable[..., list[Equilibrium]]
 
 
 class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -226,7 +233,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 f"warm_start=True starts from the last fit, whose X had {last.n_features_in_} "
                 f"columns; X has {self.n_features_in_}. Set warm_start=False for other columns."
             )
-        game: Callable[..., list[Equilibrium]]
+        game: Game
         example: Callable[[], Any]
         given = {"gammas": gammas, "estimator": estimator, "subgroups": subgroups, "solver": solver}
         if in_blocks:
@@ -234,7 +241,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self.classes_, given["arrays"] = rows.classes, arithmetic_of(X)
             self._seed = self._settle_seed(checkpoint, rows.digests, rows.protected, given)
             if self.random_state is not None or checkpoint is not None:
-                _seed_estimator(estimator := clone(estimator), self._seed)
+                seed_estimator(estimator := clone(estimator), self._seed)
             begun = rows.begin(estimator, solver, gammas, C)
             game, example = begun.play, begun.example
         else:
@@ -254,14 +261,20 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             example = partial(learner.best_response, auditor.base_cost[None])
         if checkpoint is not None:
             checkpoint.example, game = example, partial(game, checkpoint=checkpoint)
-        rounds = Rounds.begin(self, max_iter if len(gammas) == 1 else None)
+        limits = {"max_iter": max_iter, "tol": tol, "budget": budget}
+        return self._played(game, checkpoint, len(gammas) == 1, C, **limits)
+
+    def _played(
+        self, game: Game, checkpoint: FitCheckpoint | None, alone: bool, C: float, **limits: Any
+    ) -> list[Equilibrium]:
+        """Play a game that was bound; tell of its rounds, keep what it comes to, and warn."""
+        max_iter = limits["max_iter"]
+        rounds = Rounds.begin(self, max_iter if alone else None)
         listeners: list[Callable[[Round], None]] = [] if rounds is None else [rounds]
         if self.verbose:
             listeners.append(Progress(max_iter))
         try:
-            equilibria = game(
-                max_iter=max_iter, tol=tol, budget=budget, on_round=everyone(listeners)
-            )
+            equilibria = game(**limits, on_round=everyone(listeners))
         except BaseException as stop:
             if isinstance(stop, Interrupted) and len(stop.equilibria) == 1:
                 self._store(stop.equilibria[0])
@@ -272,7 +285,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             rounds.end()
         for equilibrium in equilibria:
             warn_unless_converged(
-                equilibrium, C=C, tol=tol, max_iter=max_iter, certify=self.certify
+                equilibrium, C=C, tol=limits["tol"], max_iter=max_iter, certify=self.certify
             )
         if checkpoint is not None:
             checkpoint.ended()
@@ -320,8 +333,8 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         labels, weight = labels[order], weight[order]
         auditor = Auditor(notions, subgroups, cells, labels, weight)
         if self.random_state is not None or self.checkpoint is not None:
-            _seed_estimator(estimator := clone(estimator), self._seed)
-            _seed_estimator(solver := clone(solver), self._seed)
+            seed_estimator(estimator := clone(estimator), self._seed)
+            seed_estimator(solver := clone(solver), self._seed)
         learner = make_learner(
             estimator, features, weight, auditor.base_cost, auditor.pressed, order
         )
@@ -375,16 +388,6 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_no_missing(labels, "y")
         self.classes_ = check_labels(labels, "y")
         return np.searchsorted(self.classes_, labels)
-
-
-def _seed_estimator(estimator: Any, seed: int) -> None:
-    """Seed every random_state of the estimator that the user left open."""
-    open_seeds = {
-        name: seed
-        for name, value in estimator.get_params(deep=True).items()
-        if (name == "random_state" or name.endswith("__random_state")) and value is None
-    }
-    estimator.set_params(**open_seeds)
 
 
 def _check_budget(budget: Any, *, certify: bool) -> float:
