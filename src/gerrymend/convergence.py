@@ -38,4 +38,4 @@ def warn_unless_converged(
             f"larger tol (now {tol:g})."
         )
     if message:
-        warnings.warn(message, ConvergenceWarning, stacklevel=5)
+        warnings.warn(message, ConvergenceWarning, stacklevel=6)
