@@ -5,30 +5,18 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from gerrymend.checker.classes import NotListedError, bits, subgroups_of
+from gerrymend.checker.bounds import ROUNDING, Found, check_bounds
+from gerrymend.checker.chance import check_generalisation, check_permutations
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
-from gerrymend.checker.figures import (
-    NOTIONS,
-    TOLERANCE,
-    Figures,
-    Measured,
-    outcomes_of,
-    shown,
-)
+from gerrymend.checker.figures import NOTIONS, Figures, Measured, outcomes_of, wrong_figures
+from gerrymend.checker.form import unknown_fields
+from gerrymend.checker.groups import named_groups, named_key
+from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
+from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
-from gerrymend.checker.words import members_by_words
-
-# By how much a report lets a number exceed another one before it says so.
-ROUNDING = Fraction(1, 10**12)
-
-_FIELDS = (
-    "verdict", "gamma", "unfairness", "upper_bound", "exact", "withheld", "n_rows",
-    "min_group_size", "class", "notions", "worst",
-)  # fmt: skip
-_FIGURES = ("size", "share", "rate", "overall_rate", "unfairness", "gap", "ratio")
-_OF_SUBGROUPS = ("subgroup", "rule", "notion", *_FIGURES)
+from gerrymend.checker.scope import check_scope
 
 
 def check_report(
@@ -41,14 +29,19 @@ def check_report(
     threshold: float | None = None,
     decision_probabilities: bool = False,
     pos_label: Any = None,
+    holdout: Any = None,
 ) -> CheckResult:
     """Verify a report against the data that it was made from, in exact rational arithmetic.
 
     Members of every subgroup are worked out anew from the plain data of its rule, and its figures
     summed in fractions; a stated figure may differ by 10⁻⁹. A float is taken as the decimal that it
-    prints as. Where the class of subgroups is small (200,000 subgroups, for linear thresholds some
-    30 distinct rows in 4 dimensions), all are listed, and none may exceed the upper bound; where it
-    is not, the bound is only verified if no set of rows whatever could exceed it.
+    prints as. Intervals are worked out from their definitions. Where the class of subgroups is
+    small (200,000 subgroups, for linear thresholds some 30 distinct rows in 4 dimensions), all are
+    listed, and none may exceed the upper bound; where it is not, the bound is only verified if no
+    set of rows whatever could exceed it.
+
+    Each field of the report is checked, or the result names it as not checked and says why: a
+    field that is not known is named too, one that is missing or of another type makes it no report.
 
     None of the auditors' code is used. It loops over rows in Python: a second for some 200,000 of
     them, ten times that where each has a weight of its own.
@@ -58,6 +51,8 @@ def check_report(
     report : AuditReport, its `to_dict()`, or the JSON of that
     y_true, y_pred, sensitive_features, sample_weight, threshold, decision_probabilities, pos_label
         As they were passed to `audit()`.
+    holdout : tuple (y_true, y_pred, sensitive_features), optional
+        The second sample, as it was passed to `audit()`, weights fourth if there are any.
 
     Returns
     -------
@@ -70,25 +65,24 @@ def check_report(
     ...             sensitive_features={"race": ["blue", "blue", "green", "green"] * 10})
     >>> report = audit(**data).to_dict()
     >>> print(check_report(report, **data))
-    The report holds.
-    Checked:
-    - The worst subgroup: its members, 20 of 40 rows, and all of its figures.
-    - The 2 groups that are listed, and the overall rates.
-    - The verdict, and that the figures agree with each other.
-    - The upper bound: none of the 4 subgroups of the class, all listed, has an unfairness above
-    1/8, over 2 distinct rows that count.
-    Not checked:
-    - What is said of chance: generalisation.
+    DOCTEST
     >>> report["worst"]["rate"] = 0.9
     >>> check_report(report, **data).problems
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
     """
     stated = _plain_data(report)
-    table = read_table(
-        y_true, y_pred, sensitive_features, sample_weight, threshold, decision_probabilities,
-        pos_label,
-    )  # fmt: skip
-    return _Check(stated, table).run()
+    unknown = unknown_fields(stated)
+    how = (threshold, decision_probabilities, pos_label)
+    table = read_table(y_true, y_pred, sensitive_features, sample_weight, *how)
+    _check_not_parted(stated, table)
+    second = None
+    if holdout is not None:
+        second = read_table(*_four(holdout), *how, like=table)
+    result = _Check(stated, table, second).run()
+    if unknown:
+        names = " ".join(f"{name} {name}.*" for name in unknown)
+        result.leave(names, "fields that the checker doesn't know")
+    return result
 
 
 def _plain_data(report: Any) -> Mapping[str, Any]:
@@ -103,67 +97,66 @@ def _plain_data(report: Any) -> Mapping[str, Any]:
             "report must be what audit() returned, its to_dict(), or the JSON of that; got "
             f"{type(report).__name__}."
         )
-    missing = [name for name in _FIELDS if name not in stated]
-    if missing:
-        raise ValueError(
-            f"report has no {', '.join(map(repr, missing))}; pass what audit() returned, its "
-            "to_dict(), or the JSON of that."
-        )
-    for name in ("gamma", "unfairness", "upper_bound", "n_rows", "min_group_size"):
-        _number(stated, name, "report")
-    for part in filter(None, [stated["worst"], *(stated.get("top") or [])]):
-        if missing := [name for name in _OF_SUBGROUPS if name not in part]:
-            raise ValueError(f"A subgroup of report has no {', '.join(map(repr, missing))}.")
     return stated
 
 
-def _number(stated: Mapping[str, Any], name: str, where: str) -> Fraction:
-    try:
-        return exact(stated[name])
-    except (KeyError, TypeError, ValueError, OverflowError):
+def _check_not_parted(stated: Mapping[str, Any], table: Table) -> None:
+    """Refuse all rows, where the report is about some of them that were drawn at random."""
+    claims = stated["held_out"]
+    if claims is not None and table.n_rows == stated["n_rows"] + claims["n_rows"]:
         raise ValueError(
-            f"{name!r} of {where} must be a finite number; got {stated.get(name)!r}."
-        ) from None
+            f"The data has {table.n_rows} rows, of which the report kept {claims['n_rows']} out "
+            "of the search, at random; which these were is not in it. Pass the rows that were "
+            "searched, or audit with holdout= in place of test_size=, and pass it here too."
+        )
+
+
+def _four(holdout: Any) -> tuple[Any, ...]:
+    if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):
+        raise ValueError(
+            "holdout must be a tuple (y_true, y_pred, sensitive_features), and weights as a fourth "
+            f"if rows weigh differently; got {type(holdout).__name__}."
+        )
+    return (*holdout, None)[:4]
 
 
 class _Check:
     """The checks of one report, and what they have found so far."""
 
-    def __init__(self, stated: Mapping[str, Any], table: Table) -> None:
-        self.stated, self.table = stated, table
+    def __init__(self, stated: Mapping[str, Any], table: Table, holdout: Table | None) -> None:
+        self.stated, self.table, self.holdout = stated, table, holdout
         self.result = CheckResult()
         self.measured: dict[str, Measured] = {}
-        self.found: list[tuple[str, list[bool], Fraction]] = []
-        self.gamma, self.unfairness, self.upper_bound = (
-            _number(stated, name, "report") for name in ("gamma", "unfairness", "upper_bound")
-        )
+        self.found: list[Found] = []
         self.described = [("The worst subgroup", stated["worst"])] if stated["worst"] else []
         self.described += [
             (f"Subgroup {i} of the top ones", one)
-            for i, one in enumerate(stated.get("top") or [], start=1)
+            for i, one in enumerate(stated["top"], start=1)
             if one != stated["worst"]
         ]
 
     def run(self) -> CheckResult:
         """All checks."""
-        if (n := self.table.n_rows) != self.stated["n_rows"]:
-            self.problem(f"n_rows is stated as {self.stated['n_rows']}, and the data has {n} rows.")
+        stated, table, result = self.stated, self.table, self.result
+        check_scope(stated, table, result)
         self.read_notions()
         for where, one in self.described:
             self.check_subgroup(where, one)
-        check_listed(self.stated, self.table, self.measured, self.result)
-        before = len(self.result.problems)
+        self.check_top()
+        # Rows that were held out and are not at hand were part of the same data, perhaps.
+        parted = stated["held_out"] is not None and self.holdout is None
+        check_listed(stated, table, self.measured, result, parted=parted)
+        before = len(result.problems)
         self.check_agreement()
-        if len(self.result.problems) == before:
-            self.result.checked.append("The verdict, and that the figures agree with each other.")
+        if len(result.problems) == before:
+            result.checked.append("The verdict, and that the figures agree with each other.")
         if self.measured:
-            self.check_bounds()
-        if self.stated.get("partial"):
-            self.result.not_checked.append("Bounds over parts of the class: they are in words.")
-        statistics = ("p_value", "held_out", "intervals", "generalisation")
-        if stated := [name for name in statistics if self.stated.get(name)]:
-            self.result.not_checked.append(f"What is said of chance: {', '.join(stated)}.")
-        return self.result
+            check_bounds(stated, table, self.measured, self.found, result)
+        self.leave_bounds()
+        check_permutations(stated, self.measured, result)
+        check_generalisation(stated, table, self.measured, result, parted=parted)
+        check_held_out(stated, table, self.holdout, result)
+        return result
 
     def problem(self, sentence: str) -> None:
         """Note what is not as stated."""
@@ -173,12 +166,11 @@ class _Check:
         """What counts, and as what, for each notion of the report."""
         for stated in self.stated["notions"]:
             name = stated["name"]
-            outcomes = outcomes_of(stated)
-            if outcomes != NOTIONS.get(name, outcomes):
-                self.problem(f"The notion {name} is stated to be another rate than it is.")
-                outcomes = NOTIONS[name]
-            measured = Measured.of(outcomes, self.table)
-            if measured.active:
+            if not all(len(stated[part]) == 2 for part in ("event", "a", "b")):
+                continue
+            outcomes = NOTIONS.get(name) or outcomes_of(stated)
+            measured = Measured.of(outcomes, self.table) if outcomes else None
+            if measured is not None and measured.active:
                 self.measured[name] = measured
             else:
                 self.problem(f"No row of the data counts for the notion {name}.")
@@ -195,17 +187,13 @@ class _Check:
             self.problem(f"{where}: {unreadable}.")
             return
         figures = measured.figures(inside)
-        self.found.append((stated["notion"], inside, abs(figures.unfairness)))
+        self.found.append(Found(stated["notion"], inside, abs(figures.unfairness)))
         problems = [
-            *_wrong_figures(stated, figures, measured.scale, where),
+            *wrong_figures(stated, figures, measured.scale),
             *self.too_small(figures),
             *self.unsafe_numbers(stated["rule"], inside),
+            *self.wrong_words(where, stated),
         ]
-        by_words = members_by_words(stated["subgroup"], self.table)
-        if by_words is None:
-            self.result.not_checked.append(f"{where}: its description in words, only its rule.")
-        elif by_words != inside:
-            problems.append("its description in words selects other rows than its rule.")
         for sentence in problems:
             self.problem(f"{where}: {sentence}")
         if not problems:
@@ -232,24 +220,56 @@ class _Check:
         if rule["kind"] == "linear" and members_in_floats(rule, self.table) != inside:
             yield "rounding decides who is in: float64 and exact arithmetic select different rows."
 
+    def wrong_words(self, where: str, stated: Mapping[str, Any]) -> Iterator[str]:
+        """Its description says what its rule does, and has the name that the user gave it."""
+        named = self.stated["class"]["name"] == "ExplicitGroups"
+        if named:
+            try:
+                groups = named_groups(self.stated["class"]["parameters"], self.table)
+            except (RuleError, KeyError, TypeError, AttributeError) as unreadable:
+                yield f"its class can't be read: {unreadable}."
+                return
+            if named_key(stated["subgroup"], stated["rule"], groups) is None:
+                yield "it is none of the groups that were named."
+        same = same_by_words(stated["subgroup"], stated["rule"], self.table, named=named)
+        if same is None:
+            field = "worst" if stated == self.stated["worst"] else "top"
+            self.result.leave(f"{field}.subgroup", f"{where} in words; only its rule")
+        elif not same:
+            yield "its description in words selects other rows than its rule."
+
+    def check_top(self) -> None:
+        """The first of the top ones is the worst; the others come in order, and none twice."""
+        top = self.stated["top"]
+        first = top[0] if top else None
+        if first != self.stated["worst"]:
+            self.problem("The first of the top subgroups is not the worst one.")
+        sizes = [abs(one["unfairness"]) for one in top]
+        if any(later > sooner + ROUNDING for sooner, later in zip(sizes, sizes[1:], strict=False)):
+            self.problem("The top subgroups are not in the order of their unfairness.")
+        if any(one in top[:i] for i, one in enumerate(top)):
+            self.problem("A subgroup is twice among the top ones.")
+        self.result.leave("top", "that no more subgroups were to be described")
+
     def check_agreement(self) -> None:
         """Each stated number and word against the others."""
-        unfairness, upper, stated = self.unfairness, self.upper_bound, self.stated
-        described = [abs(_number(one, "unfairness", where)) for where, one in self.described]
+        stated = self.stated
+        unfairness, upper = exact(stated["unfairness"]), exact(stated["upper_bound"])
         if upper < unfairness:
             self.problem(
                 f"upper_bound is stated as {stated['upper_bound']}, below unfairness, "
                 f"{stated['unfairness']}."
             )
-        for (where, _), value in zip(self.described, described, strict=True):
+        for where, one in self.described:
+            value = abs(exact(one["unfairness"]))
             if value > unfairness + ROUNDING:
                 self.problem(
                     f"unfairness is stated as {stated['unfairness']}, and {where[0].lower()}"
                     f"{where[1:]} has {float(value)}."
                 )
-        worst = described[0] if stated["worst"] else ZERO
+        worst = abs(exact(stated["worst"]["unfairness"])) if stated["worst"] else ZERO
         flags = {
-            "verdict": self.verdict(),
+            "verdict": _verdict(unfairness, upper, exact(stated["gamma"])),
             "exact": upper <= unfairness + ROUNDING,
             "withheld": unfairness > worst + ROUNDING,
         }
@@ -260,90 +280,19 @@ class _Check:
                     f"{implied!r}."
                 )
 
-    def verdict(self) -> str:
-        """What follows from the stated bounds."""
-        if self.unfairness > self.gamma + ROUNDING:
-            return "exceeds gamma"
-        return "within gamma" if self.upper_bound <= self.gamma + ROUNDING else "undecided"
-
-    def check_bounds(self) -> None:
-        """The two bounds, against all subgroups of the class where these can be listed."""
-        tolerance = TOLERANCE * max(measured.scale for measured in self.measured.values())
-        any_rows = max(measured.worst_of_any_rows() for measured in self.measured.values())
-        if self.unfairness > any_rows + tolerance:
-            self.problem(
-                f"unfairness is stated as {self.stated['unfairness']}, and no set of rows has more "
-                f"than {shown(any_rows)}."
-            )
-        try:
-            listed = {
-                name: subgroups_of(self.stated["class"], self.table, measured.active)
-                for name, measured in self.measured.items()
-            }
-        except NotListedError as reason:
-            self.without_listing(reason, any_rows, tolerance)
-            return
-        for name, inside, _ in self.found:
-            if bits(inside[cell] for cell in self.measured[name].active) not in listed[name]:
-                self.problem(f"A subgroup that is described is none of {self.stated['subgroups']}.")
-        self.with_listing(listed, tolerance)
-
-    def without_listing(
-        self, reason: NotListedError, any_rows: Fraction, tolerance: Fraction
-    ) -> None:
-        """A bound that no set of rows exceeds holds for every class."""
-        if self.upper_bound >= any_rows - tolerance:
-            self.result.checked.append(
-                f"The upper bound: no set of rows at all has an unfairness above {shown(any_rows)}."
-            )
-        else:
-            self.result.not_checked.append(
-                f"The upper bound was not checked by enumeration: {reason}."
-            )
-        if self.stated["withheld"]:
-            self.result.not_checked.append("That a group which is not described has `unfairness`.")
-        elif self.stated["verdict"] == "exceeds gamma":
-            worst = max((value for *_, value in self.found), default=ZERO)
-            if worst <= self.gamma:
-                self.problem("verdict is stated as 'exceeds gamma', and no subgroup shows it.")
-
-    def with_listing(self, listed: dict[str, set[int]], tolerance: Fraction) -> None:
-        """The worst of all subgroups is what every claim about the class comes down to."""
-        worst = max(measured.worst(listed[name]) for name, measured in self.measured.items())
-        verdict = self.stated["verdict"]
-        claims = {
-            "upper_bound": worst <= self.upper_bound + tolerance,
-            "unfairness": self.unfairness <= worst + tolerance,
-            "verdict": not (verdict == "within gamma" and worst > self.gamma + ROUNDING)
-            and not (verdict == "exceeds gamma" and worst <= self.gamma),
-        }
-        for name, holds in claims.items():
-            if not holds:
-                self.problem(
-                    f"{name} is stated as {self.stated[name]!r}, and the worst subgroup of the "
-                    f"class has {shown(worst)}."
-                )
-        if all(claims.values()):
-            count = sum(map(len, listed.values()))
-            cells = max(len(measured.active) for measured in self.measured.values())
-            self.result.checked.append(
-                f"The upper bound: none of the {count:,} subgroups of the class, all listed, has "
-                f"an unfairness above {shown(worst)}, over {cells:,} distinct rows that count."
+    def leave_bounds(self) -> None:
+        """Say what no listing shows of the bounds."""
+        if not self.stated["exact"]:
+            self.result.leave("upper_bound", "that no smaller one was proven")
+        if self.stated["partial"] or self.stated["class"]["name"] == "LinearThresholds":
+            self.result.leave(
+                "partial partial.covers partial.upper_bound",
+                "bounds over parts of the class, which are in words",
             )
 
 
-def _wrong_figures(
-    stated: Mapping[str, Any], figures: Figures, scale: Fraction, where: str
-) -> Iterator[str]:
-    for name in _FIGURES:
-        value = getattr(figures, name)
-        tolerance = TOLERANCE * scale if name != "size" else ZERO
-        if name == "ratio":
-            if value is None or stated["ratio"] is None:
-                if value is not stated["ratio"]:
-                    yield f"its ratio is stated as {stated['ratio']!r}, and is {shown(value)}."
-                continue
-            # A quotient of two figures that are each as near as that.
-            tolerance = tolerance * (1 + abs(value)) / abs(figures.overall_rate)
-        if abs(_number(stated, name, where) - value) > tolerance:
-            yield f"its {name} is stated as {stated[name]!r}, and is {shown(value)}."
+def _verdict(unfairness: Fraction, upper_bound: Fraction, gamma: Fraction) -> str:
+    """What follows from the stated bounds."""
+    if unfairness > gamma + ROUNDING:
+        return "exceeds gamma"
+    return "within gamma" if upper_bound <= gamma + ROUNDING else "undecided"

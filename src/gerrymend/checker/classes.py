@@ -98,9 +98,8 @@ def _marginals(parameters: Mapping[str, Any], table: Table, active: Sequence[int
         if not attribute.is_number:
             groups |= set(_by_value(attribute, active))
             continue
-        mean = _mean(attribute.values, table)
-        close = _CLOSE * (1 + abs(mean))
-        if any(0 < abs(value - mean) <= close for value in attribute.values):
+        mean = mean_of(attribute.values, table)
+        if near_the_mean(attribute.values, mean):
             raise NotListedError(
                 f"rounding decides on which side of its mean a {attribute.name!r} is"
             )
@@ -211,11 +210,18 @@ def _centred(attribute: Attribute, table: Table) -> list[Fraction]:
             weight[value] += sum(by_label)
         rarest = min(weight, key=weight.__getitem__)
         values = [Fraction(value == rarest) for value in attribute.values]
-    mean = _mean(values, table)
+    mean = mean_of(values, table)
     return [value - mean for value in values]
 
 
-def _mean(values: Sequence[Fraction], table: Table) -> Fraction:
+def near_the_mean(values: Sequence[Fraction], mean: Fraction) -> bool:
+    """Whether rounding decides on which side of the mean a value is."""
+    close = _CLOSE * (1 + abs(mean))
+    return any(0 < abs(value - mean) <= close for value in values)
+
+
+def mean_of(values: Sequence[Fraction], table: Table) -> Fraction:
+    """The weighted mean of a number over all rows."""
     weighted = (value * sum(by_label) for value, by_label in zip(values, table.weight, strict=True))
     return sum(weighted, ZERO) / table.total_weight
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -49,7 +50,8 @@ class Table:
 
     `rows[c][y]`, `weight[c][y]` and `positive[c][y]` are the number of rows, their weight and the
     weight that is decided positive; `weighty[c][y]` is the number of rows that have any weight,
-    None where all do.
+    None where all do, and `squares[c][y]` the sum of their squared weights, None where each row
+    weighs 1. `labels` are the negative and the positive one.
     """
 
     attributes: dict[str, Attribute]
@@ -57,6 +59,8 @@ class Table:
     weight: list[list[Fraction]]
     positive: list[list[Fraction]]
     weighty: list[list[int]] | None = None
+    squares: list[list[Fraction]] | None = None
+    labels: tuple[Any, Any] = (0, 1)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -66,10 +70,22 @@ class Table:
         """Rows in all."""
         return sum(map(sum, self.rows))
 
-    @property
+    @cached_property
     def total_weight(self) -> Fraction:
         """Weight in all."""
         return sum((mass for by_label in self.weight for mass in by_label), ZERO)
+
+    @property
+    def squared_weight(self) -> list[list[Fraction]]:
+        """Squared weights, summed by cell and label."""
+        if self.squares is not None:
+            return self.squares
+        return [[Fraction(count) for count in by_label] for by_label in self.rows]
+
+    @cached_property
+    def total_squares(self) -> Fraction:
+        """Squared weights in all."""
+        return sum((one for by_label in self.squared_weight for one in by_label), ZERO)
 
 
 def read_table(
@@ -80,8 +96,12 @@ def read_table(
     threshold: float | None,
     decision_probabilities: bool,
     pos_label: Any,
+    like: Table | None = None,
 ) -> Table:
-    """Read the arguments of an audit, and sum them without rounding."""
+    """Read the arguments of an audit, and sum them without rounding.
+
+    A second sample has the labels of the first one, which it is `like`.
+    """
     if threshold is not None and decision_probabilities:
         raise ValueError("threshold and decision_probabilities exclude each other; pass one.")
     labels, predicted = _vector(y_true, "y_true"), _vector(y_pred, "y_pred")
@@ -95,27 +115,35 @@ def read_table(
         counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"The arguments differ in their number of rows: {counts}.")
     are_decisions = threshold is None and not decision_probabilities
-    classes = _classes(labels, predicted if are_decisions else [], pos_label)
+    if like is not None and set(labels) <= set(like.labels):
+        classes = list(like.labels)
+    else:
+        classes = _classes(labels, predicted if are_decisions else [], pos_label)
     if threshold is not None:
         decided: list[Any] = [int(score >= threshold) for score in predicted]
     else:
         decided = _decisions(predicted, classes) if are_decisions else predicted
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
     y = [int(label == classes[1]) for label in labels]
-    return _summed(columns, Counter(zip(cells, y, decided, weights, strict=True)))
+    counted = Counter(zip(cells, y, decided, weights, strict=True))
+    return _summed(columns, counted, (classes[0], classes[1]))
 
 
 def _summed(
-    columns: dict[str, tuple[bool, list[Any]]], counted: Counter[tuple[Any, int, Any, Any]]
+    columns: dict[str, tuple[bool, list[Any]]],
+    counted: Counter[tuple[Any, int, Any, Any]],
+    labels: tuple[Any, Any],
 ) -> Table:
     place = {cell: i for i, cell in enumerate(dict.fromkeys(cell for cell, *_ in counted))}
     rows, weighty = ([[0, 0] for _ in place] for _ in range(2))
-    weight, positive = ([[ZERO, ZERO] for _ in place] for _ in range(2))
+    weight, positive, squares = ([[ZERO, ZERO] for _ in place] for _ in range(3))
     for (cell, y, p, w), count in counted.items():
-        mass = _weight(w) * count
+        each = _weight(w)
+        mass = each * count
         rows[place[cell]][y] += count
         weighty[place[cell]][y] += count * (mass > 0)
         weight[place[cell]][y] += mass
+        squares[place[cell]][y] += mass * each
         positive[place[cell]][y] += mass * _probability(p)
     if not any(map(any, weight)):
         raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
@@ -125,7 +153,7 @@ def _summed(
             columns.items(), zip(*place, strict=True), strict=True
         )
     }
-    return Table(attributes, rows, weight, positive, weighty)
+    return Table(attributes, rows, weight, positive, weighty, squares, labels)
 
 
 def _weight(value: Any) -> Fraction:

@@ -1,8 +1,10 @@
 """The rates of a group, without rounding, and the notions by name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import compress
 from math import lcm
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ Outcomes = dict[int, tuple[Fraction, Fraction]]
 # digits: what is off by more than this is no rounding, and what is off by less misleads no one.
 TOLERANCE = Fraction(1, 10**9)
 
+_STATED = ("size", "share", "rate", "overall_rate", "unfairness", "gap", "ratio")
 _NO, _YES = Fraction(0), Fraction(1)
 NOTIONS: dict[str, Outcomes] = {
     "false_positive_rate": {0: (_NO, _YES)},
@@ -45,6 +48,16 @@ def outcomes_of(stated: Mapping[str, Any]) -> Outcomes:
     }
 
 
+def same_notion(stated: Mapping[str, Any]) -> bool | None:
+    """Whether a notion with a known name is what it is called; None where the name is not known.
+
+    >>> same_notion({"name": "false_positive_rate", "event": [True, True], "a": [0, 0], "b": [1, 1]})
+    False
+    """
+    known = NOTIONS.get(stated["name"])
+    return None if known is None else known == outcomes_of(stated)
+
+
 class Figures(NamedTuple):
     """What a report states of a subgroup, and the rows that count inside and outside."""
 
@@ -59,15 +72,40 @@ class Figures(NamedTuple):
     rows_outside: int
 
 
+class Sums(NamedTuple):
+    """Of some rows that count: how many there are, and sums of weight, its square and outcomes."""
+
+    rows: int
+    mass: Fraction
+    squares: Fraction
+    outcome: Fraction
+
+    def without(self, other: "Sums") -> "Sums":
+        """The rest, where other rows are some of these."""
+        return Sums(
+            self.rows - other.rows,
+            self.mass - other.mass,
+            self.squares - other.squares,
+            self.outcome - other.outcome,
+        )
+
+
 @dataclass(frozen=True)
 class Measured:
-    """A table as one notion sees it: by cell the rows that count, their weight and outcomes."""
+    """A table as one notion sees it: by cell the rows that count, their weight and outcomes.
+
+    `squares` are squared weights. Outcomes are between `lowest` and `span` more than that, and
+    none is larger than `scale`.
+    """
 
     table: Table
     rows: list[int]
     mass: list[Fraction]
     outcome: list[Fraction]
+    squares: list[Fraction]
     scale: Fraction
+    lowest: float
+    span: float
 
     @classmethod
     def of(cls, outcomes: Outcomes, table: Table) -> "Measured":
@@ -80,34 +118,59 @@ class Measured:
 
         cells = range(len(table))
         counted = table.rows if table.weighty is None else table.weighty
+        squares = table.squared_weight
+        ends = [value for pair in outcomes.values() for value in pair]
         return cls(
             table=table,
             rows=[sum(counted[cell][y] for y in outcomes) for cell in cells],
             mass=[sum((table.weight[cell][y] for y in outcomes), ZERO) for cell in cells],
             outcome=[sum((outcome(cell, y) for y in outcomes), ZERO) for cell in cells],
-            scale=max(_YES, *(abs(value) for pair in outcomes.values() for value in pair)),
+            squares=[sum((squares[cell][y] for y in outcomes), ZERO) for cell in cells],
+            scale=max(_YES, *map(abs, ends)),
+            lowest=float(min(ends)),
+            span=float(max(ends) - min(ends)) or 1.0,
         )
 
-    @property
+    @cached_property
     def active(self) -> list[int]:
         """Cells with weight in the event."""
         return [cell for cell, mass in enumerate(self.mass) if mass > 0]
 
-    @property
+    @cached_property
     def overall_rate(self) -> Fraction:
         """The rate over all rows that count."""
-        return sum(self.outcome, ZERO) / sum(self.mass, ZERO)
+        return self.everyone.outcome / self.everyone.mass
+
+    @cached_property
+    def _whole(self) -> list[tuple[list[int], int]]:
+        """Weights, their squares and outcomes in whole numbers, each over a denominator."""
+
+        def whole(values: list[Fraction]) -> tuple[list[int], int]:
+            scale = lcm(*(value.denominator for value in values))
+            return [int(value * scale) for value in values], scale
+
+        return [whole(self.mass), whole(self.squares), whole(self.outcome)]
+
+    @cached_property
+    def everyone(self) -> Sums:
+        """The sums over all rows that count."""
+        return self.sums([True] * len(self.rows))
+
+    def sums(self, inside: Sequence[bool]) -> Sums:
+        """The sums over a group of cells."""
+        of_weight = (
+            Fraction(sum(compress(values, inside)), scale) for values, scale in self._whole
+        )
+        return Sums(sum(compress(self.rows, inside)), *of_weight)
 
     def figures(self, inside: Sequence[bool]) -> Figures:
         """The figures of a group of cells."""
-        cells = [cell for cell, member in enumerate(inside) if member]
-        mass = sum((self.mass[cell] for cell in cells), ZERO)
+        counted, mass, _, outcome = self.sums(inside)
         overall = self.overall_rate
-        rate = sum((self.outcome[cell] for cell in cells), ZERO) / mass if mass else overall
+        rate = outcome / mass if mass else overall
         share = mass / self.table.total_weight
-        counted = sum(self.rows[cell] for cell in cells)
         return Figures(
-            size=sum(sum(self.table.rows[cell]) for cell in cells),
+            size=sum(map(sum, compress(self.table.rows, inside))),
             share=share,
             rate=rate,
             overall_rate=overall,
@@ -115,9 +178,10 @@ class Measured:
             gap=rate - overall,
             ratio=rate / overall if overall else None,
             rows_inside=counted,
-            rows_outside=sum(self.rows) - counted,
+            rows_outside=self.everyone.rows - counted,
         )
 
+    @cached_property
     def residuals(self) -> tuple[list[int], Fraction]:
         """Of each active cell what it adds to a group's unfairness, in whole numbers of a unit."""
         overall, total = self.overall_rate, self.table.total_weight
@@ -127,7 +191,7 @@ class Measured:
 
     def worst(self, groups: set[int]) -> Fraction:
         """The largest |unfairness| of some sets of active cells, each a bit."""
-        residuals, unit = self.residuals()
+        residuals, unit = self.residuals
         eights = [_sums(residuals[i : i + 8]) for i in range(0, len(residuals), 8)]
 
         def value(group: int) -> int:
@@ -138,8 +202,24 @@ class Measured:
 
     def worst_of_any_rows(self) -> Fraction:
         """No set of cells has a larger |unfairness|: all that is positive, which sums to this."""
-        residuals, unit = self.residuals()
+        residuals, unit = self.residuals
         return sum(value for value in residuals if value > 0) * unit
+
+
+def wrong_figures(stated: Mapping[str, Any], figures: Figures, scale: Fraction) -> Iterator[str]:
+    """Say which figures that are stated of a subgroup are not those of its rows."""
+    for name in _STATED:
+        value = getattr(figures, name)
+        tolerance = TOLERANCE * scale if name != "size" else ZERO
+        if name == "ratio":
+            if value is None or stated["ratio"] is None:
+                if value is not stated["ratio"]:
+                    yield f"its ratio is stated as {stated['ratio']!r}, and is {shown(value)}."
+                continue
+            # A quotient of two figures that are each as near as that.
+            tolerance = tolerance * (1 + abs(value)) / abs(figures.overall_rate)
+        if abs(exact(stated[name]) - value) > tolerance:
+            yield f"its {name} is stated as {stated[name]!r}, and is {shown(value)}."
 
 
 def _sums(values: Sequence[int]) -> list[int]:

@@ -1,25 +1,46 @@
-"""What a report states of groups that it lists: their rates, and those of all rows.
-
-The intervals are about chance, and are left to statistics; that they hold what they are around is
-not.
-"""
+"""What a report states of groups that it lists: their rates, their intervals, and which they are."""
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from gerrymend.checker.classes import NotListedError, subgroups_of
+from gerrymend.checker.confidence import intervals_of, same_ends
 from gerrymend.checker.exact import Table, exact
-from gerrymend.checker.figures import TOLERANCE, Figures, Measured, shown
+from gerrymend.checker.figures import TOLERANCE, Measured, shown
+from gerrymend.checker.groups import (
+    Group,
+    Key,
+    marginal_groups,
+    marginal_key,
+    named_groups,
+    named_key,
+)
+from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, members
-from gerrymend.checker.words import members_by_words
 
 # Groups times distinct rows that are worked out in fractions: some seconds.
 MOST_STEPS = 200_000
+# All intervals of a list hold at once with the confidence 1 − this.
+_ERROR = 0.05
 _LISTS = ("intervals", "marginals")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list that a report should have: which groups may be in it, in order.
+
+    `number` is how many these are for one notion, those included that no row is in and that are
+    not known here.
+    """
+
+    name: str
+    groups: dict[Key, Group]
+    key_of: Callable[[Mapping[str, Any]], Key | None]
+    number: int
 
 
 def check_listed(
@@ -27,37 +48,208 @@ def check_listed(
     table: Table,
     measured: Mapping[str, Measured],
     result: CheckResult,
+    *,
+    parted: bool,
 ) -> None:
-    """Note in `result` what is so of the listed groups and what is not."""
+    """Note in `result` what is so of the listed groups and what is not.
+
+    Where rows were `parted` at random, some categories may have no row any more.
+    """
     before = len(result.problems)
     result.problems.extend(_wrong_overall(stated, measured))
-    groups = [
-        (f"{one['group']!r} of {name}", one) for name in _LISTS for one in stated.get(name) or ()
-    ]
-    if len(groups) * len(table) > MOST_STEPS:
-        result.not_checked.append(
-            f"The {len(groups):,} groups that are listed: too many, over {len(table):,} distinct "
-            "rows."
+    number = sum(len(stated[name]) for name in _LISTS)
+    if number * len(table) > MOST_STEPS:
+        result.leave(
+            "intervals intervals.* marginals marginals.* marginals_left_out",
+            f"{number:,} groups are too many, over {len(table):,} distinct rows",
         )
+    else:
+        for listing in _listings(stated, table, result, parted=parted):
+            _check_listing(listing, stated, table, measured, result)
+        _check_pairs(stated, table, measured, result)
+    try:
+        result.problems.extend(_wrong_marginal_unfairness(stated, table, measured))
+    except NotListedError as reason:
+        result.leave("marginal_unfairness", str(reason))
+    if len(result.problems) == before:
+        groups = f", and the {number:,} groups that are listed: who is in each, its rate, its "
+        groups += "unfairness and the intervals of both"
+        result.checked.append(f"The overall rates{groups if number else ''}.")
+
+
+def _wrong_overall(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> Iterator[str]:
+    """One rate for each notion, in their order, and kept back where too few rows count."""
+    names = [notion["name"] for notion in stated["notions"]]
+    if [one["notion"] for one in stated["overall_rates"]] != names:
+        yield f"overall_rates are not those of the notions, {', '.join(names)}, one each."
         return
-    for where, one in groups:
-        sentences = _wrong_group(one, table, measured, stated["min_group_size"])
-        result.problems.extend(f"The group {where}: {sentence}" for sentence in sentences)
-    _check_pairs(stated, table, measured, result)
-    if "marginal_unfairness" in stated:
+    for one in stated["overall_rates"]:
+        seen = measured.get(one["notion"])
+        if seen is None:
+            continue
+        rows, rate = seen.everyone.rows, one["rate"]
+        if (rate is None) != (rows < stated["min_group_size"]):
+            few = "enough rows count" if rate is None else "too few rows count to be described"
+            yield f"The overall {one['notion']} is stated as {rate!r}, though {few}."
+        elif rate is not None and abs(exact(rate) - seen.overall_rate) > TOLERANCE * seen.scale:
+            yield (
+                f"The overall {one['notion']} is stated as {rate!r}, and is "
+                f"{shown(seen.overall_rate)}."
+            )
+        if one["rows"] != rows:
+            yield (
+                f"The rows that count for {one['notion']} are stated as {one['rows']!r}, and are "
+                f"{rows}."
+            )
+
+
+def _listings(
+    stated: Mapping[str, Any], table: Table, result: CheckResult, *, parted: bool
+) -> Iterator[Listing]:
+    """The lists to check; what is wrong with how long they are is noted."""
+    name, notions = stated["class"]["name"], len(stated["notions"])
+    marginals = marginal_groups(table)
+    number = len(marginals)
+    told = len(stated["marginals"]) + stated["marginals_left_out"]
+    if parted and told > number * notions and told % notions == 0:
+        number = told // notions
+        result.leave("marginals marginals_left_out", "they count categories that no row has")
+    elif told != number * notions:
+        result.problems.append(
+            f"marginals has {len(stated['marginals'])} groups and marginals_left_out is stated as "
+            f"{stated['marginals_left_out']}; there are {number * notions} in all."
+        )
+    yield Listing("marginals", marginals, marginal_key, number)
+    if name == "Marginals":
+        if stated["intervals"] != stated["marginals"]:
+            result.problems.append("intervals and marginals are one list, and are stated as two.")
+    elif name == "ExplicitGroups":
         try:
-            result.problems.extend(_wrong_marginal_unfairness(stated, table, measured))
-        except NotListedError as reason:
-            result.not_checked.append(f"marginal_unfairness: {reason}.")
-    if groups and len(result.problems) == before:
-        result.checked.append(f"The {len(groups):,} groups that are listed, and the overall rates.")
+            named = named_groups(stated["class"]["parameters"], table)
+        except (RuleError, KeyError, TypeError, AttributeError) as unreadable:
+            result.problems.append(f"The class of subgroups can't be read: {unreadable}.")
+            return
+        key_of = lambda one: named_key(one["group"], one["rule"], named)  # noqa: E731
+        yield Listing("intervals", named, key_of, len(named))
+    elif name in ("LinearThresholds", "Conjunctions", "ValueSets", "Trees"):
+        if stated["intervals"]:
+            result.problems.append(f"intervals are stated, and {name} lists no groups.")
+    else:
+        result.leave("intervals intervals.*", f"of {name}, which the checker doesn't know")
+
+
+def _check_listing(
+    listing: Listing,
+    stated: Mapping[str, Any],
+    table: Table,
+    measured: Mapping[str, Measured],
+    result: CheckResult,
+) -> None:
+    """Each group of a list, which they are, and in which order."""
+    notions = [notion["name"] for notion in stated["notions"]]
+    places = list(itertools.product(notions, listing.groups))
+    level = 1 - _ERROR / (2 * max(1, listing.number * len(notions)))
+    found = []
+    for one in stated[listing.name]:
+        where = f"The group {one['group']!r} of {listing.name}"
+        try:
+            place = (one["notion"], listing.key_of(one))
+            if place not in places:
+                result.problems.append(f"{where} is none of the groups that are listed there.")
+                continue
+            found.append(places.index(place))
+            group = listing.groups[place[1]]
+            for sentence in _wrong_group(one, group, table, measured, stated, level, result):
+                result.problems.append(f"{where}: {sentence}")
+        except (RuleError, KeyError, TypeError, AttributeError) as unreadable:
+            result.problems.append(f"{where}: its rule can't be read ({unreadable}).")
+    if sorted(set(found)) != found:
+        result.problems.append(f"{listing.name} has a group twice, or not in its place.")
+    missing = [place for i, place in enumerate(places) if i not in set(found)]
+    _check_left_out(listing.name, missing, listing.groups, stated, measured, result)
+
+
+def _check_left_out(
+    name: str,
+    missing: list[tuple[str, Key]],
+    groups: Mapping[Key, Group],
+    stated: Mapping[str, Any],
+    measured: Mapping[str, Measured],
+    result: CheckResult,
+) -> None:
+    """A group is only left out if it, or what it tells beside others, is too small.
+
+    Where each distinct row that counts is there often enough, no sum can be over too few of them.
+    """
+    smallest = stated["min_group_size"]
+    large = []
+    for notion, key in missing:
+        inside, seen = groups[key].members, measured.get(notion)
+        if inside is None or seen is None:
+            continue
+        rows = seen.sums(inside).rows
+        if min(rows, seen.everyone.rows - rows) >= smallest:
+            large.append((notion, key))
+    told = [one for one in large if min(filter(None, measured[one[0]].rows)) >= smallest]
+    if told and not stated["weighted"]:
+        shown_key = " ".join(map(str, told[0][1]))
+        result.problems.append(
+            f"{name}: {shown_key} is left out ({told[0][0]}), and could be described."
+        )
+    elif large:
+        result.leave(
+            f"{name} marginals_left_out" if name == "marginals" else name,
+            f"that {len(large)} groups are rightly left out, which are large enough but would give "
+            "away smaller ones beside others, or have no intervals",
+        )
+
+
+def _wrong_group(
+    one: Mapping[str, Any],
+    group: Group,
+    table: Table,
+    measured: Mapping[str, Measured],
+    stated: Mapping[str, Any],
+    level: float,
+    result: CheckResult,
+) -> Iterator[str]:
+    """What is not so of one group: its members, words, figures and intervals."""
+    seen = measured.get(one["notion"])
+    if seen is None:
+        yield f"its notion, {one['notion']}, is none that can be measured."
+        return
+    inside = members(one["rule"], table)
+    if group.members is not None and inside != group.members:
+        yield "its rule selects other rows than those of the group."
+    same = same_by_words(one["group"], one["rule"], table, named=group.rule is not None)
+    if same is False:
+        yield "its description in words selects other rows than its rule."
+    elif same is None:
+        result.leave("intervals.group marginals.group", f"{one['group']!r}, only its rule")
+    figures = seen.figures(inside)
+    if one["size"] != figures.size:
+        yield f"its size is stated as {one['size']!r}, and is {figures.size}."
+    intervals = intervals_of(seen, inside, level)
+    for name in ("rate", "unfairness"):
+        value = getattr(figures, name)
+        if abs(exact(one[name]) - value) > TOLERANCE * seen.scale:
+            yield f"its {name} is stated as {one[name]!r}, and is {shown(value)}."
+        ends = getattr(intervals, name)
+        if not same_ends(one[f"{name}_interval"], ends, seen):
+            yield (
+                f"its {name}_interval is stated as {one[f'{name}_interval']!r}, and is "
+                f"{list(ends)!r}."
+            )
+    smallest = stated["min_group_size"]
+    if min(figures.rows_inside, figures.rows_outside) < smallest:
+        yield f"it, or what is outside, has fewer than {smallest} rows that count."
 
 
 def _check_pairs(
     stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured], result: CheckResult
 ) -> None:
     """No two groups that are described tell of too few rows."""
-    described = [one for name in ("top", *_LISTS) for one in stated.get(name) or ()]
+    described = [one for name in ("top", *_LISTS) for one in stated[name]]
     for notion, seen in measured.items():
         groups = {}
         for one in described:
@@ -88,62 +280,6 @@ def _tell_of_few(one: list[bool], other: list[bool], rows: list[int], smallest: 
         regions[region] += number
     there = [number for number in regions.values() if number]
     return len(there) < 4 and min(there) < smallest
-
-
-def _wrong_overall(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> Iterator[str]:
-    for one in stated.get("overall_rates") or ():
-        seen = measured.get(one["notion"])
-        if seen is None:
-            yield f"An overall rate is of {one['notion']}, which is no notion of the report."
-            continue
-        if one["rate"] is None:
-            if sum(seen.rows) >= stated["min_group_size"]:
-                yield f"The overall {one['notion']} is kept back, though enough rows count."
-        elif abs(exact(one["rate"]) - seen.overall_rate) > TOLERANCE * seen.scale:
-            yield (
-                f"The overall {one['notion']} is stated as {one['rate']!r}, and is "
-                f"{shown(seen.overall_rate)}."
-            )
-        if one["rows"] != sum(seen.rows):
-            yield (
-                f"The rows that count for {one['notion']} are stated as {one['rows']!r}, and are "
-                f"{sum(seen.rows)}."
-            )
-
-
-def _wrong_group(
-    stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured], smallest: int
-) -> Iterator[str]:
-    seen = measured.get(stated["notion"])
-    if seen is None:
-        yield f"its notion, {stated['notion']}, is none of the report's."
-        return
-    try:
-        inside = members(stated["rule"], table)
-    except RuleError as unreadable:
-        yield f"{unreadable}."
-        return
-    by_words = members_by_words(stated["group"], table)
-    if by_words is not None and by_words != inside:
-        yield "its description in words selects other rows than its rule."
-    figures = seen.figures(inside)
-    yield from _wrong_figures(stated, figures, TOLERANCE * seen.scale)
-    if min(figures.rows_inside, figures.rows_outside) < smallest:
-        yield f"it, or what is outside, has fewer than {smallest} rows that count."
-
-
-def _wrong_figures(
-    stated: Mapping[str, Any], figures: Figures, tolerance: Fraction
-) -> Iterator[str]:
-    if stated["size"] != figures.size:
-        yield f"its size is stated as {stated['size']!r}, and is {figures.size}."
-    for name in ("rate", "unfairness"):
-        value = getattr(figures, name)
-        if abs(exact(stated[name]) - value) > tolerance:
-            yield f"its {name} is stated as {stated[name]!r}, and is {shown(value)}."
-        low, high = map(exact, stated[f"{name}_interval"])
-        if not low - tolerance <= value <= high + tolerance:
-            yield f"its {name}, {shown(value)}, is not in the interval that is stated for it."
 
 
 def _wrong_marginal_unfairness(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a check found.
+    """What a check found. Each field of the report was checked, or is named as not checked.
 
     Attributes
     ----------
@@ -15,16 +15,36 @@ class CheckResult:
         What was verified, and over what.
     not_checked : list of str
         What the report states and the checker can't verify, and why.
+    fields_not_checked : list of str
+        The fields behind `not_checked`, by their path in the JSON without places in lists:
+        "provenance.date", for example. "provenance.versions.*" is all that is in one.
+
+    Examples
+    --------
+    >>> from gerrymend import audit, check_report
+    >>> data = dict(y_true=[0] * 40, y_pred=[1, 1, 0, 1] * 10,
+    ...             sensitive_features={"race": ["blue", "blue", "green", "green"] * 10})
+    >>> result = check_report(audit(**data), **data)
+    >>> result.ok, "gamma" in result.fields_not_checked
+    (True, True)
     """
 
     problems: list[str] = field(default_factory=list)
     checked: list[str] = field(default_factory=list)
     not_checked: list[str] = field(default_factory=list)
+    fields_not_checked: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
         """Whether nothing was found to be other than stated."""
         return not self.problems
+
+    def leave(self, fields: str, why: str) -> None:
+        """Name fields, parted by blanks, as not checked."""
+        names = fields.split()
+        self.fields_not_checked.extend(names)
+        in_words = [name for name in names if not name.endswith(".*")]
+        self.not_checked.append(f"{', '.join(in_words)}: {why}.")
 
     def raise_for_problems(self) -> None:
         """Raise a ValueError that names the problems, if there are any."""
@@ -32,12 +52,9 @@ class CheckResult:
             raise ValueError(str(self))
 
     def __str__(self) -> str:
-        parts = {
-            "The report is wrong:": self.problems,
-            "Checked:": self.checked,
-            "Not checked:": self.not_checked,
-        }
-        lines = [
-            f"{title}\n" + "\n".join(f"- {one}" for one in p) for title, p in parts.items() if p
-        ]
-        return "\n".join(([] if self.problems else ["The report holds."]) + lines)
+        first = "The report is wrong:" if self.problems else "The report holds, as far as checked."
+        lines = [first, *(f"- {sentence}" for sentence in self.problems)]
+        for title, sentences in (("Checked:", self.checked), ("Not checked:", self.not_checked)):
+            if sentences:
+                lines += [title, *(f"- {sentence}" for sentence in sentences)]
+        return "\n".join(lines)

@@ -1,10 +1,17 @@
-"""Who is in a group, by the plain data of its rule, and which numbers of it a row might equal."""
+"""Who is in a group, by the plain data of its rule, and which numbers of it a row might equal.
+
+A rule has the parts that are documented and no others: one that is not known could change who is in.
+"""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from gerrymend.checker.exact import ZERO, Attribute, Table, exact
+from gerrymend.checker.form import is_number
+
+
+_ENDS = ("low", "high")
 
 
 class RuleError(ValueError):
@@ -23,12 +30,15 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
     kind = rule.get("kind")
     try:
         if kind == "conjunction":
-            held = [condition_holds(one, table) for one in rule["conditions"]]
-            return [all(holds) for holds in zip(*held, strict=True)]
+            _check_parts(rule, {"kind", "conditions"})
+            held = [condition_holds(one, table) for one in _distinct(rule["conditions"])]
+            return [all(holds[cell] for holds in held) for cell in range(len(table))]
         if kind == "linear":
-            threshold = exact(rule["threshold"])
+            _check_parts(rule, {"kind", "terms", "threshold"})
+            threshold = _number(rule["threshold"])
             return [score >= threshold for score in scores(rule, table)]
         if kind == "tree":
+            _check_parts(rule, {"kind", "tree"})
             return _tree(rule["tree"], table)
     except (KeyError, TypeError, AttributeError) as problem:
         raise RuleError(f"its rule of kind {kind!r} can't be read ({problem!r})") from None
@@ -39,12 +49,15 @@ def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
     """Whether the value of each cell is among `values`, or in low ≤ value < high."""
     attribute = attribute_of(condition, table)
     if "values" in condition:
-        wanted = [exact(v) if attribute.is_number else v for v in condition["values"]]
+        _check_parts(condition, {"attribute", "values"})
+        values = _distinct(condition["values"])
+        wanted = [_number(value) if attribute.is_number else value for value in values]
         return [value in wanted for value in attribute.values]
+    _check_parts(condition, {"attribute", "low", "high"})
     _check_number(attribute)
-    low, high = condition["low"], condition["high"]
+    low, high = (end if end is None else _number(end) for end in map(condition.get, _ENDS))
     return [
-        (low is None or exact(low) <= value) and (high is None or value < exact(high))
+        (low is None or low <= value) and (high is None or value < high)
         for value in attribute.values
     ]
 
@@ -52,8 +65,9 @@ def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
 def scores(rule: Mapping[str, Any], table: Table) -> list[Fraction]:
     """Σ coefficient·term of each cell, without rounding."""
     total = [ZERO] * len(table)
-    for term in rule["terms"]:
-        coefficient = exact(term["coefficient"])
+    for term in _distinct(rule["terms"]):
+        _check_parts(term, {"attribute", "coefficient"} | ({"value"} & set(term)))
+        coefficient = _number(term["coefficient"])
         values = _term(term, table)
         total = [score + coefficient * value for score, value in zip(total, values, strict=True)]
     return total
@@ -74,10 +88,9 @@ def cuts(rule: Mapping[str, Any], table: Table) -> Iterator[tuple[str, Any, tupl
     if rule["kind"] == "linear":
         yield "the threshold", rule["threshold"], tuple(scores(rule, table))
         return
-    conditions = rule["conditions"] if rule["kind"] == "conjunction" else _nodes(rule["tree"])
-    for condition in conditions:
+    for condition in parts_of(rule):
         attribute = attribute_of(condition, table)
-        for end in ("low", "high"):
+        for end in _ENDS:
             if condition.get(end) is not None:
                 yield f"the cut of {attribute.name!r}", condition[end], attribute.values
 
@@ -106,12 +119,43 @@ def _check_number(attribute: Attribute) -> None:
         raise RuleError(f"its rule takes {attribute.name!r} for a number, and it has categories")
 
 
+def _check_parts(part: Mapping[str, Any], wanted: set[str]) -> None:
+    if set(part) != wanted:
+        raise RuleError(
+            f"its rule has a part with {', '.join(map(repr, part)) or 'nothing'}, where "
+            f"{', '.join(map(repr, sorted(wanted)))} are wanted"
+        )
+
+
+def _distinct(parts: Any) -> list[Any]:
+    """A list without a part that comes twice."""
+    if not isinstance(parts, list | tuple):
+        raise RuleError(f"its rule has {parts!r}, where a list is wanted")
+    if any(part in parts[:i] for i, part in enumerate(parts)):
+        raise RuleError("its rule has the same part twice")
+    return list(parts)
+
+
+def _number(value: Any) -> Fraction:
+    if not is_number(value):
+        raise RuleError(f"its rule has {value!r}, where a finite number is wanted")
+    return exact(value)
+
+
 def _tree(node: Any, table: Table) -> list[bool]:
     if isinstance(node, bool):
         return [node] * len(table)
+    _check_parts(node, {"condition", "yes", "no"})
     holds = condition_holds(node["condition"], table)
     yes, no = _tree(node["yes"], table), _tree(node["no"], table)
     return [a if held else b for held, a, b in zip(holds, yes, no, strict=True)]
+
+
+def parts_of(rule: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Every condition or term of a rule."""
+    if rule["kind"] == "tree":
+        return list(_nodes(rule["tree"]))
+    return list(rule["terms" if rule["kind"] == "linear" else "conditions"])
 
 
 def _nodes(node: Any) -> Iterator[Mapping[str, Any]]:

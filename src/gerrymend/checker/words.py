@@ -15,7 +15,7 @@ from gerrymend.checker.exact import ZERO, Attribute, Table
 
 Members = list[bool]
 
-_NUMBER = r"−?\d+(?:\.\d+)?(?:e[−+]?\d+)?"
+NUMBER = r"−?\d+(?:\.\d+)?(?:e[−+]?\d+)?"
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "≤": operator.le,
@@ -29,8 +29,10 @@ class UnreadError(Exception):
     """Words that no rule prints."""
 
 
-def members_by_words(text: str, table: Table) -> Members | None:
+def members_by_words(text: str, table: Table, *, named: bool = True) -> Members | None:
     """Whether each cell is in, or None where the words can't be read.
+
+    They may be in brackets after the name of a group, unless it is not `named`.
 
     >>> ages = Attribute("age", True, (Fraction(20), Fraction(40)))
     >>> sexes = Attribute("sex", False, ("F", None))
@@ -44,8 +46,8 @@ def members_by_words(text: str, table: Table) -> Members | None:
     >>> members_by_words("whoever is old", table) is None
     True
     """
-    named = re.fullmatch(r".+? \((.+)\)", text)
-    for words in [text, *(named.groups() if named else ())]:
+    after_name = re.fullmatch(r".+? \((.+)\)", text) if named else None
+    for words in [text, *(after_name.groups() if after_name else ())]:
         for read in (_expression, _formula):
             try:
                 inside, rest = read(words, table)
@@ -115,11 +117,11 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
     yield rf"{name} ≠ ({one})", is_not_named
     if attribute.is_number:
         yield (
-            rf"{name} ([<≤≥]) ({_NUMBER})",
+            rf"{name} ([<≤≥]) ({NUMBER})",
             lambda value, found: _COMPARE[found[1]](value, _fraction(found[2])),
         )
         yield (
-            rf"({_NUMBER}) ≤ {name} < ({_NUMBER})",
+            rf"({NUMBER}) ≤ {name} < ({NUMBER})",
             lambda value, found: _fraction(found[1]) <= value < _fraction(found[2]),
         )
 
@@ -131,7 +133,7 @@ def _label(value: Any) -> str:
 def _labels(attribute: Attribute) -> str:
     """A pattern of the attribute's values, the longest first."""
     if attribute.is_number:
-        return _NUMBER
+        return NUMBER
     labels = sorted({_label(value) for value in attribute.values}, key=len, reverse=True)
     return "|".join(map(re.escape, labels))
 
@@ -144,7 +146,7 @@ def _formula(text: str, table: Table) -> tuple[Members, str]:
     """Σ ±coefficient·term ≥ threshold."""
     score = [ZERO] * len(table)
     text = text if text.startswith("−") else f" + {text}"
-    while not (last := re.fullmatch(rf" ≥ ({_NUMBER})", text)):
+    while not (last := re.fullmatch(rf" ≥ ({NUMBER})", text)):
         values, text = _term(text, table)
         score = list(map(operator.add, score, values))
     threshold = _fraction(last[1])
@@ -155,7 +157,7 @@ def _term(text: str, table: Table) -> tuple[list[Fraction], str]:
     for attribute in table.attributes.values():
         name = re.escape(attribute.name)
         term = name if attribute.is_number else rf"\[{name}=({_labels(attribute)})\]"
-        found = re.match(rf" ?([+−]) ?(?:({_NUMBER})·)?{term}(?= [+−≥] )", text)
+        found = re.match(rf" ?([+−]) ?(?:({NUMBER})·)?{term}(?= [+−≥] )", text)
         if not found:
             continue
         coefficient = _fraction(found[2] or "1") * (-1 if found[1] == "−" else 1)

@@ -1,0 +1,113 @@
+"""The two bounds of a report, against all subgroups of the class where these can be listed."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from gerrymend.checker.classes import NotListedError, bits, subgroups_of
+from gerrymend.checker.exact import ZERO, Table, exact
+from gerrymend.checker.figures import TOLERANCE, Measured, shown
+from gerrymend.checker.result import CheckResult
+
+# By how much a report lets a number exceed another one before it says so.
+ROUNDING = Fraction(1, 10**12)
+
+
+class Found(NamedTuple):
+    """A subgroup that is described: its notion, who is in, and its unfairness without sign."""
+
+    notion: str
+    inside: list[bool]
+    value: Fraction
+
+
+def check_bounds(
+    stated: Mapping[str, Any],
+    table: Table,
+    measured: Mapping[str, Measured],
+    found: list[Found],
+    result: CheckResult,
+) -> None:
+    """Note whether a subgroup exceeds the upper bound, and whether one is as bad as is stated."""
+    tolerance = TOLERANCE * max(seen.scale for seen in measured.values())
+    any_rows = max(seen.worst_of_any_rows() for seen in measured.values())
+    if exact(stated["unfairness"]) > any_rows + tolerance:
+        result.problems.append(
+            f"unfairness is stated as {stated['unfairness']}, and no set of rows has more than "
+            f"{shown(any_rows)}."
+        )
+    try:
+        listed = {
+            name: subgroups_of(stated["class"], table, seen.active)
+            for name, seen in measured.items()
+        }
+    except NotListedError as reason:
+        _without_listing(stated, found, reason, any_rows, result)
+        return
+    for name, inside, _ in found:
+        if bits(inside[cell] for cell in measured[name].active) not in listed[name]:
+            result.problems.append(
+                f"A subgroup that is described is none of {stated['subgroups']}."
+            )
+    _with_listing(stated, measured, listed, tolerance, result)
+
+
+def _without_listing(
+    stated: Mapping[str, Any],
+    found: list[Found],
+    reason: NotListedError,
+    any_rows: Fraction,
+    result: CheckResult,
+) -> None:
+    """A bound that no set of rows exceeds holds for every class."""
+    if exact(stated["upper_bound"]) >= any_rows - TOLERANCE:
+        result.checked.append(
+            f"The upper bound: no set of rows at all has an unfairness above {shown(any_rows)}."
+        )
+    else:
+        result.leave("upper_bound", f"not by enumeration: {reason}")
+    result.leave(
+        "class.name class.parameters class.parameters.* subgroups",
+        "that the subgroups which are described are of the class, taken as stated",
+    )
+    if stated["withheld"]:
+        result.leave("unfairness", "that a group which is not described has so much")
+    elif stated["verdict"] == "exceeds gamma":
+        worst = max((one.value for one in found), default=ZERO)
+        if worst <= exact(stated["gamma"]):
+            result.problems.append(
+                "verdict is stated as 'exceeds gamma', and no subgroup shows it."
+            )
+
+
+def _with_listing(
+    stated: Mapping[str, Any],
+    measured: Mapping[str, Measured],
+    listed: dict[str, set[int]],
+    tolerance: Fraction,
+    result: CheckResult,
+) -> None:
+    """The worst of all subgroups is what every claim about the class comes down to."""
+    worst = max(seen.worst(listed[name]) for name, seen in measured.items())
+    verdict, gamma = stated["verdict"], exact(stated["gamma"])
+    claims = {
+        "upper_bound": worst <= exact(stated["upper_bound"]) + tolerance,
+        "unfairness": exact(stated["unfairness"]) <= worst + tolerance,
+        "verdict": not (verdict == "within gamma" and worst > gamma + ROUNDING)
+        and not (verdict == "exceeds gamma" and worst <= gamma),
+    }
+    for name, holds in claims.items():
+        if not holds:
+            result.problems.append(
+                f"{name} is stated as {stated[name]!r}, and the worst subgroup of the class has "
+                f"{shown(worst)}."
+            )
+    if all(claims.values()):
+        count = sum(map(len, listed.values()))
+        cells = max(len(seen.active) for seen in measured.values())
+        result.checked.append(
+            f"The upper bound: none of the {count:,} subgroups of the class, all listed, has an "
+            f"unfairness above {shown(worst)}, over {cells:,} distinct rows that count."
+        )
+    if stated["withheld"] and not stated["exact"]:
+        result.leave("unfairness", "that a group which is not described has so much, and no more")

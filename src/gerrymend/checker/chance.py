@@ -1,0 +1,199 @@
+"""What a report says of chance: p-values that can be, and the bound on generalisation.
+
+A p-value can't be had from the rows without dealing them anew; what it can be can. So the bound on
+how far any subgroup is from its sample's is worked out, and of a p-value only that it is one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from math import floor, log, sqrt
+from typing import Any
+
+from gerrymend.checker.exact import Table, exact
+from gerrymend.checker.figures import TOLERANCE, Measured
+from gerrymend.checker.result import CheckResult
+
+# By how much a report lets a number exceed another one before it says so.
+_ROUNDING = Fraction(1, 10**12)
+# The level that `detectable` is for.
+_LEVEL = Fraction(5, 100)
+_TEST = ("p_value", "n_permutations", "detectable", "searched_unfairness")
+
+
+def check_permutations(
+    stated: Mapping[str, Any], measured: Mapping[str, Measured], result: CheckResult
+) -> None:
+    """Note what can't be of a permutation test, and that no permutation was made."""
+    if stated["p_value"] is None:
+        result.problems.extend(_wrong_absence(stated))
+        why = "that no p-value was asked for, or the reason why there is none"
+    else:
+        result.problems.extend(_wrong_test(stated, measured))
+        why = (
+            "the p-value can be one of so many permutations, and agrees with the figures beside "
+            "it; the permutations were not made again"
+        )
+    result.leave(" ".join((*_TEST, "no_p_value")), why)
+
+
+def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
+    for name in _TEST[1:]:
+        if stated[name]:
+            yield f"{name} is stated as {stated[name]!r}, and there is no p-value."
+
+
+def _wrong_test(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> Iterator[str]:
+    p, draws = exact(stated["p_value"]), stated["n_permutations"]
+    if stated["no_p_value"] is not None:
+        yield "no_p_value states why there is no p-value, and there is one."
+    if draws < 1:
+        yield f"p_value is stated as {stated['p_value']!r}, of {draws} permutations."
+        return
+    # Notions over all rows and over those of one label are two tests, of which the smaller p-value
+    # counts twice.
+    families = len({all(notion["event"]) for notion in stated["notions"]})
+    reached = p * (draws + 1) / families - 1
+    whole = round(reached)
+    if p != 1 and (abs(reached - whole) > TOLERANCE * (draws + 1) or not 0 <= whole <= draws):
+        yield (
+            f"p_value is stated as {stated['p_value']!r}, which is {families} · (k + 1) / "
+            f"({draws} + 1) for no whole number k."
+        )
+    if not 0 < p <= 1:
+        yield f"p_value is stated as {stated['p_value']!r}, and is above 0 and at most 1."
+    yield from _wrong_level(stated, families, measured)
+
+
+def _wrong_level(
+    stated: Mapping[str, Any], families: int, measured: Mapping[str, Measured]
+) -> Iterator[str]:
+    """The unfairness that can be told from chance, and what the search finds in these rows."""
+    found, least = stated["searched_unfairness"], stated["detectable"]
+    if found is None:
+        yield "searched_unfairness is not stated, and there is a p-value."
+    elif exact(found) > exact(stated["upper_bound"]) + TOLERANCE:
+        yield f"searched_unfairness is stated as {found!r}, above upper_bound."
+    enough = floor(_LEVEL / families * (stated["n_permutations"] + 1)) >= 1
+    if enough != (least is not None):
+        yield (
+            f"detectable is stated as {least!r}, and {stated['n_permutations']} permutations are "
+            f"{'enough' if enough else 'too few'} for it."
+        )
+    if least is None or found is None:
+        return
+    span = max((one.span for one in measured.values()), default=1.0)
+    if least > span / 4 + float(TOLERANCE):
+        yield f"detectable is stated as {least!r}, and no unfairness exceeds {span / 4:g}."
+    significant = exact(stated["p_value"]) <= _LEVEL
+    if families == 1 and significant and exact(found) < exact(least) - _ROUNDING:
+        yield (
+            f"p_value is stated as {stated['p_value']!r}, and searched_unfairness, {found!r}, is "
+            f"below what is detectable, {least!r}."
+        )
+
+
+# How far the unfairness of any subgroup can be from its sample's.
+
+
+def check_generalisation(
+    stated: Mapping[str, Any],
+    table: Table,
+    measured: Mapping[str, Measured],
+    result: CheckResult,
+    *,
+    parted: bool,
+) -> None:
+    """Work out the bound from the number of rows, and from how rich the class is.
+
+    Where rows were `parted` at random, the class may have categories that no row has any more.
+    """
+    bound = stated["generalisation"]
+    basis, known = _basis(stated["class"], table)
+    if not known or (parted and bound is not None):
+        result.leave("generalisation generalisation.basis", "how rich the class is")
+        if bound is None:
+            return
+        basis = bound["basis"]
+    if bound is None or basis is None or stated["weighted"]:
+        possible = basis is not None and not stated["weighted"]
+        if possible == (bound is None):
+            result.problems.append(
+                f"generalisation is {'not ' if bound is None else ''}stated, and "
+                f"{'can' if possible else 'can not'} be had for this class and these weights."
+            )
+        return
+    result.problems.extend(_wrong_generalisation(bound, basis, stated, table, measured))
+
+
+def _wrong_generalisation(
+    bound: Mapping[str, Any],
+    basis: str,
+    stated: Mapping[str, Any],
+    table: Table,
+    measured: Mapping[str, Measured],
+) -> Iterator[str]:
+    if bound["basis"] != basis:
+        yield f"generalisation: its basis is stated as {bound['basis']!r}, and is {basis!r}."
+        return
+    if not 0 < bound["confidence"] < 1:
+        yield f"generalisation: a confidence can't be {bound['confidence']!r}."
+        return
+    delta = (1 - bound["confidence"]) / len(stated["notions"])
+    distance = _distance(table.n_rows, basis, delta)
+    if distance is None:
+        yield f"generalisation: its basis is stated as {basis!r}, which is none."
+        return
+    scaled = distance * max((one.span for one in measured.values()), default=1.0)
+    if abs(bound["distance"] - scaled) > float(TOLERANCE) * (1 + scaled):
+        yield f"generalisation: its distance is stated as {bound['distance']!r}, and is {scaled!r}."
+    if bound["vacuous"] != (distance >= 0.25):
+        yield f"generalisation: vacuous is stated as {bound['vacuous']!r}, and is not."
+
+
+def _basis(searched: Mapping[str, Any], table: Table) -> tuple[str | None, bool]:
+    """How rich the class is, in the report's words, None if it says nothing; and if that is known.
+
+    A linear threshold over d columns divides d + 1 rows in every way, and no more. Marginal groups
+    divide D rows in no more ways than 2·numbers·D + categories.
+    """
+    name, parameters = searched["name"], searched["parameters"]
+    attributes = table.attributes.values()
+    numbers = sum(attribute.is_number for attribute in attributes)
+    categories = [len(set(a.values)) for a in attributes if not a.is_number]
+    if name == "LinearThresholds":
+        columns = numbers + sum(categories) - len(categories)
+        return (None if parameters.get("search") == "grid" else f"VC dimension {columns + 1}"), True
+    if name in ("Conjunctions", "ValueSets", "Trees"):
+        return None, True
+    if name == "ExplicitGroups":
+        return f"{len(parameters.get('groups', ())):,} subgroups", True
+    if name != "Marginals":
+        return None, False
+    if not numbers:
+        return f"{sum(categories):,} subgroups", True
+    dimension = 0
+    while 2 ** (dimension + 1) <= 2 * numbers * (dimension + 1) + sum(categories):
+        dimension += 1
+    return f"VC dimension {dimension}", True
+
+
+def _distance(n: int, basis: str, delta: float) -> float | None:
+    """The bound for outcomes between 0 and 1; None where the basis is not in the known words.
+
+    >>> round(_distance(100_000, "10 subgroups", 0.05), 4)
+    0.0111
+    >>> round(_distance(1_000_000, "VC dimension 8", 0.05), 4)
+    0.0314
+    """
+    overall = sqrt(log(8 / delta) / (2 * n))
+    if found := re.fullmatch(r"([\d,]+) subgroups", basis):
+        number = int(found[1].replace(",", ""))
+        return overall + sqrt(log(8 * number / delta) / (2 * n)) if number else None
+    if found := re.fullmatch(r"VC dimension (\d+)", basis):
+        ways = choices = 1  # Σ (n choose i) up to the dimension
+        for i in range(min(n, int(found[1]))):
+            choices = choices * (n - i) // (i + 1)
+            ways += choices
+        return overall + 2 * sqrt(2 * log(2 * ways) / n) + sqrt(log(4 / delta) / (2 * n))
+    return None

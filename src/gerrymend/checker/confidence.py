@@ -1,0 +1,169 @@
+"""Confidence intervals of a rate and of an unfairness, from their definitions.
+
+They are in float64, as no fraction has them: a root of a polynomial of high degree, a quantile of
+the normal distribution. `docs/inference.md` derives them.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any
+
+from gerrymend.checker.figures import TOLERANCE, Measured, Sums
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The intervals of one group."""
+
+    rate: Ends
+    gap: Ends
+    unfairness: Ends
+
+
+def intervals_of(measured: Measured, inside: list[bool], level: float) -> Intervals:
+    """Work out the intervals of a group.
+
+    With e the event's part of all weight and ḡ the group's part of the event, unfairness is c·Δ and
+    the gap (1 − ḡ)·Δ, where c = e·ḡ·(1 − ḡ) and Δ is the group's rate less that of the others in
+    the event.
+    """
+    group = measured.sums(inside)
+    others = measured.everyone.without(group)
+    lowest, span = measured.lowest, measured.span
+    mine, theirs = _rate(group, measured, level), _rate(others, measured, level)
+    delta = _Estimate(
+        mine.value - theirs.value,
+        math.hypot(mine.below, theirs.above),
+        math.hypot(mine.above, theirs.below),
+    )
+    event = measured.everyone.mass
+    everyone = measured.table.total_weight
+    share = float(group.mass / event)
+    c = float(group.mass * others.mass / (event * everyone))
+    outside_event = measured.table.total_squares - measured.everyone.squares
+    var_share = float(group.squares) * (1 - share) ** 2 + float(others.squares) * share**2
+    var_c = (
+        float(group.squares) * ((1 - share) ** 2 - c) ** 2
+        + float(others.squares) * (share**2 - c) ** 2
+        + float(outside_event) * c**2
+    )
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    gap = _product(1 - share, z * math.sqrt(var_share) / float(event), delta)
+    unfairness = _product(c, z * math.sqrt(var_c) / float(everyone), delta)
+    return Intervals(
+        rate=(lowest + span * (mine.value - mine.below), lowest + span * (mine.value + mine.above)),
+        gap=(span * gap[0], span * gap[1]),
+        unfairness=(span * unfairness[0], span * unfairness[1]),
+    )
+
+
+def same_ends(stated: Any, ends: tuple[float, float], measured: Measured) -> bool:
+    """Whether the two ends of an interval are as stated, but for rounding."""
+    most = float(TOLERANCE * measured.scale)
+    return (
+        stated is not None
+        and len(stated) == 2
+        and all(abs(one - end) <= most for one, end in zip(stated, ends, strict=True))
+    )
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """A value, and how far its interval reaches on either side."""
+
+    value: float
+    below: float
+    above: float
+
+
+def _rate(sums: Sums, measured: Measured, level: float) -> _Estimate:
+    """A rate, scaled to lie between 0 and 1, with so many rows as the weights are worth."""
+    if not sums.mass:
+        return _Estimate(0.0, 0.0, 1.0)
+    rate = (sums.outcome / sums.mass - Fraction(measured.lowest)) / Fraction(measured.span)
+    size = float(sums.mass**2 / sums.squares)
+    low, high = clopper_pearson(float(rate) * size, float(1 - rate) * size, (1 - level) / 2)
+    return _Estimate(float(rate), float(rate) - low, high - float(rate))
+
+
+def _product(factor: float, spread: float, delta: _Estimate) -> Ends:
+    """The interval of factor·Δ, the factor's own symmetric for its logarithm."""
+    ratio = spread / factor if factor > 0 else 0.0
+    up, down = factor * math.expm1(ratio), -factor * math.expm1(-ratio)
+    towards_low, towards_high = (down, up) if delta.value > 0 else (up, down)
+    return (
+        factor * delta.value - math.hypot(factor * delta.below, delta.value * towards_low),
+        factor * delta.value + math.hypot(factor * delta.above, delta.value * towards_high),
+    )
+
+
+@lru_cache(maxsize=4096)
+def clopper_pearson(yes: float, no: float, tail: float) -> Ends:
+    """Return the rates that make so many outcomes as unlikely as `tail`, from either side.
+
+    Of 10 rows that all have the outcome the rate can be as low as tail^(1/10):
+
+    >>> low, high = clopper_pearson(10.0, 0.0, 0.025)
+    >>> abs(low - 0.025 ** 0.1) < 1e-12, high
+    (True, 1.0)
+    """
+    low = beta_quantile(yes, no + 1, tail) if yes > 0 else 0.0
+    high = 1 - beta_quantile(no, yes + 1, tail) if no > 0 else 1.0
+    return low, high
+
+
+def beta_quantile(a: float, b: float, tail: float) -> float:
+    """Return the x at which the beta distribution has `tail` below it.
+
+    Newton's steps, halved into the bracket where they leave it.
+
+    >>> round(beta_quantile(2.0, 1.0, 0.25), 12)  # x² = 1/4
+    0.5
+    """
+    low, high, x = 0.0, 1.0, a / (a + b)
+    log_scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    for _ in range(200):
+        off = beta_below(a, b, x) - tail
+        low, high = (low, x) if off > 0 else (x, high)
+        slope = math.exp(log_scale + (a - 1) * math.log(x) + (b - 1) * math.log1p(-x))
+        following = x - off / slope if slope > 0 else low
+        if not low < following < high:
+            following = (low + high) / 2
+        if abs(following - x) <= 1e-15 or not 0 < following < 1:
+            return following
+        x = following
+    return x
+
+
+def beta_below(a: float, b: float, x: float) -> float:
+    """Return the part of the beta distribution that is below x: its continued fraction.
+
+    >>> round(beta_below(2.0, 1.0, 0.5), 12), round(beta_below(1.0, 2.0, 0.5), 12)
+    (0.25, 0.75)
+    """
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):  # where the fraction of the other side converges quickly
+        return 1 - beta_below(b, a, 1 - x)
+    log_front = a * math.log(x) + b * math.log1p(-x)
+    log_front += math.lgamma(a + b) - math.lgamma(a + 1) - math.lgamma(b)
+    tiny = 1e-300
+    numerator, denominator = 1.0, 1 - (a + b) * x / (a + 1)
+    denominator = 1 / (denominator or tiny)
+    value = denominator
+    for m in range(1, 100_000):
+        for coefficient in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            denominator = 1 / ((1 + coefficient * denominator) or tiny)
+            numerator = (1 + coefficient / numerator) or tiny
+            value *= numerator * denominator
+        if abs(numerator * denominator - 1) < 1e-15:
+            break
+    return math.exp(log_front) * value

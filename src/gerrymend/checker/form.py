@@ -1,0 +1,175 @@
+"""The form of a report: which fields it has, and of which type each is.
+
+A field that is missing or of another type makes it no report. One that is not known here might
+say anything: it is named as not checked.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A value that is neither a list nor a mapping, in words and by a test."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """Null, or what is of some form."""
+
+    form: Any
+
+
+@dataclass(frozen=True)
+class Many:
+    """A list of what is of one form."""
+
+    form: Any
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number, and no boolean."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or isfinite(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, 0 or more, written as one."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+NUMBER = Plain("a finite number", is_number)
+AMOUNT = Plain("a finite number, 0 or more", lambda value: is_number(value) and value >= 0)
+WHOLE = Plain("a whole number, 0 or more", is_whole)
+TEXT = Plain("text", lambda value: isinstance(value, str))
+FLAG = Plain("true or false", lambda value: isinstance(value, bool))
+MAPPING = Plain("a mapping", lambda value: isinstance(value, Mapping))
+ANY = Plain("anything", lambda value: True)
+LABEL = Plain("a label", lambda value: isinstance(value, str | int | float))
+
+_INTERVAL = Many(NUMBER)
+_SUBGROUP = {
+    "subgroup": TEXT,
+    "rule": MAPPING,
+    "notion": TEXT,
+    "unfairness": NUMBER,
+    "share": AMOUNT,
+    "size": WHOLE,
+    "rate": NUMBER,
+    "overall_rate": NUMBER,
+    "gap": NUMBER,
+    "ratio": Maybe(NUMBER),
+}
+_GROUP = {
+    "group": TEXT,
+    "rule": MAPPING,
+    "notion": TEXT,
+    "size": WHOLE,
+    "rate": NUMBER,
+    "rate_interval": _INTERVAL,
+    "unfairness": NUMBER,
+    "unfairness_interval": _INTERVAL,
+}
+REPORT = {
+    "verdict": TEXT,
+    "gamma": AMOUNT,
+    "unfairness": AMOUNT,
+    "upper_bound": AMOUNT,
+    "exact": FLAG,
+    "covers": TEXT,
+    "partial": Many({"covers": TEXT, "upper_bound": AMOUNT}),
+    "n_rows": WHOLE,
+    "weighted": FLAG,
+    "min_group_size": WHOLE,
+    "withheld": FLAG,
+    "subgroups": TEXT,
+    "labels": Many(LABEL),
+    "attributes": Many(TEXT),
+    "class": {"name": TEXT, "parameters": MAPPING},
+    "notions": Many({"name": TEXT, "event": Many(FLAG), "a": Many(NUMBER), "b": Many(NUMBER)}),
+    "worst": Maybe(_SUBGROUP),
+    "top": Many(_SUBGROUP),
+    "p_value": Maybe(NUMBER),
+    "n_permutations": WHOLE,
+    "detectable": Maybe(AMOUNT),
+    "searched_unfairness": Maybe(AMOUNT),
+    "no_p_value": Maybe(TEXT),
+    "held_out": Maybe(
+        {
+            "n_rows": WHOLE,
+            "level": NUMBER,
+            "subgroup": Maybe(_SUBGROUP),
+            "unfairness_interval": Maybe(_INTERVAL),
+            "gap_interval": Maybe(_INTERVAL),
+        }
+    ),
+    "intervals": Many(_GROUP),
+    "generalisation": Maybe(
+        {"distance": AMOUNT, "confidence": NUMBER, "basis": TEXT, "vacuous": FLAG}
+    ),
+    "overall_rates": Many({"notion": TEXT, "rate": Maybe(NUMBER), "rows": WHOLE}),
+    "marginal_unfairness": AMOUNT,
+    "marginals": Many(_GROUP),
+    "marginals_left_out": WHOLE,
+    "protected_used": Maybe(Many(TEXT)),
+    "provenance": Maybe(
+        {
+            "date": TEXT,
+            "versions": MAPPING,
+            "fingerprint": TEXT,
+            "random_state": WHOLE,
+            "budget": AMOUNT,
+        }
+    ),
+}
+
+
+def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
+    """Return the fields that no form has; raise a ValueError for what is not of its form.
+
+    >>> unknown_fields({"size": 3, "age": 4}, {"size": WHOLE})
+    ['age']
+    >>> unknown_fields({"size": 3.5}, {"size": WHOLE})
+    Traceback (most recent call last):
+        ...
+    ValueError: 'size' of the report must be a whole number, 0 or more; got 3.5.
+    """
+    if isinstance(form, Maybe):
+        return [] if value is None else unknown_fields(value, form.form, path)
+    if isinstance(form, Many):
+        if not isinstance(value, list | tuple):
+            raise _unlike(path, "a list", value)
+        found = [name for part in value for name in unknown_fields(part, form.form, path)]
+        return list(dict.fromkeys(found))
+    if isinstance(form, dict):
+        return _unknown_keys(value, form, path)
+    if not form.holds(value):
+        raise _unlike(path, form.words, value)
+    return []
+
+
+def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
+    if not isinstance(value, Mapping):
+        raise _unlike(path, "a mapping", value)
+    if missing := [name for name in form if name not in value]:
+        where = f"{path!r} of the report" if path else "report"
+        raise ValueError(
+            f"{where} has no {', '.join(map(repr, missing))}; pass what audit() returned, its "
+            "to_dict(), or the JSON of that."
+        )
+    before = f"{path}." if path else ""
+    found = []
+    for name, part in value.items():
+        inside = unknown_fields(part, form[name], before + name) if name in form else None
+        found += [f"{before}{name}"] if inside is None else inside
+    return found
+
+
+def _unlike(path: str, words: str, value: Any) -> ValueError:
+    return ValueError(f"{path!r} of the report must be {words}; got {value!r}.")

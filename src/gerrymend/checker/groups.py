@@ -1,0 +1,94 @@
+"""The groups that a report lists: those of one attribute at a time, and those that were named."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gerrymend.checker.classes import mean_of, near_the_mean
+from gerrymend.checker.exact import Attribute, Table
+from gerrymend.checker.rules import RuleError, members
+
+# What a group is: an attribute and its value or its side of the mean; or its name.
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group that a list may have.
+
+    `members` is None where rounding decides who is in; `rule` is that of a group that was named.
+    """
+
+    members: list[bool] | None
+    rule: Mapping[str, Any] | None = None
+
+
+def marginal_groups(table: Table) -> dict[Key, Group]:
+    """Each category, and both sides of the mean of each number, in the order of a report.
+
+    >>> ages = Attribute("age", True, (20, 30, 70))
+    >>> groups = marginal_groups(Table({"age": ages}, [], [[1, 0]] * 3, []))
+    >>> {key: group.members for key, group in groups.items()}
+    {('age', '≥'): [False, False, True], ('age', '<'): [True, True, False]}
+    """
+    groups: dict[Key, Group] = {}
+    for name, attribute in table.attributes.items():
+        if not attribute.is_number:
+            for value in _in_order(attribute):
+                groups[name, "=", value] = Group([one == value for one in attribute.values])
+            continue
+        mean = mean_of(attribute.values, table)
+        above = [value >= mean for value in attribute.values]
+        if all(above):  # a constant has no two sides
+            groups[name, "≥"] = Group(above)
+            continue
+        doubtful = near_the_mean(attribute.values, mean)
+        groups[name, "≥"] = Group(None if doubtful else above)
+        groups[name, "<"] = Group(None if doubtful else [not side for side in above])
+    return groups
+
+
+def _in_order(attribute: Attribute) -> list[Any]:
+    present = set(attribute.values)
+    return [*sorted(present - {None}), *(present & {None})]
+
+
+def marginal_key(stated: Mapping[str, Any]) -> Key | None:
+    """What a group of one attribute is by its rule, or None if it is none."""
+    conditions = stated["rule"].get("conditions") or ()
+    if len(conditions) != 1:
+        return None
+    (condition,) = conditions
+    if "values" in condition:
+        values = condition["values"]
+        return (condition["attribute"], "=", values[0]) if len(values) == 1 else None
+    if condition["high"] is None:
+        return condition["attribute"], "≥"
+    return (condition["attribute"], "<") if condition["low"] is None else None
+
+
+def named_groups(parameters: Mapping[str, Any], table: Table) -> dict[Key, Group]:
+    """The groups of a class that the user made; a RuleError where one can't be read."""
+    groups: dict[Key, Group] = {}
+    for name, wanted in parameters["groups"].items():
+        conditions = [{"attribute": attribute, **one} for attribute, one in wanted.items()]
+        rule = {"kind": "conjunction", "conditions": conditions}
+        try:
+            groups[name,] = Group(members(rule, table), rule)
+        except RuleError as unreadable:
+            raise RuleError(f"The group {name!r} of the class: {unreadable}") from None
+    return groups
+
+
+def named_key(text: str, rule: Any, groups: Mapping[Key, Group]) -> Key | None:
+    """Which of the groups has this name and this rule, or None.
+
+    >>> rule = {"kind": "conjunction", "conditions": []}
+    >>> groups = {("all",): Group([True], rule), ("all of them",): Group([True], rule)}
+    >>> named_key("all of them (everyone)", rule, groups), named_key("none", rule, groups)
+    (('all of them',), None)
+    """
+    for key, group in groups.items():
+        if (text == key[0] or text.startswith(f"{key[0]} (")) and rule == group.rule:
+            return key
+    return None

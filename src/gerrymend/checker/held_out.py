@@ -1,0 +1,142 @@
+"""The worst subgroup on rows that were held out of the search."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gerrymend.checker.confidence import intervals_of, same_ends
+from gerrymend.checker.exact import Table, exact
+from gerrymend.checker.figures import TOLERANCE, Measured, outcomes_of, wrong_figures
+from gerrymend.checker.result import CheckResult
+from gerrymend.checker.rules import RuleError, members
+
+_SAME = ("subgroup", "rule", "notion")
+_INTERVALS = ("unfairness_interval", "gap_interval")
+_UNSEEN = " ".join(
+    f"held_out.{name}"
+    for name in (
+        "n_rows", "level", *_INTERVALS,
+        *(f"subgroup.{one}" for one in ("size", "share", "rate", "overall_rate")),
+        *(f"subgroup.{one}" for one in ("unfairness", "gap", "ratio")),
+    )
+)  # fmt: skip
+
+
+def check_held_out(
+    stated: Mapping[str, Any], table: Table, holdout: Table | None, result: CheckResult
+) -> None:
+    """Note what is wrong of the figures on rows held out, by these rows if they are at hand."""
+    claims = stated["held_out"]
+    if claims is None:
+        if holdout is not None:
+            result.problems.append("held_out is not stated, and holdout was passed.")
+        else:
+            result.leave("held_out", "that no rows were held out")
+        return
+    problems = list(_wrong_subgroup(claims["subgroup"], stated["worst"]))
+    if holdout is None:
+        if not problems and claims["subgroup"] is not None:
+            problems += _wrong_among_themselves(claims)
+        result.leave(
+            f"held_out held_out.subgroup {_UNSEEN}",
+            "the rows that were held out were not passed; that its figures agree is all that was "
+            "seen",
+        )
+    elif not problems:
+        problems += _wrong_on_rows(claims, stated, table, holdout)
+    result.problems.extend(f"held_out: {sentence}" for sentence in problems)
+    if holdout is not None and not problems:
+        result.checked.append(f"held_out: all of it, on its {holdout.n_rows:,} rows.")
+
+
+def _wrong_subgroup(
+    subgroup: Mapping[str, Any] | None, worst: Mapping[str, Any] | None
+) -> Iterator[str]:
+    """It is the worst that was found, described in the same way."""
+    if subgroup is not None and (worst is None or any(subgroup[k] != worst[k] for k in _SAME)):
+        yield "its subgroup is not the worst one."
+
+
+def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
+    """What follows for figures from each other."""
+    one = claims["subgroup"]
+    rate, overall, share = (exact(one[name]) for name in ("rate", "overall_rate", "share"))
+    implied = {"gap": rate - overall, "unfairness": share * (rate - overall)}
+    if one["ratio"] is not None and overall:
+        implied["ratio"] = rate / overall
+    for name, value in implied.items():
+        if abs(exact(one[name]) - value) > TOLERANCE * (1 + abs(value)):
+            yield f"its {name} is stated as {one[name]!r}, and its rates make it {float(value)!r}."
+    if not 0 <= one["size"] <= claims["n_rows"] or share > 1:
+        yield "its subgroup has more rows than there are."
+    for name, ends in zip(("unfairness", "gap"), map(claims.get, _INTERVALS), strict=True):
+        inside = ends is None or (len(ends) == 2 and ends[0] <= one[name] <= ends[1])
+        if not inside:
+            yield f"its {name}, {one[name]!r}, is not in the interval that is stated for it."
+
+
+def _wrong_on_rows(
+    claims: Mapping[str, Any], stated: Mapping[str, Any], table: Table, holdout: Table
+) -> Iterator[str]:
+    if claims["n_rows"] != holdout.n_rows:
+        yield f"n_rows is stated as {claims['n_rows']}, and holdout has {holdout.n_rows} rows."
+    if not 0 < claims["level"] < 1:
+        yield f"a level can't be {claims['level']!r}."
+        return
+    worst, one = stated["worst"], claims["subgroup"]
+    if worst is None:
+        yield from _wrong_nothing(claims)
+        return
+    notion = next(one for one in stated["notions"] if one["name"] == worst["notion"])
+    measured = Measured.of(outcomes_of(notion), holdout)
+    try:
+        inside = _members(worst["rule"], table, holdout)
+    except RuleError as unreadable:
+        yield f"{unreadable}."
+        return
+    smallest = stated["min_group_size"]
+    large = False
+    if measured.active:
+        figures = measured.figures(inside)
+        large = min(figures.rows_inside, figures.rows_outside) >= smallest
+    if large != (one is not None):
+        enough = "enough" if large else "too few"
+        yield f"its subgroup is {one and 'described'}, and {enough} of its rows count there."
+    elif one is None:
+        yield from _wrong_nothing(claims)
+    else:
+        yield from wrong_figures(one, figures, measured.scale)
+        yield from _wrong_intervals(claims, measured, inside)
+
+
+def _wrong_nothing(claims: Mapping[str, Any]) -> Iterator[str]:
+    if any(claims[name] is not None for name in ("subgroup", *_INTERVALS)):
+        yield "there is no subgroup to measure, and figures are stated."
+
+
+def _wrong_intervals(
+    claims: Mapping[str, Any], measured: Measured, inside: list[bool]
+) -> Iterator[str]:
+    if all(claims[name] is None for name in _INTERVALS) and not _equal(measured.table):
+        return  # only sums of weights were at hand, not of their squares
+    intervals = intervals_of(measured, inside, claims["level"])
+    for name in _INTERVALS:
+        ends = getattr(intervals, name.removesuffix("_interval"))
+        if not same_ends(claims[name], ends, measured):
+            yield f"its {name} is stated as {claims[name]!r}, and is {list(ends)!r}."
+
+
+def _equal(table: Table) -> bool:
+    """Whether each row weighs 1, as far as sums tell."""
+    return table.weight == table.rows
+
+
+def _members(rule: Mapping[str, Any], table: Table, holdout: Table) -> list[bool]:
+    """Who is in on other rows: a linear rule says nothing of a category that it was not found on."""
+    inside = members(rule, holdout)
+    if rule["kind"] != "linear":
+        return inside
+    for name in {term["attribute"] for term in rule["terms"] if "value" in term}:
+        known = set(table.attributes[name].values)
+        values = holdout.attributes[name].values
+        inside = [member and value in known for member, value in zip(inside, values, strict=True)]
+    return inside

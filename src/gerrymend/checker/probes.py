@@ -1,0 +1,131 @@
+"""Whether words say what a rule says, of the rows that there are and of others that could be.
+
+A description that selects the same rows as the rule, and has another number in it, is no
+description of the rule: on other rows they part. So both are asked of made-up rows as well: of all
+combinations of categories, and of numbers on either side of each cut.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+from gerrymend.checker.exact import Attribute, Table, exact
+from gerrymend.checker.rules import members, parts_of, scores
+from gerrymend.checker.words import NUMBER, members_by_words
+
+# So near to a cut a number is probed, relative to its size. A rule of one term prints a quotient,
+# rounded to float64: it is right to 16 digits.
+_NEAR = Fraction(1, 10**9)
+_MOST_COMBINATIONS = 256
+_MOST_ROWS = 12
+
+_Row = dict[str, Any]
+
+
+def same_by_words(
+    text: str, rule: Mapping[str, Any], table: Table, *, named: bool = True
+) -> bool | None:
+    """Whether words and rule select the same, or None where the words can't be read.
+
+    >>> ages = Attribute("age", True, (Fraction(20), Fraction(40)))
+    >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
+    >>> rule = {"kind": "conjunction", "conditions": [{"attribute": "age", "low": 35, "high": None}]}
+    >>> same_by_words("age ≥ 35", rule, table), same_by_words("age ≥ 36", rule, table)
+    (True, False)
+    """
+    made_up = _with_categories(rule, table)
+    few = [*_some(table), *made_up[:_MOST_ROWS]]
+    made_up += [row for base in few for row in _at_cuts(base, rule, text, table)]
+    everyone = _table(made_up, table, beside=True)
+    by_words = members_by_words(text, everyone, named=named)
+    return None if by_words is None else by_words == members(rule, everyone)
+
+
+def _table(rows: list[_Row], table: Table, *, beside: bool = False) -> Table:
+    """Made-up rows of the same attributes, beside those that there are or alone."""
+    real = len(table) if beside else 0
+    attributes = {
+        name: Attribute(
+            name, attribute.is_number, attribute.values[:real] + tuple(row[name] for row in rows)
+        )
+        for name, attribute in table.attributes.items()
+    }
+    return Table(attributes, [[1, 0]] * (real + len(rows)), [], [])
+
+
+def _some(table: Table) -> Iterator[_Row]:
+    """A few of the rows that there are."""
+    for cell in range(0, len(table), 1 + len(table) // _MOST_ROWS):
+        yield {name: attribute.values[cell] for name, attribute in table.attributes.items()}
+
+
+def _categories(rule: Mapping[str, Any], table: Table) -> dict[str, list[Any]]:
+    """By attribute that the rule has: the categories of the rows, and of the rule."""
+    found: dict[str, dict[Any, None]] = {}
+    for part in parts_of(rule):
+        attribute = table.attributes[part["attribute"]]
+        if not attribute.is_number:
+            mentioned = part.get("values", [part["value"]] if "value" in part else [])
+            found.setdefault(attribute.name, dict.fromkeys(attribute.values))
+            found[attribute.name].update(dict.fromkeys(mentioned))
+    return {name: list(values) for name, values in found.items()}
+
+
+def _with_categories(rule: Mapping[str, Any], table: Table) -> list[_Row]:
+    """Rows of all combinations of the categories; of each alone, where these are too many."""
+    categories = _categories(rule, table)
+    base = next(_some(table))
+    if prod(map(len, categories.values())) <= _MOST_COMBINATIONS:
+        return [
+            {**base, **dict(zip(categories, chosen, strict=True))}
+            for chosen in product(*categories.values())
+        ]
+    return [{**base, name: value} for name, values in categories.items() for value in values]
+
+
+def _at_cuts(base: _Row, rule: Mapping[str, Any], text: str, table: Table) -> Iterator[_Row]:
+    """A row with its numbers moved, one at a time, to either side of where they may be cut."""
+    numbers = {part["attribute"] for part in parts_of(rule)}
+    numbers = {name for name in numbers if table.attributes[name].is_number}
+    for name in sorted(numbers):
+        if rule["kind"] == "linear":
+            crossing = _crossing(base, name, rule, table)
+            near = [] if crossing is None else [crossing + side for side in _sides(crossing)]
+        else:
+            cuts = _cuts(name, rule, text)
+            near = [cut + side for cut in cuts for side in (*_sides(cut), 0)]
+        for value in near:
+            yield {**base, name: value}
+
+
+def _sides(cut: Fraction) -> tuple[Fraction, Fraction]:
+    step = _NEAR * (1 + abs(cut))
+    return -step, step
+
+
+def _crossing(
+    base: _Row, name: str, rule: Mapping[str, Any], table: Table
+) -> Fraction | None:
+    """Where a number makes the score of a row equal to the threshold."""
+    slope = sum(exact(t["coefficient"]) for t in rule["terms"] if t["attribute"] == name)
+    if slope == 0:
+        return None
+    (score,) = scores(rule, _table([base], table))
+    crossing: Fraction = base[name] + (exact(rule["threshold"]) - score) / slope
+    return crossing
+
+
+def _cuts(name: str, rule: Mapping[str, Any], text: str) -> list[Fraction]:
+    """The numbers of the rule for an attribute, and those of the words."""
+    stated = [
+        exact(value)
+        for part in parts_of(rule)
+        if part["attribute"] == name
+        for value in (part.get("low"), part.get("high"), *part.get("values", ()))
+        if value is not None
+    ]
+    in_words = [Fraction(found.replace("−", "-")) for found in re.findall(NUMBER, text)[:20]]
+    return list(dict.fromkeys(stated + in_words))

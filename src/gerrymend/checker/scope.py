@@ -1,0 +1,211 @@
+"""What a report is about: labels, attributes, notions, and the class of subgroups in words."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gerrymend.checker.exact import Table
+from gerrymend.checker.figures import TOLERANCE, outcomes_of, same_notion
+from gerrymend.checker.result import CheckResult
+
+
+def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
+    """Note in `result` what is so of the scope of a report, and what is taken as stated."""
+    before = len(result.problems)
+    result.problems.extend(_wrong_data(stated, table))
+    result.problems.extend(_wrong_notions(stated, result))
+    check_class(stated, table, result)
+    if len(result.problems) == before:
+        result.checked.append(
+            f"What it is about: {table.n_rows:,} rows, their labels and attributes, the notions, "
+            "and the class of subgroups in words."
+        )
+    if stated["protected_used"] is not None:
+        _check_used(stated, result)
+    _check_provenance(stated["provenance"], result)
+    result.leave("gamma min_group_size", "settings of the audit, taken as stated")
+
+
+def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
+    if table.n_rows != stated["n_rows"]:
+        yield f"n_rows is stated as {stated['n_rows']}, and the data has {table.n_rows} rows."
+    if not _same_labels(stated["labels"], table.labels):
+        yield f"labels are stated as {stated['labels']!r}, and are {list(table.labels)!r}."
+    if stated["attributes"] != list(table.attributes):
+        yield (
+            f"attributes are stated as {stated['attributes']!r}, and the data has "
+            f"{list(table.attributes)!r}."
+        )
+    pairs = [
+        (weight, count)
+        for weights, counts in zip(table.weight, table.rows, strict=True)
+        for weight, count in zip(weights, counts, strict=True)
+    ]
+    weighted = any(weight != count for weight, count in pairs)
+    # Audits sum on a grid, where a weight that is hardly other than 1 may be 1.
+    doubtful = all(abs(weight - count) <= TOLERANCE * count for weight, count in pairs)
+    if stated["weighted"] != weighted and not (weighted and doubtful):
+        rows = "differ" if weighted else "are their number, by attributes and label"
+        yield f"weighted is stated as {stated['weighted']!r}, and the weights of rows {rows}."
+    if stated["min_group_size"] < 1:
+        yield f"min_group_size is stated as {stated['min_group_size']}, and is 1 or more."
+
+
+def _same_labels(stated: list[Any], labels: tuple[Any, Any]) -> bool:
+    """Whether labels are the same; true is not 1, though Python has it so."""
+
+    def told_apart(label: Any) -> tuple[bool, Any]:
+        return isinstance(label, bool), label
+
+    return list(map(told_apart, stated)) == list(map(told_apart, labels))
+
+
+def _wrong_notions(stated: Mapping[str, Any], result: CheckResult) -> Iterator[str]:
+    names = [notion["name"] for notion in stated["notions"]]
+    if not names or len(set(names)) < len(names):
+        yield f"notions are stated as {names!r}; there is one at least, and none twice."
+    for notion in stated["notions"]:
+        if not all(len(notion[part]) == 2 for part in ("event", "a", "b")):
+            yield f"The notion {notion['name']} has no pairs, one value for each label."
+        elif not any(notion["event"]):
+            yield f"The notion {notion['name']} counts no row of either label."
+        elif same_notion(notion) is None:
+            result.leave(
+                "notions.name notions.event notions.a notions.b",
+                f"{notion['name']} is a notion of one's own, taken as stated",
+            )
+        elif not same_notion(notion):
+            yield f"The notion {notion['name']} is stated to be another rate than it is."
+        elif len(outcomes_of(notion)) == 1 and not _alike_for_both(notion):
+            result.leave(
+                "notions.a notions.b",
+                f"of {notion['name']}, for the label that it does not count: no figure depends on "
+                "them",
+            )
+
+
+def _alike_for_both(notion: Mapping[str, Any]) -> bool:
+    """Whether the coefficients are the same for both labels, as those with a known name have it."""
+    return all(notion[part][0] == notion[part][1] for part in ("a", "b"))
+
+
+def _check_used(stated: Mapping[str, Any], result: CheckResult) -> None:
+    used = stated["protected_used"]
+    in_order = [name for name in stated["attributes"] if name in used]
+    if used != in_order:
+        result.problems.append(
+            f"protected_used is stated as {used!r}, and is some of the attributes, in their order."
+        )
+
+
+def _check_provenance(stated: Mapping[str, Any] | None, result: CheckResult) -> None:
+    """Say that nothing of the rows tells when and by what a report was made."""
+    result.leave(
+        "protected_used protected_used.* provenance provenance.*",
+        "what the model decides by, and when, by what, from which file and with which seed and "
+        "budget the report was made",
+    )
+    if stated is not None:
+        fingerprint = stated["fingerprint"]
+        if len(fingerprint) != 64 or set(fingerprint) - set("0123456789abcdef"):
+            result.problems.append(f"provenance: {fingerprint!r} is no sha256.")
+
+
+# The class of subgroups, stated in three ways: as data, as code and in words.
+
+
+def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
+    """Compare what the class is called with its data."""
+    name, parameters = stated["class"]["name"], stated["class"]["parameters"]
+    shown = _keywords(stated["subgroups"], name)
+    if not stated["subgroups"].startswith(f"{name}("):
+        result.problems.append(
+            f"subgroups is stated as {stated['subgroups']!r}, and the class is {name}."
+        )
+    elif shown is None:
+        result.leave("subgroups", "the class as code, which is not read beyond its name")
+    else:
+        for keyword, value in shown.items():
+            if keyword == "groups":
+                value = _plain_groups(value)
+            if keyword not in parameters or parameters[keyword] != value:
+                result.problems.append(
+                    f"subgroups is stated as {stated['subgroups']!r}, and {keyword} of the class "
+                    f"is {parameters.get(keyword)!r}."
+                )
+    how = [one for one in ("restarts", "random_state") if one in parameters]
+    if how:
+        names = " ".join(f"class.parameters.{one}" for one in how)
+        result.leave(names, "how the class was searched, taken as stated")
+    expected = _in_words(name, parameters, table)
+    if expected is None:
+        result.leave("covers", "the class in words, for a class that the checker doesn't know")
+    elif expected.endswith("bins") and stated["covers"].startswith(expected):
+        result.leave("covers", "at which numbers its bins are cut")
+    elif stated["covers"] != expected:
+        result.problems.append(
+            f"covers is stated as {stated['covers']!r}, and the class is {expected!r}."
+        )
+
+
+def _keywords(code: str, name: str) -> dict[str, Any] | None:
+    """The arguments of a call, or None where it is not one of plain values."""
+    try:
+        call = ast.parse(code, mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or ast.unparse(call.func) != name:
+            return None
+        return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _plain_groups(groups: Any) -> Any:
+    """The conditions of named groups as a rule has them: a pair is an interval, the rest values."""
+
+    def plain(wanted: Any) -> dict[str, Any]:
+        if isinstance(wanted, tuple) and len(wanted) == 2:
+            return {"low": wanted[0], "high": wanted[1]}
+        several = isinstance(wanted, list | set | frozenset)
+        return {"values": sorted(wanted, key=str) if several else [wanted]}
+
+    if not isinstance(groups, dict) or not all(isinstance(one, dict) for one in groups.values()):
+        return groups
+    return {
+        str(name): {attribute: plain(wanted) for attribute, wanted in conditions.items()}
+        for name, conditions in groups.items()
+    }
+
+
+def _in_words(name: str, parameters: Mapping[str, Any], table: Table) -> str | None:
+    """What the class is, or None where it is not known."""
+    names = ", ".join(table.attributes)
+    depth = parameters.get("max_depth")
+    numbers = any(attribute.is_number for attribute in table.attributes.values())
+    cuts = "; numbers cut at every value" if numbers else ""
+    if numbers and parameters.get("bins") is not None:
+        cuts = f"; numbers cut into at most {parameters['bins']} bins"
+    if name == "LinearThresholds":
+        return _linear_in_words(parameters, table)
+    if name == "Conjunctions":
+        conditions = "one condition" if depth == 1 else f"at most {depth} conditions"
+        if numbers and parameters.get("numeric") == "half_lines" and not cuts.endswith("bins"):
+            cuts += ", on one side of a cut"
+        return f"every conjunction of {conditions} on {names}{cuts}"
+    if name == "ValueSets":
+        few = "one attribute" if depth == 1 else f"at most {depth} attributes"
+        return f"every product of value sets of {few}, of {names}{cuts}"
+    if name == "Trees":
+        return f"every union of leaves of a decision tree of depth {depth} on {names}{cuts}"
+    if name == "Marginals":
+        return "each value of a category, and both sides of the mean of each number"
+    if name == "ExplicitGroups":
+        return f"the {len(parameters.get('groups', ()))} groups that were named"
+    return None
+
+
+def _linear_in_words(parameters: Mapping[str, Any], table: Table) -> str:
+    if parameters.get("search") == "grid":
+        return "the 400 linear thresholds of the paper's grid"
+    if not parameters.get("intercept", True):
+        return f"every linear threshold of {' and '.join(table.attributes)} through their mean"
+    return f"every linear threshold of {', '.join(table.attributes)}"
