@@ -46,10 +46,10 @@ def assert_tally_checked(report: AuditReport, tally: Tally) -> None:
     decided = set(rows.p.tolist()) <= {0, 1}
     assert_checked(
         report,
-        rows.y,
-        rows.p.astype(int) if decided else rows.p,
+        [tally.labels[y] for y in rows.y.tolist()],
+        [tally.labels[int(p)] for p in rows.p.tolist()] if decided else rows.p,
         sensitive_features=features,
         sample_weight=rows.weight,
         decision_probabilities=not decided,
-        pos_label=1,
+        pos_label=tally.labels[1],
     )

@@ -23,6 +23,12 @@ class Plant(NamedTuple):
 def plants(report: Any) -> Iterator[Plant]:
     """Every plausible single change of plain data."""
     for path, value in walk(report):
+        if isinstance(value, dict):
+            for key in value:
+                rest = {name: part for name, part in value.items() if name != key}
+                yield Plant((*path, key), "removed", _with(report, path, rest))
+            added = {**value, "planted": 1}
+            yield Plant((*path, "planted"), "added", _with(report, path, added))
         for change, other in _others(value, _siblings(report, path)):
             if not _same(other, value):
                 yield Plant(path, change, _with(report, path, other))
@@ -41,8 +47,15 @@ def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values are the same in JSON, where true is not 1 and 1 is 1.0."""
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
+    """Whether two values are the same in JSON, where true is not 1.
+
+    A stated figure may be 10⁻⁹ off, so that this is no other one.
+    """
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return abs(one - other) <= 1e-9
+    return bool(one == other)
 
 
 def _siblings(report: Any, path: Path) -> list[Any]:
@@ -57,7 +70,7 @@ def _siblings(report: Any, path: Path) -> list[Any]:
 def _others(value: Any, siblings: list[Any]) -> Iterator[tuple[str, Any]]:
     """What could stand in place of a value."""
     if isinstance(value, dict):
-        yield from _other_mappings(value)
+        yield "null", None
         return
     if isinstance(value, list):
         yield from _other_lists(value)
@@ -103,13 +116,6 @@ def _other_lists(value: list[Any]) -> Iterator[tuple[str, Any]]:
     yield "reversed", value[::-1]
     yield "emptied", []
     yield "added to", [*value, "x"]
-    yield "null", None
-
-
-def _other_mappings(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key in value:
-        yield f"without {key}", {k: v for k, v in value.items() if k != key}
-    yield "added to", {**value, "planted": 1}
     yield "null", None
 
 

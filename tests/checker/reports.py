@@ -60,12 +60,13 @@ def _renamed(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _numbers(seed: int) -> dict[str, Any]:
+    """Many numbers, over which no proof is quick."""
     rng = np.random.default_rng(seed)
-    n = 60
+    n = 120
     return {
         "y_true": rng.integers(0, 2, n),
         "y_pred": rng.integers(0, 2, n),
-        "sensitive_features": rng.standard_normal((n, 6)).round(2),
+        "sensitive_features": rng.standard_normal((n, 10)).round(2),
     }
 
 
@@ -118,7 +119,10 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
             {"subgroups": LinearThresholds(intercept=False)},
         ),
         "undecided": (_numbers(4), {"budget": 0.001, "gamma": 0.13, "n_permutations": 9}),
-        "fair": ({**people, "y_pred": 0 * people["y_pred"]}, {"min_group_size": 30}),
+        "fair": (
+            {**people, "y_pred": 0 * people["y_pred"]},
+            {"subgroups": "conjunctions", "min_group_size": 30},
+        ),
     }
 
 

@@ -27,9 +27,18 @@ from tests.checking import assert_checked
 CODE = Path(gerrymend.checker.__file__).parent
 
 
+# What no rows can show: settings, chance, where a report is from, that nothing was left out.
+NEVER = {
+    "gamma", "min_group_size", "protected_used", "protected_used.*", "provenance", "provenance.*",
+    "class.parameters.search", "class.parameters.restarts", "class.parameters.random_state",
+    "p_value", "n_permutations", "detectable", "searched_unfairness", "no_p_value",
+    "top", "held_out", "partial", "partial.covers", "partial.upper_bound",
+}  # fmt: skip
+
+
 def unchecked(result):
-    """What was not checked of the subgroups and bounds; chance is another matter."""
-    return [one for one in result.not_checked if not one.startswith("What is said of chance: ")]
+    """The fields that were not checked, and that some reports' are."""
+    return set(result.fields_not_checked) - NEVER
 
 
 def test_it_shares_no_code_with_the_auditors():
@@ -96,7 +105,8 @@ def test_honest_reports_are_accepted(seed):
         report = audit(**data, subgroups=subgroups, notion=notions[seed % 4],
                        min_group_size=1 + seed % 7)  # fmt: skip
         result = assert_checked(report, **data, bound=True)
-        assert not unchecked(result)
+        # Which groups give away small ones is not worked out, nor the code of NumPy's strings.
+        assert unchecked(result) <= {"marginals", "marginals_left_out", "intervals", "subgroups"}
 
 
 def test_every_container_and_the_report_as_an_object(toy):
@@ -142,10 +152,10 @@ def test_a_large_class_is_not_claimed():
     report["upper_bound"] = (report["upper_bound"] + report["unfairness"]) / 2
     result = check_report(report, **data)
     assert result.ok
-    assert unchecked(result) == [
-        "The upper bound was not checked by enumeration: too large for a limit of 200,000 "
+    assert (
+        "upper_bound: not by enumeration: too large for a limit of 200,000 "
         f"subgroups over {(data['y_true'] == 0).sum()} distinct rows that count."
-    ]
+    ) in result.not_checked
 
 
 # Lies: blue men have all of the false positives, and blue women none.
@@ -169,6 +179,8 @@ def told(**changes):
         for part in parts:
             place = place[int(part) if part.isdigit() else part]
         place[last] = value
+    if "top" not in changes:  # which the worst is the first of
+        report["top"] = [report["worst"]] if report["worst"] else []
     return report
 
 
@@ -199,7 +211,11 @@ LIES = [
     ({"worst__rule__terms__0__attribute": "height"}, "attribute 'height', which is no column"),
     ({"worst__rule__terms__0__attribute": "race"}, "takes 'race' for a number, and it has categor"),
     ({"worst__rule__kind": "circle"}, WORST + "its rule is of the unknown kind 'circle'."),
-    ({"worst__rule__terms": None}, WORST + "its rule of kind 'linear' can't be read"),
+    ({"worst__rule__terms": None}, WORST + "its rule has None, where a list is wanted."),
+    ({"worst__rule__terms": [{}]}, WORST + "its rule has a part with nothing, where 'attribute'"),
+    ({"worst__rule__extra": 1}, "with 'kind', 'terms', 'threshold', 'extra', where 'kind', 'ter"),
+    ({"worst__rule__threshold": "-35.5"}, "its rule has '-35.5', where a finite number is wanted"),
+    ({"worst__rule__threshold": -35.4}, WORST + "its description in words selects other rows"),
     ({"worst__rule__threshold": -40.0}, WORST + "the threshold, -40.0, equals that of a row."),
     ({"worst__subgroup": "age ≤ 40.5"}, WORST + "its description in words selects other rows"),
     ({"min_group_size": 11}, WORST + "it has 10 rows that count, and 30 are outside; a group is "
@@ -228,10 +244,35 @@ LIES = [
     ({"marginals__0__size": 21}, "The group 'race = blue' of marginals: its size is stated as 21"),
     ({"marginals__0__rate": 0.4}, "of marginals: its rate is stated as 0.4, and is 1/2."),
     ({"marginals__1__unfairness": 0.1}, "its unfairness is stated as 0.1, and is -1/8."),
-    ({"marginals__0__rate_interval": [0.6, 0.7]}, "its rate, 1/2, is not in the interval that is"),
+    ({"marginals__0__rate_interval": [0.1, 0.9]}, "its rate_interval is stated as [0.1, 0.9], and"),
+    ({"marginals__1__unfairness_interval": [-0.2, -0.1]}, "its unfairness_interval is stated as"),
+    ({"marginals": []}, "marginals has 0 groups and marginals_left_out is stated as 0; there are"),
+    ({"marginals": [], "marginals_left_out": 6, "min_group_size": 5},
+     "marginals: race = blue is left out (false_positive_rate), and could be described."),
+    ({"marginals_left_out": 1}, "marginals_left_out is stated as 1; there are 6 in all."),
+    ({"intervals": BLUE_MEN["marginals"]}, "intervals are stated, and LinearThresholds lists no"),
+    ({"overall_rates": []}, "overall_rates are not those of the notions, false_positive_rate, one"),
+    ({"overall_rates__0__rate": None}, "rate is stated as None, though enough rows count."),
+    ({"labels": ["no", "yes"]}, "labels are stated as ['no', 'yes'], and are [0, 1]."),
+    ({"labels": [False, True]}, "labels are stated as [False, True], and are [0, 1]."),
+    ({"attributes": ["race", "sex"]}, "attributes are stated as ['race', 'sex'], and the data has"),
+    ({"weighted": True}, "weighted is stated as True, and the weights of rows are their number"),
+    ({"covers": "everyone"}, "covers is stated as 'everyone', and the class is 'every linear thr"),
+    ({"subgroups": "Trees()"}, "subgroups is stated as 'Trees()', and the class is LinearThreshol"),
+    ({"subgroups": "LinearThresholds(restarts=3)"}, "and restarts of the class is 100."),
+    ({"class__parameters__search": "luck"}, "search of the class LinearThresholds can't be 'luck'"),
+    ({"protected_used": ["sex", "race"]}, "some of the attributes, in their order."),
+    ({"provenance__fingerprint": "ab"}, "provenance: 'ab' is no sha256."),
+    ({"generalisation": None}, "generalisation is not stated, and can be had for this class"),
+    ({"generalisation__distance": 0.5}, "generalisation: its distance is stated as 0.5, and is"),
+    ({"generalisation__basis": "VC dimension 3"}, "its basis is stated as 'VC dimension 3', and is"),
+    ({"generalisation__vacuous": False}, "generalisation: vacuous is stated as False, and is not."),
+    ({"p_value": 0.01}, "p_value is stated as 0.01, of 0 permutations."),
+    ({"n_permutations": 99}, "n_permutations is stated as 99, and there is no p-value."),
+    ({"top": []}, "The first of the top subgroups is not the worst one."),
     ({"marginals__0__group": "race = green"}, "words selects other rows than its rule."),
-    ({"marginals__0__notion": "error_rate"}, "its notion, error_rate, is none of the report's."),
-    ({"marginals__0__rule__kind": "circle"}, "'race = blue' of marginals: its rule is of the"),
+    ({"marginals__0__notion": "error_rate"}, "'race = blue' of marginals is none of the groups"),
+    ({"marginals__0__rule__kind": "circle"}, "'race = blue' of marginals: its rule can't be read"),
     ({"min_group_size": 21}, "it, or what is outside, has fewer than 21 rows that count."),
     ({"marginal_unfairness": 0.1}, "marginal_unfairness is stated as 0.1, and is 1/8."),
     ({"class__name": "Marginals", "class__parameters": {}},
@@ -243,7 +284,7 @@ def test_the_report_that_is_lied_about_is_honest():
     result = check_report(json.dumps(told()), **PEOPLE)
     assert result.ok
     assert not unchecked(result)
-    assert str(result).startswith("The report holds.\nChecked:\n- The worst subgroup: its members")
+    assert str(result).startswith("The report holds, as far as checked.\nChecked:\n- What it is")
     assert BLUE_MEN["worst"]["unfairness"] == BLUE_MEN["upper_bound"] == 3 / 16
     result.raise_for_problems()
 
@@ -258,11 +299,10 @@ def test_a_lie_is_named(changes, sentence):
 
 
 def test_lies_about_any_of_the_top_subgroups_are_named():
-    honest = told(top=[BLUE_MEN["worst"], BLUE_MEN["worst"]])
-    assert len(check_report(honest, **PEOPLE).checked) == 4  # what is told twice is checked once
-    assert check_report(told(top=[]), **PEOPLE).ok
-    honest["top"][1] = {**BLUE_MEN["worst"], "rate": 0.5}
-    assert check_report(honest, **PEOPLE).problems == [
+    twice = told(top=[BLUE_MEN["worst"], BLUE_MEN["worst"]])
+    assert check_report(twice, **PEOPLE).problems == ["A subgroup is twice among the top ones."]
+    twice["top"][1] = {**BLUE_MEN["worst"], "rate": 0.5}
+    assert check_report(twice, **PEOPLE).problems == [
         "Subgroup 2 of the top ones: its rate is stated as 0.5, and is 1."
     ]
 
@@ -319,10 +359,17 @@ def test_trees_are_read():
                 "yes": True, "no": False},
         "no": False,
     }})  # fmt: skip
-    stated["class"] = {"name": "Trees", "parameters": {"max_depth": 2}}
+    stated["class"] = {"name": "Trees", "parameters": {"max_depth": 2, "bins": None}}
+    stated["subgroups"] = "Trees()"
+    stated["generalisation"] = None
+    stated["covers"] = (
+        "every union of leaves of a decision tree of depth 2 on race, sex, age; numbers cut at "
+        "every value"
+    )
+    stated["worst"]["subgroup"] = "race = blue and age < 40.5"
     assert check_report(stated, **PEOPLE).ok
     stated["class"]["parameters"]["max_depth"] = 0
-    assert "A subgroup that is described is none of LinearThresholds()." in (
+    assert "A subgroup that is described is none of Trees()." in (
         check_report(stated, **PEOPLE).problems
     )
     stated["worst"]["rule"]["tree"]["yes"]["condition"]["high"] = 40
@@ -342,7 +389,8 @@ def test_the_bound_of_a_conjunction_is_that_of_its_class():
         stated = {**nothing, "class": {"name": name, "parameters": parameters},
                   "upper_bound": upper_bound, "exact": upper_bound == 0,
                   "verdict": "undecided" if upper_bound else "within gamma"}  # fmt: skip
-        return check_report(stated, **data).ok
+        problems = check_report(stated, **data).problems
+        return not any("the worst subgroup of the class has" in one for one in problems)
 
     conjunctions = {"numeric": "intervals", "bins": None}
     assert bound_of("Conjunctions", 0.0, max_depth=1, **conjunctions)
@@ -362,10 +410,10 @@ BAD = [
     (lambda: (42, PEOPLE), TypeError, "report must be what audit.* got int"),
     (lambda: ("{no", PEOPLE), ValueError, "report is text, and not the JSON of a report"),
     (lambda: ({"verdict": 1}, PEOPLE), ValueError, "report has no 'gamma', 'unfairness'"),
-    (lambda: (told(gamma="x"), PEOPLE), ValueError, "'gamma' of report must be a finite number; g"),
-    (lambda: (told(unfairness=float("nan")), PEOPLE), ValueError, "'unfairness' of report must be"),
-    (lambda: (told(worst={"rule": {}}), PEOPLE), ValueError, "A subgroup of report has no 'subgr"),
-    (lambda: (told(worst__rate="x"), PEOPLE), ValueError, "'rate' of The worst subgroup must be"),
+    (lambda: (told(gamma="x"), PEOPLE), ValueError, "'gamma' of the report must be a finite num"),
+    (lambda: (told(unfairness=float("nan")), PEOPLE), ValueError, "'unfairness' of the report mus"),
+    (lambda: (told(worst={"rule": {}}), PEOPLE), ValueError, "'worst' of the report has no 'subgr"),
+    (lambda: (told(worst__rate="x"), PEOPLE), ValueError, "'worst.rate' of the report must be"),
     (lambda: (told(), PEOPLE | {"y_true": [0, 1]}), ValueError, "y_true has 2, y_pred has 40"),
     (lambda: (told(), PEOPLE | {"y_true": []}), ValueError, "y_true is empty"),
     (lambda: (told(), PEOPLE | {"y_true": [None] * 40}), ValueError, "y_true has missing values"),
@@ -404,7 +452,6 @@ def test_thresholds_through_the_mean_are_not_claimed():
     }
     result = check_report(audit(**data, subgroups=LinearThresholds(intercept=False)), **data)
     assert result.ok
-    assert unchecked(result) == [
-        "The upper bound was not checked by enumeration: thresholds through the mean are not "
-        "listed."
-    ]
+    assert "upper_bound: not by enumeration: thresholds through the mean are not listed." in (
+        result.not_checked
+    )

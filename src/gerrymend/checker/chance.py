@@ -18,7 +18,6 @@ from gerrymend.checker.result import CheckResult
 _ROUNDING = Fraction(1, 10**12)
 # The level that `detectable` is for.
 _LEVEL = Fraction(5, 100)
-_TEST = ("p_value", "n_permutations", "detectable", "searched_unfairness")
 
 
 def check_permutations(
@@ -27,19 +26,20 @@ def check_permutations(
     """Note what can't be of a permutation test, and that no permutation was made."""
     if stated["p_value"] is None:
         result.problems.extend(_wrong_absence(stated))
-        why = "that no p-value was asked for, or the reason why there is none"
-    else:
-        result.problems.extend(_wrong_test(stated, measured))
-        why = (
-            "the p-value can be one of so many permutations, and agrees with the figures beside "
-            "it; the permutations were not made again"
-        )
-    result.leave(" ".join((*_TEST, "no_p_value")), why)
+        result.leave("no_p_value", "that no p-value was asked for, or the reason why there is none")
+        return
+    result.problems.extend(_wrong_test(stated, measured))
+    result.leave(
+        "p_value n_permutations detectable searched_unfairness",
+        "the p-value can be one of so many permutations, and agrees with the figures beside it; "
+        "the permutations were not made again",
+    )
 
 
 def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
-    for name in _TEST[1:]:
-        if stated[name]:
+    absent = {"n_permutations": 0, "detectable": None, "searched_unfairness": None}
+    for name, nothing in absent.items():
+        if stated[name] != nothing:
             yield f"{name} is stated as {stated[name]!r}, and there is no p-value."
 
 
@@ -135,9 +135,6 @@ def _wrong_generalisation(
 ) -> Iterator[str]:
     if bound["basis"] != basis:
         yield f"generalisation: its basis is stated as {bound['basis']!r}, and is {basis!r}."
-        return
-    if not 0 < bound["confidence"] < 1:
-        yield f"generalisation: a confidence can't be {bound['confidence']!r}."
         return
     delta = (1 - bound["confidence"]) / len(stated["notions"])
     distance = _distance(table.n_rows, basis, delta)

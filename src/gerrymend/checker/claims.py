@@ -166,8 +166,6 @@ class _Check:
         """What counts, and as what, for each notion of the report."""
         for stated in self.stated["notions"]:
             name = stated["name"]
-            if not all(len(stated[part]) == 2 for part in ("event", "a", "b")):
-                continue
             outcomes = NOTIONS.get(name) or outcomes_of(stated)
             measured = Measured.of(outcomes, self.table) if outcomes else None
             if measured is not None and measured.active:

@@ -65,10 +65,8 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
 def same_ends(stated: Any, ends: tuple[float, float], measured: Measured) -> bool:
     """Whether the two ends of an interval are as stated, but for rounding."""
     most = float(TOLERANCE * measured.scale)
-    return (
-        stated is not None
-        and len(stated) == 2
-        and all(abs(one - end) <= most for one, end in zip(stated, ends, strict=True))
+    return stated is not None and all(
+        abs(one - end) <= most for one, end in zip(stated, ends, strict=True)
     )
 
 

@@ -27,9 +27,11 @@ class Maybe:
 
 @dataclass(frozen=True)
 class Many:
-    """A list of what is of one form."""
+    """A list of what is of one form; of so many if a `number` is wanted, and at least as many."""
 
     form: Any
+    number: int | None = None
+    least: int = 0
 
 
 def is_number(value: Any) -> bool:
@@ -46,6 +48,7 @@ def is_whole(value: Any) -> bool:
 
 NUMBER = Plain("a finite number", is_number)
 AMOUNT = Plain("a finite number, 0 or more", lambda value: is_number(value) and value >= 0)
+PART = Plain("a number between 0 and 1", lambda value: is_number(value) and 0 < value < 1)
 WHOLE = Plain("a whole number, 0 or more", is_whole)
 TEXT = Plain("text", lambda value: isinstance(value, str))
 FLAG = Plain("true or false", lambda value: isinstance(value, bool))
@@ -53,7 +56,7 @@ MAPPING = Plain("a mapping", lambda value: isinstance(value, Mapping))
 ANY = Plain("anything", lambda value: True)
 LABEL = Plain("a label", lambda value: isinstance(value, str | int | float))
 
-_INTERVAL = Many(NUMBER)
+_INTERVAL = Many(NUMBER, 2)
 _SUBGROUP = {
     "subgroup": TEXT,
     "rule": MAPPING,
@@ -89,10 +92,13 @@ REPORT = {
     "min_group_size": WHOLE,
     "withheld": FLAG,
     "subgroups": TEXT,
-    "labels": Many(LABEL),
+    "labels": Many(LABEL, 2),
     "attributes": Many(TEXT),
     "class": {"name": TEXT, "parameters": MAPPING},
-    "notions": Many({"name": TEXT, "event": Many(FLAG), "a": Many(NUMBER), "b": Many(NUMBER)}),
+    "notions": Many(
+        {"name": TEXT, "event": Many(FLAG, 2), "a": Many(NUMBER, 2), "b": Many(NUMBER, 2)},
+        least=1,
+    ),
     "worst": Maybe(_SUBGROUP),
     "top": Many(_SUBGROUP),
     "p_value": Maybe(NUMBER),
@@ -103,7 +109,7 @@ REPORT = {
     "held_out": Maybe(
         {
             "n_rows": WHOLE,
-            "level": NUMBER,
+            "level": PART,
             "subgroup": Maybe(_SUBGROUP),
             "unfairness_interval": Maybe(_INTERVAL),
             "gap_interval": Maybe(_INTERVAL),
@@ -111,7 +117,7 @@ REPORT = {
     ),
     "intervals": Many(_GROUP),
     "generalisation": Maybe(
-        {"distance": AMOUNT, "confidence": NUMBER, "basis": TEXT, "vacuous": FLAG}
+        {"distance": AMOUNT, "confidence": PART, "basis": TEXT, "vacuous": FLAG}
     ),
     "overall_rates": Many({"notion": TEXT, "rate": Maybe(NUMBER), "rows": WHOLE}),
     "marginal_unfairness": AMOUNT,
@@ -145,6 +151,8 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
     if isinstance(form, Many):
         if not isinstance(value, list | tuple):
             raise _unlike(path, "a list", value)
+        if len(value) < form.least or form.number not in (None, len(value)):
+            raise _unlike(path, f"a list of {form.number or f'{form.least} or more'}", value)
         found = [name for part in value for name in unknown_fields(part, form.form, path)]
         return list(dict.fromkeys(found))
     if isinstance(form, dict):

@@ -199,8 +199,8 @@ def _check_left_out(
     elif large:
         result.leave(
             f"{name} marginals_left_out" if name == "marginals" else name,
-            f"that {len(large)} groups are rightly left out, which are large enough but would give "
-            "away smaller ones beside others, or have no intervals",
+            f"that what is left out and large enough ({len(large)}) would give away smaller "
+            "groups beside others, or has no intervals",
         )
 
 
@@ -255,7 +255,7 @@ def _check_pairs(
         for one in described:
             if one["notion"] == notion:
                 with contextlib.suppress(RuleError):
-                    groups[one.get("group") or one["subgroup"]] = members(one["rule"], table)
+                    groups[one.get("group", one.get("subgroup"))] = members(one["rule"], table)
         if len(groups) ** 2 * len(table) > MOST_STEPS:
             result.not_checked.append(f"What two of the {len(groups):,} groups tell together.")
             continue

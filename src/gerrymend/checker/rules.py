@@ -50,7 +50,7 @@ def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
     attribute = attribute_of(condition, table)
     if "values" in condition:
         _check_parts(condition, {"attribute", "values"})
-        values = _distinct(condition["values"])
+        values = _listed(condition["values"])  # one that comes twice is as the user had it
         wanted = [_number(value) if attribute.is_number else value for value in values]
         return [value in wanted for value in attribute.values]
     _check_parts(condition, {"attribute", "low", "high"})
@@ -127,13 +127,18 @@ def _check_parts(part: Mapping[str, Any], wanted: set[str]) -> None:
         )
 
 
-def _distinct(parts: Any) -> list[Any]:
-    """A list without a part that comes twice."""
+def _listed(parts: Any) -> list[Any]:
     if not isinstance(parts, list | tuple):
         raise RuleError(f"its rule has {parts!r}, where a list is wanted")
+    return list(parts)
+
+
+def _distinct(parts: Any) -> list[Any]:
+    """A list without a part that comes twice."""
+    parts = _listed(parts)
     if any(part in parts[:i] for i, part in enumerate(parts)):
         raise RuleError("its rule has the same part twice")
-    return list(parts)
+    return parts
 
 
 def _number(value: Any) -> Fraction:

@@ -1,11 +1,12 @@
 """What a report is about: labels, attributes, notions, and the class of subgroups in words."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, outcomes_of, same_notion
+from gerrymend.checker.form import is_whole
 from gerrymend.checker.result import CheckResult
 
 
@@ -62,12 +63,10 @@ def _same_labels(stated: list[Any], labels: tuple[Any, Any]) -> bool:
 
 def _wrong_notions(stated: Mapping[str, Any], result: CheckResult) -> Iterator[str]:
     names = [notion["name"] for notion in stated["notions"]]
-    if not names or len(set(names)) < len(names):
-        yield f"notions are stated as {names!r}; there is one at least, and none twice."
+    if len(set(names)) < len(names):
+        yield f"notions are stated as {names!r}, and one is there twice."
     for notion in stated["notions"]:
-        if not all(len(notion[part]) == 2 for part in ("event", "a", "b")):
-            yield f"The notion {notion['name']} has no pairs, one value for each label."
-        elif not any(notion["event"]):
+        if not any(notion["event"]):
             yield f"The notion {notion['name']} counts no row of either label."
         elif same_notion(notion) is None:
             result.leave(
@@ -133,10 +132,7 @@ def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
                     f"subgroups is stated as {stated['subgroups']!r}, and {keyword} of the class "
                     f"is {parameters.get(keyword)!r}."
                 )
-    how = [one for one in ("restarts", "random_state") if one in parameters]
-    if how:
-        names = " ".join(f"class.parameters.{one}" for one in how)
-        result.leave(names, "how the class was searched, taken as stated")
+    _check_parameters(name, parameters, result)
     expected = _in_words(name, parameters, table)
     if expected is None:
         result.leave("covers", "the class in words, for a class that the checker doesn't know")
@@ -145,6 +141,52 @@ def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
     elif stated["covers"] != expected:
         result.problems.append(
             f"covers is stated as {stated['covers']!r}, and the class is {expected!r}."
+        )
+
+
+_SEARCHES = ("search", "regression", "grid")
+_DEPTH = {"max_depth": lambda value: value is None or (is_whole(value) and value >= 1)}
+_BINS = {"bins": lambda value: value is None or (is_whole(value) and value >= 2)}
+# By class, its parameters and what each can be.
+_PARAMETERS: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "LinearThresholds": {
+        "search": lambda value: value in _SEARCHES,
+        "intercept": lambda value: isinstance(value, bool),
+        "restarts": lambda value: value is None or is_whole(value),
+        "random_state": is_whole,
+    },
+    "Conjunctions": {
+        **_DEPTH,
+        "numeric": lambda value: value in ("intervals", "half_lines"),
+        **_BINS,
+    },
+    "ValueSets": {**_DEPTH, **_BINS},
+    "Trees": {**_DEPTH, **_BINS},
+    "Marginals": {},
+    "ExplicitGroups": {"groups": lambda value: isinstance(value, Mapping) and bool(value)},
+}
+
+
+def _check_parameters(name: str, parameters: Mapping[str, Any], result: CheckResult) -> None:
+    """A known class has its parameters and no others, each of which can be what it is."""
+    known = _PARAMETERS.get(name)
+    if known is None:
+        result.leave("class class.parameters class.parameters.*", f"what the class {name} is")
+        return
+    for parameter in known.keys() - parameters.keys():
+        result.problems.append(f"The class {name} is stated without its {parameter}.")
+    for parameter, value in parameters.items():
+        if parameter not in known:
+            result.leave(
+                f"class.parameters.{parameter} class.parameters.{parameter}.*",
+                f"a parameter of {name} that the checker doesn't know",
+            )
+        elif not known[parameter](value):
+            result.problems.append(f"{parameter} of the class {name} can't be {value!r}.")
+    if name == "LinearThresholds":
+        result.leave(
+            "class.parameters.search class.parameters.restarts class.parameters.random_state",
+            "how the class was searched",
         )
 
 

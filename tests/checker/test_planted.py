@@ -1,0 +1,133 @@
+"""Whatever is changed in a report is refused, or in a field that is named as not checked."""
+
+import fnmatch
+import itertools
+from collections import Counter
+
+import pytest
+
+from gerrymend import check_report
+from gerrymend.checker import claims
+from tests.checker.planting import Plant, plants, walk
+from tests.checker.reports import KINDS, report_of
+
+REFUSED, NAMED, SILENT = "refused", "named as not checked", "accepted in silence"
+
+
+def verdict(plant, data):
+    """What becomes of a lie; any error but the two that a bad report raises is a bug."""
+    try:
+        result = check_report(plant.report, **data)
+    except (ValueError, TypeError) as refusal:
+        assert "of the report" in str(refusal) or str(refusal).startswith("report "), refusal
+        return REFUSED
+    if not result.ok:
+        return REFUSED
+    fields = result.fields_not_checked
+    return NAMED if any(fnmatch.fnmatchcase(plant.field, one) for one in fields) else SILENT
+
+
+def still_true(plant, report):
+    """Whether a change of a rule leaves it the same rule.
+
+    The order of conditions, terms and values is no matter, nor a value that comes twice, nor a
+    number that no combination of categories is on the other side of.
+    """
+    if "rule" not in plant.path:
+        return False
+    if plant.change == "reversed" or (plant.change, plant.path[-1]) == ("duplicated", "values"):
+        return True
+    end = plant.path.index("rule") + 1
+    old, new = (_at(whole, plant.path[:end]) for whole in (report, plant.report))
+    try:
+        return old["kind"] == new["kind"] == "linear" and _sides(old) == _sides(new)
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def _sides(rule):
+    """On which side of the threshold each combination of categories is; numbers as they are."""
+    terms = [(t["attribute"], t.get("value"), t["coefficient"]) for t in rule["terms"]]
+    terms = [term for term in terms if term[2] != 0]
+    if any(value is None for _, value, _ in terms):
+        return sorted(terms, key=str), rule["threshold"]
+    categories = {}
+    for attribute, value, _ in terms:
+        categories.setdefault(attribute, [None]).append(value)
+    sides = []
+    for chosen in itertools.product(*categories.values()):
+        row = dict(zip(categories, chosen, strict=True))
+        score = sum(c for attribute, value, c in terms if row[attribute] == value)
+        sides.append((row, score >= rule["threshold"]))
+    return sides
+
+
+def _at(whole, path):
+    for part in path:
+        whole = whole[part]
+    return whole
+
+
+def planted(kind, monkeypatch, every=1):
+    """Plants lies in one kind of report, and counts what becomes of them."""
+    report, data = report_of(kind)
+    honest = check_report(report, **data)
+    assert honest.ok, str(honest)
+    _read_once(monkeypatch)
+    told = Counter()
+    silent = []
+    for plant in itertools.islice(plants(report), KINDS.index(kind) % every, None, every):
+        what = verdict(plant, data)
+        told[what] += 1
+        if what == SILENT and not still_true(plant, report):
+            silent.append((plant.path, plant.change))
+    assert not silent
+    assert told[REFUSED] > 5 * told[NAMED]
+    return told
+
+
+def _read_once(monkeypatch):
+    """The rows are the same for every lie: they are read once."""
+    read, tables = claims.read_table, {}
+
+    def once(y_true, *rest, like=None):
+        key = id(y_true), like is None
+        if key not in tables:
+            tables[key] = read(y_true, *rest, like=like)
+        return tables[key]
+
+    monkeypatch.setattr(claims, "read_table", once)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_lie_is_accepted_in_silence(kind, monkeypatch):
+    """A few of all changes, others for each kind; `make test-slow` has all of them."""
+    planted(kind, monkeypatch, every=17)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_none_of_all_lies_is_accepted_in_silence(kind, monkeypatch):
+    planted(kind, monkeypatch)
+
+
+def test_a_field_of_tomorrow_is_named():
+    """Wherever it is added, it is refused or named: never taken to be checked."""
+    report, data = report_of("held out")
+    mappings = [path for path, value in walk(report) if isinstance(value, dict)]
+    assert len(mappings) > 20
+    for plant in plants(report):
+        if plant.change == "added":
+            assert verdict(plant, data) != SILENT, plant.path
+    report["tomorrow"] = {"figure": 1}
+    result = check_report(report, **data)
+    assert result.ok
+    assert "tomorrow: fields that the checker doesn't know." in result.not_checked
+    assert "tomorrow" in str(result)
+
+
+def test_the_planter_changes_every_leaf():
+    report, _ = report_of("permuted")
+    leaves = {path for path, value in walk(report) if not isinstance(value, dict | list)}
+    assert leaves <= {plant.path for plant in plants(report)}
+    assert Plant(("top", 0, "rate"), "sign", None).field == "top.rate"
