@@ -265,7 +265,7 @@ LIES = [
     ({"provenance__fingerprint": "ab"}, "provenance: 'ab' is no sha256."),
     ({"generalisation": None}, "generalisation is not stated, and can be had for this class"),
     ({"generalisation__distance": 0.5}, "generalisation: its distance is stated as 0.5, and is"),
-    ({"generalisation__basis": "VC dimension 3"}, "its basis is stated as 'VC dimension 3', and is"),
+    ({"generalisation__basis": "VC dimension 3"}, "basis is stated as 'VC dimension 3', and is"),
     ({"generalisation__vacuous": False}, "generalisation: vacuous is stated as False, and is not."),
     ({"p_value": 0.01}, "p_value is stated as 0.01, of 0 permutations."),
     ({"n_permutations": 99}, "n_permutations is stated as 99, and there is no p-value."),

@@ -19,7 +19,9 @@ def verdict(plant, data):
     try:
         result = check_report(plant.report, **data)
     except (ValueError, TypeError) as refusal:
-        assert "of the report" in str(refusal) or str(refusal).startswith("report "), refusal
+        told = str(refusal)
+        if "of the report" not in told and not told.startswith("report "):
+            raise
         return REFUSED
     if not result.ok:
         return REFUSED
@@ -82,7 +84,7 @@ def planted(kind, monkeypatch, every=1):
         if what == SILENT and not still_true(plant, report):
             silent.append((plant.path, plant.change))
     assert not silent
-    assert told[REFUSED] > 5 * told[NAMED]
+    assert told[REFUSED] > told[NAMED]
     return told
 
 
@@ -90,10 +92,10 @@ def _read_once(monkeypatch):
     """The rows are the same for every lie: they are read once."""
     read, tables = claims.read_table, {}
 
-    def once(y_true, *rest, like=None):
+    def once(y_true, *rest, like=None, **how):
         key = id(y_true), like is None
         if key not in tables:
-            tables[key] = read(y_true, *rest, like=like)
+            tables[key] = read(y_true, *rest, like=like, **how)
         return tables[key]
 
     monkeypatch.setattr(claims, "read_table", once)

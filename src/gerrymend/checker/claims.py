@@ -1,5 +1,6 @@
 """check_report(): whether all that a report states is so."""
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -65,19 +66,42 @@ def check_report(
     ...             sensitive_features={"race": ["blue", "blue", "green", "green"] * 10})
     >>> report = audit(**data).to_dict()
     >>> print(check_report(report, **data))
-    DOCTEST
-    >>> report["worst"]["rate"] = 0.9
+    The report holds, as far as checked.
+    Checked:
+    - What it is about: 40 rows, their labels and attributes, the notions, and the class of
+    subgroups in words.
+    - The worst subgroup: its members, 20 of 40 rows, and all of its figures.
+    - The overall rates, and the 2 groups that are listed: who is in each, its rate, its unfairness
+    and the intervals of both.
+    - The verdict, and that the figures agree with each other.
+    - The upper bound: none of the 4 subgroups of the class, all listed, has an unfairness above
+    1/8, over 2 distinct rows that count.
+    Not checked:
+    - gamma, min_group_size: settings of the audit, taken as stated.
+    - class.parameters.search, class.parameters.restarts, class.parameters.random_state: how the
+    class was searched.
+    - protected_used, provenance: what the model decides by, and when, by what, from which file and
+    with which seed and budget the report was made.
+    - top: that no more subgroups were to be described.
+    - partial: that nothing was proven of parts of the class.
+    - no_p_value: that no p-value was asked for, or the reason why there is none.
+    - held_out: that no rows were held out.
+    >>> report["worst"]["rate"] = report["top"][0]["rate"] = 0.9
     >>> check_report(report, **data).problems
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
     """
     stated = _plain_data(report)
     unknown = unknown_fields(stated)
-    how = (threshold, decision_probabilities, pos_label)
-    table = read_table(y_true, y_pred, sensitive_features, sample_weight, *how)
+    how: dict[str, Any] = {
+        "threshold": threshold,
+        "decision_probabilities": decision_probabilities,
+        "pos_label": pos_label,
+    }
+    table = read_table(y_true, y_pred, sensitive_features, sample_weight, **how)
     _check_not_parted(stated, table)
     second = None
     if holdout is not None:
-        second = read_table(*_four(holdout), *how, like=table)
+        second = read_table(*_four(holdout), **how, like=table)
     result = _Check(stated, table, second).run()
     if unknown:
         names = " ".join(f"{name} {name}.*" for name in unknown)
@@ -111,13 +135,14 @@ def _check_not_parted(stated: Mapping[str, Any], table: Table) -> None:
         )
 
 
-def _four(holdout: Any) -> tuple[Any, ...]:
+def _four(holdout: Any) -> tuple[Any, Any, Any, Any]:
     if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):
         raise ValueError(
             "holdout must be a tuple (y_true, y_pred, sensitive_features), and weights as a fourth "
             f"if rows weigh differently; got {type(holdout).__name__}."
         )
-    return (*holdout, None)[:4]
+    y_true, y_pred, sensitive_features, *weights = holdout
+    return y_true, y_pred, sensitive_features, weights[0] if weights else None
 
 
 class _Check:
@@ -243,7 +268,7 @@ class _Check:
         if first != self.stated["worst"]:
             self.problem("The first of the top subgroups is not the worst one.")
         sizes = [abs(one["unfairness"]) for one in top]
-        if any(later > sooner + ROUNDING for sooner, later in zip(sizes, sizes[1:], strict=False)):
+        if any(later > sooner + ROUNDING for sooner, later in itertools.pairwise(sizes)):
             self.problem("The top subgroups are not in the order of their unfairness.")
         if any(one in top[:i] for i, one in enumerate(top)):
             self.problem("A subgroup is twice among the top ones.")
@@ -282,11 +307,13 @@ class _Check:
         """Say what no listing shows of the bounds."""
         if not self.stated["exact"]:
             self.result.leave("upper_bound", "that no smaller one was proven")
-        if self.stated["partial"] or self.stated["class"]["name"] == "LinearThresholds":
+        if self.stated["partial"]:
             self.result.leave(
                 "partial partial.covers partial.upper_bound",
                 "bounds over parts of the class, which are in words",
             )
+        else:
+            self.result.leave("partial", "that nothing was proven of parts of the class")
 
 
 def _verdict(unfairness: Fraction, upper_bound: Fraction, gamma: Fraction) -> str:

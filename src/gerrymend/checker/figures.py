@@ -51,7 +51,7 @@ def outcomes_of(stated: Mapping[str, Any]) -> Outcomes:
 def same_notion(stated: Mapping[str, Any]) -> bool | None:
     """Whether a notion with a known name is what it is called; None where the name is not known.
 
-    >>> same_notion({"name": "false_positive_rate", "event": [True, True], "a": [0, 0], "b": [1, 1]})
+    >>> same_notion({"name": "error_rate", "event": [True, True], "a": [0, 0], "b": [1, 1]})
     False
     """
     known = NOTIONS.get(stated["name"])

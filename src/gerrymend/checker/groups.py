@@ -55,10 +55,10 @@ def _in_order(attribute: Attribute) -> list[Any]:
 
 def marginal_key(stated: Mapping[str, Any]) -> Key | None:
     """What a group of one attribute is by its rule, or None if it is none."""
-    conditions = stated["rule"].get("conditions") or ()
+    conditions: list[Any] = stated["rule"].get("conditions") or []
     if len(conditions) != 1:
         return None
-    (condition,) = conditions
+    condition = conditions[0]
     if "values" in condition:
         values = condition["values"]
         return (condition["attribute"], "=", values[0]) if len(values) == 1 else None

@@ -130,7 +130,7 @@ def _equal(table: Table) -> bool:
 
 
 def _members(rule: Mapping[str, Any], table: Table, holdout: Table) -> list[bool]:
-    """Who is in on other rows: a linear rule says nothing of a category that it was not found on."""
+    """Who is in on other rows: a linear rule says nothing of a category that was not there."""
     inside = members(rule, holdout)
     if rule["kind"] != "linear":
         return inside

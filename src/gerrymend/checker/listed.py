@@ -1,4 +1,4 @@
-"""What a report states of groups that it lists: their rates, their intervals, and which they are."""
+"""What a report states of groups that it lists: their rates and intervals, and which they are."""
 
 import contextlib
 import itertools

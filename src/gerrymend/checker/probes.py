@@ -32,7 +32,8 @@ def same_by_words(
 
     >>> ages = Attribute("age", True, (Fraction(20), Fraction(40)))
     >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
-    >>> rule = {"kind": "conjunction", "conditions": [{"attribute": "age", "low": 35, "high": None}]}
+    >>> old = {"attribute": "age", "low": 35, "high": None}
+    >>> rule = {"kind": "conjunction", "conditions": [old]}
     >>> same_by_words("age ≥ 35", rule, table), same_by_words("age ≥ 36", rule, table)
     (True, False)
     """
@@ -106,9 +107,7 @@ def _sides(cut: Fraction) -> tuple[Fraction, Fraction]:
     return -step, step
 
 
-def _crossing(
-    base: _Row, name: str, rule: Mapping[str, Any], table: Table
-) -> Fraction | None:
+def _crossing(base: _Row, name: str, rule: Mapping[str, Any], table: Table) -> Fraction | None:
     """Where a number makes the score of a row equal to the threshold."""
     slope = sum(exact(t["coefficient"]) for t in rule["terms"] if t["attribute"] == name)
     if slope == 0:

@@ -1,6 +1,6 @@
 """Who is in a group, by the plain data of its rule, and which numbers of it a row might equal.
 
-A rule has the parts that are documented and no others: one that is not known could change who is in.
+A rule has the parts that are documented and no others: another one could change who is in.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,6 @@ from typing import Any
 
 from gerrymend.checker.exact import ZERO, Attribute, Table, exact
 from gerrymend.checker.form import is_number
-
 
 _ENDS = ("low", "high")
 

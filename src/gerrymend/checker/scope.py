@@ -13,6 +13,7 @@ from gerrymend.checker.result import CheckResult
 def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
     """Note in `result` what is so of the scope of a report, and what is taken as stated."""
     before = len(result.problems)
+    result.leave("gamma min_group_size", "settings of the audit, taken as stated")
     result.problems.extend(_wrong_data(stated, table))
     result.problems.extend(_wrong_notions(stated, result))
     check_class(stated, table, result)
@@ -24,7 +25,6 @@ def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
     if stated["protected_used"] is not None:
         _check_used(stated, result)
     _check_provenance(stated["provenance"], result)
-    result.leave("gamma min_group_size", "settings of the audit, taken as stated")
 
 
 def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
