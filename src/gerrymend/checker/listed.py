@@ -129,7 +129,10 @@ def _listings(
         except (RuleError, KeyError, TypeError, AttributeError) as unreadable:
             result.problems.append(f"The class of subgroups can't be read: {unreadable}.")
             return
-        key_of = lambda one: named_key(one["group"], one["rule"], named)  # noqa: E731
+
+        def key_of(one: Mapping[str, Any]) -> Key | None:
+            return named_key(one["group"], one["rule"], named)
+
         yield Listing("intervals", named, key_of, len(named))
     elif name in ("LinearThresholds", "Conjunctions", "ValueSets", "Trees"):
         if stated["intervals"]:
