@@ -186,7 +186,7 @@ def _counts(column: Any) -> NDArray[np.int64]:
     """Whole numbers of rows, not all of them 0."""
     values = as_vector(column, "count")
     check_no_missing(values, "count")
-    numbers = as_numbers(values, "count")
+    numbers = as_numbers(values, "count", what="whole numbers")
     wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
     if wrong.any():
         raise ValueError(

@@ -89,7 +89,9 @@ def is_exact(value: Any) -> bool:
     return not isinstance(value, Integral) or as_float(value) == value
 
 
-def as_numbers(values: NDArray[Any], argument: str, because: str = "") -> Array:
+def as_numbers(
+    values: NDArray[Any], argument: str, because: str = "", what: str = "numbers"
+) -> Array:
     """Return real numbers or booleans as float64; text, dates and complex numbers are refused.
 
     A number that float64 lacks is rounded to the nearest: this is for amounts, such as weights.
@@ -112,7 +114,7 @@ def as_numbers(values: NDArray[Any], argument: str, because: str = "") -> Array:
     if foreign or values.dtype.kind != "O":
         shown = ", ".join(sorted(kind.__name__ for kind in foreign)) or str(values.dtype)
         where = f" where {because}" if because else ""
-        raise TypeError(f"{argument} must be numbers{where}; got values of type {shown}.")
+        raise TypeError(f"{argument} must be {what}{where}; got values of type {shown}.")
     return np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
 
 

@@ -34,9 +34,9 @@ def check_number(
 def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int:
     """Return a whole number, at least `low`, and no larger than JSON and float64 hold exactly.
 
-    >>> check_whole(10**30, "top", low=1)
+    >>> check_whole(10**20, "top", low=1)
     Traceback (most recent call last):
-    ValueError: top must be at most 9,007,199,254,740,992 (2⁵³); got 1000000000000000000000000000000.
+    ValueError: top must be at most 9,007,199,254,740,992 (2⁵³); got 100000000000000000000.
     """
     if isinstance(value, Integral) and int(value) > LARGEST_WHOLE:
         raise ValueError(
