@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -118,7 +118,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         KeyboardInterrupt
             On Ctrl-C; its `models` are the classifiers of the gammas that were played.
         """
-        if np.ndim(gammas) != 1:
+        if isinstance(gammas, str | Mapping) or not isinstance(gammas, Iterable):
             raise TypeError(f"gammas must be a list of numbers; got {gammas!r}.")
         if len(gammas) == 0:
             raise ValueError("gammas is empty; pass at least one value of gamma.")

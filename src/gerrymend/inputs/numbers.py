@@ -147,12 +147,11 @@ turn them into strings if they are codes.
     if kind == "f" and values.dtype.itemsize <= 8:
         return values.astype(np.float64)
     if kind in "iu":
-        _check_whole_numbers(values, where)
+        check_whole_numbers(values, where)
         return values.astype(np.float64)
     listed = values.tolist() if kind == "O" else list(values)
     distinct = {value for value in dict.fromkeys(listed) if not is_missing(value)}
-    whole = [value for value in distinct if isinstance(value, Integral)]
-    _check_each_whole(whole, where)
+    check_whole_numbers(np.array(list(distinct), dtype=object), where)
     by_float: dict[float, Any] = {}
     for value in distinct:
         other = by_float.setdefault(as_float(value), value)
@@ -189,17 +188,12 @@ def check_finite(values: Array, where: str) -> None:
         )
 
 
-def _check_whole_numbers(values: NDArray[Any], where: str) -> None:
-    """Refuse whole numbers of NumPy's types that float64 lacks; few are looked at one by one."""
-    if not len(values) or values.dtype.itemsize < 8:
-        return
-    if max(-int(values.min()), int(values.max())) > LARGEST_WHOLE:
-        large = (values > LARGEST_WHOLE) | (values < -LARGEST_WHOLE)
-        _check_each_whole(np.unique(values[large]).tolist(), where)
-
-
-def _check_each_whole(values: Iterable[Any], where: str) -> None:
-    for value in values:
+def check_whole_numbers(values: NDArray[Any], where: str) -> None:
+    """Refuse whole numbers that float64 lacks; of NumPy's types few are looked at one by one."""
+    if values.dtype.kind in "iu" and len(values):
+        small = max(-int(values.min()), int(values.max())) <= LARGEST_WHOLE
+        values = values[:0] if small else np.unique(values)
+    for value in values.tolist():
         if not is_exact(value):
             raise ValueError(
                 f"{where} has whole numbers that float64 does not hold, such as {short(value)}: "
