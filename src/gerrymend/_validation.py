@@ -130,7 +130,10 @@ def as_vector(values: Any, argument: str) -> NDArray[Any]:
         frame = nw.from_native(values, eager_only=True)
         values = frame.get_column(frame.columns[0]).to_native()
     if is_series(values):
-        values = nw.from_native(values, series_only=True).to_numpy()
+        series = nw.from_native(values, series_only=True)
+        if series.dtype.is_nested():
+            raise TypeError(f"{argument} must hold one value a row; got {series.dtype}.")
+        values = series.to_numpy()
     vector = as_array(values, argument)
     if vector.ndim == 2 and vector.shape[1] == 1:
         warnings.warn(

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.externals.array_api_compat import array_namespace
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
@@ -12,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from gerrymend._arrays import check_dispatch, is_dask_collection, is_device_array
 from gerrymend._validation import check_frame, frame_of, is_frame, is_lazy
 from gerrymend.blocks.dask_rows import feature_meta
-from gerrymend.inputs.features import check_feature_array, check_feature_frame, n_rows_of
+from gerrymend.inputs.features import check_features
 from gerrymend.learners import is_linear
 
 
@@ -61,14 +60,10 @@ class FeatureReader:
             check_frame(frame, allow_missing=self.allow_missing)
             validate_data(model, X, reset=reset, skip_check_array=True)
             return X
+        check_features(X, frame)
         if is_lazy(X):
             raise TypeError("X is a lazy frame; collect it first: X.collect().")
         check_dispatch(X, "X")
-        if frame is not None:
-            check_feature_frame(frame)
-        elif not is_device_array(X) and not issparse(X):
-            n_rows_of(X)
-            check_feature_array(X)
         try:
             return validate_data(
                 model,
@@ -80,10 +75,6 @@ class FeatureReader:
         except ValueError as error:
             if remedy := _remedy(str(error)):
                 raise ValueError(f"{error}\n{remedy}") from error
-            raise
-        except TypeError as error:
-            if "float()" in str(error):
-                raise TypeError(f"X has values that are no numbers: {error}.") from None
             raise
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gerrymend._by_thread import heard_warnings
 from gerrymend._sums import Array
-from gerrymend._validation import check_callable, check_fraction, check_number, check_whole
+from gerrymend._validation import check_fraction, check_number, check_whole
 from gerrymend._workers import Common, Workers, check_jobs
 from gerrymend.frontier_settings import (
     Setting,
@@ -130,7 +130,6 @@ def pareto_frontier(
     0.02
     """
     n_jobs = check_jobs(n_jobs)
-    check_callable(on_point, "on_point", "on_point(point, of)")
     seed = one_seed(estimator, random_state)
     settings = every_setting(estimator, notions, estimators, seed, marginal=marginal)
     how = {

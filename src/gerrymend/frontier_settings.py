@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from gerrymend._validation import check_gamma
 from gerrymend.as_code import Code, UnwritableError
 from gerrymend.classifiers import MarginalParityClassifier
-from gerrymend.inputs.settings import check_flag, check_seed
+from gerrymend.inputs.settings import check_flag
 from gerrymend.learners import check_estimator_kind
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.parity import ParityClassifier
@@ -77,7 +77,7 @@ def one_seed(estimator: Any, random_state: Any) -> int:
             f"estimator has checkpoint={estimator.checkpoint!r}, which is for one fit, and a "
             "frontier trains several; set checkpoint=None."
         )
-    state = check_seed(estimator.random_state if random_state is None else random_state)
+    state = estimator.random_state if random_state is None else random_state
     if isinstance(state, int | np.integer):
         return int(state)
     return int(check_random_state(state).randint(np.iinfo(np.int32).max))

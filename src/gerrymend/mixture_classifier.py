@@ -20,7 +20,6 @@ from gerrymend._validation import (
 )
 from gerrymend.blocks.dask_predictions import by_partition, sums_over_partitions
 from gerrymend.features import FeatureReader
-from gerrymend.inputs.settings import check_seed
 from gerrymend.mixture import LinearPredictors, Mixture, row_draws
 from gerrymend.notions import NotionLike
 
@@ -307,7 +306,7 @@ def _from_device(data: Any) -> Any:
 
 def draw_seed(random_state: Any) -> int:
     """A seed for `row_draws` from an int, a RandomState or None."""
-    return int(check_random_state(check_seed(random_state)).randint(np.iinfo(np.int32).max))
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _check_mixture(mixture: Any, n_features: int) -> Mixture:

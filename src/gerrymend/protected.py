@@ -27,9 +27,9 @@ from gerrymend.inputs.categories import as_category, sorted_categories, unknown_
 from gerrymend.inputs.numbers import (
     check_finite,
     distinct_numbers,
-    is_missing,
     is_number_type,
     kinds_of,
+    missing_as_none,
     series_numbers,
 )
 
@@ -337,6 +337,7 @@ def _encoded(name: str, series: "nw.Series[Any]") -> Column:
 
 def _objects(name: str, values: list[Any], where: str) -> Column:
     """Python objects: all numbers are a number, all strings or all booleans a category."""
+    values = missing_as_none(values)
     kinds = kinds_of(values)
     if not kinds or not all(map(is_number_type, kinds)):
         return _categories(name, values, where)
@@ -353,12 +354,12 @@ def _numbers(name: str, values: Array, where: str) -> Column:
 
 
 def _categories(name: str, values: list[Any], where: str) -> Column:
+    values = missing_as_none(values)
     present = sorted_categories(values, where)
     code = {category: i for i, category in enumerate(present)}
     categories = [as_category(category) for category in present]
-    missing = {value for value in dict.fromkeys(values) if is_missing(value)}
-    if missing:
-        code |= dict.fromkeys(missing, len(present))
+    if None in values:
+        code[None] = len(present)
         categories.append(None)
     codes = np.fromiter(map(code.__getitem__, values), dtype=np.float64, count=len(values))
     return Column(name, codes, tuple(categories))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend.inputs.numbers import is_missing, kinds_of
+from gerrymend.inputs.numbers import kinds_of, missing_as_none
 
 
 def is_interval(kind: type) -> bool:
@@ -63,7 +63,7 @@ def sorted_categories(values: Iterable[Any], where: str) -> list[Any]:
     values = list(values)
     if foreign := foreign_type(values):
         raise unknown_kind(where, foreign)
-    present = [value for value in dict.fromkeys(values) if not is_missing(value)]
+    present = [value for value in dict.fromkeys(missing_as_none(values)) if value is not None]
     kinds = {(plain_type(type(value)), is_interval(type(value))) for value in present}
     if len(kinds) > 1:
         shown = ", ".join(sorted({type(value).__name__ for value in present}))

@@ -1,15 +1,14 @@
 """Features that become numbers: what scikit-learn would cast, or ignore, is refused first."""
 
 from collections.abc import Iterable
-from datetime import date, time, timedelta
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from gerrymend.inputs.numbers import LARGEST_WHOLE, check_whole_numbers, is_missing
+from gerrymend.inputs.numbers import LARGEST_WHOLE, check_whole_numbers, is_missing, short
 
-_TEXT = (
+_ENCODE = (
     "Encode them, for example with estimator=make_pipeline(make_column_transformer(...), "
     "LogisticRegression()), which takes the frame as it is."
 )
@@ -24,11 +23,7 @@ def n_rows_of(X: Any, argument: str = "X") -> int:
     Traceback (most recent call last):
     ValueError: X has rows that differ in length; pass a value of every feature in each.
     """
-    if isinstance(X, np.ma.MaskedArray) and (masked := int(np.ma.getmaskarray(X).sum())):
-        raise ValueError(
-            f"{argument} has {masked:,} missing values (masked); fill them in, for example with "
-            f"{argument}.filled(0), or drop these rows."
-        )
+    _check_unmasked(X, argument)
     try:
         shape = X.shape if hasattr(X, "shape") else np.shape(X)
     except ValueError:
@@ -43,60 +38,70 @@ def n_rows_of(X: Any, argument: str = "X") -> int:
     return int(shape[0])
 
 
-def check_feature_array(X: Any) -> None:
-    """Refuse text, dates, and whole numbers that float64 lacks, in an array or a list.
+def check_features(X: Any, frame: "nw.DataFrame[Any] | None") -> None:
+    """Refuse masks, text, dates, and whole numbers that float64 lacks, in what becomes an array.
 
-    >>> check_feature_array([[1, 2], [3, 4.5]])
-    >>> check_feature_array([["1", "2"]])
+    `frame` is X as narwhals sees it, if it is a frame. What is no array of NumPy, no frame and no
+    list is left to others.
+
+    >>> check_features([[1, 2], [3, 4.5]], None)
+    >>> check_features(np.array([[2**53 + 1]]), None)
     Traceback (most recent call last):
-    ValueError: X has values that are no numbers: text. Encode them, for example with \
-estimator=make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the \
-frame as it is.
+    ValueError: X has whole numbers that float64 does not hold, such as 9007199254740993: they \
+would be merged with their neighbours. Subtract or divide by a constant if they are amounts, or \
+turn them into strings if they are codes.
     """
-    values = np.asarray(X)
-    if values.dtype.kind in "iu":
-        check_whole_numbers(values.ravel(), "X")
-    elif values.dtype.kind in "USTMm":
-        raise _no_numbers("X", "text" if values.dtype.kind in "UST" else str(values.dtype))
-    elif values.dtype.kind == "O":
-        _check_objects(values.ravel().tolist(), "X")
+    _check_unmasked(X, "X")
+    if frame is not None:
+        for series in frame.iter_columns():
+            _check_column(series, f"Column {series.name!r} of X")
+    elif isinstance(X, np.ndarray):
+        if X.dtype.kind in "USTMm":
+            raise _cast(str(X.dtype))
+        if X.dtype.kind in "iu":
+            check_whole_numbers(X.ravel(), "X")
+        elif X.dtype.kind == "O":
+            _check_objects(X.ravel().tolist(), "X")
+    elif isinstance(X, list | tuple) and all(isinstance(row, list | tuple) for row in X):
+        _check_objects([value for row in X for value in row], "X")
 
 
-def check_feature_frame(frame: "nw.DataFrame[Any]") -> None:
-    """Refuse the same in the columns of a frame that is to become an array."""
-    for series in frame.iter_columns():
-        where = f"Column {series.name!r} of X"
-        dtype = series.dtype
-        if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
-            raise _no_numbers(where, "text")
-        if isinstance(dtype, nw.Object | nw.Unknown):
-            _check_objects(series.to_list(), where)
-        elif dtype.is_integer():
-            extremes = [end for end in (series.min(), series.max()) if end is not None]
-            if extremes and max(map(abs, extremes)) > LARGEST_WHOLE:
-                _check_objects(series.unique().to_list(), where)
-        elif not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
-            raise _no_numbers(where, str(dtype))
+def _check_unmasked(X: Any, argument: str) -> None:
+    if isinstance(X, np.ma.MaskedArray) and (masked := int(np.ma.getmaskarray(X).sum())):
+        raise ValueError(
+            f"{argument} has {masked:,} masked values; fill them in, with {argument}.filled(...), "
+            "or drop these rows."
+        )
+
+
+def _check_column(series: "nw.Series[Any]", where: str) -> None:
+    dtype = series.dtype
+    if dtype.is_temporal():
+        raise _cast(f"column {series.name!r} of type {dtype}")
+    if isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object | nw.Unknown):
+        _check_objects(series.to_list(), where)
+    if dtype.is_integer():
+        extremes = [end for end in (series.min(), series.max()) if end is not None]
+        if extremes and max(map(abs, extremes)) > LARGEST_WHOLE:
+            _check_objects(series.unique().to_list(), where)
 
 
 def _check_objects(values: Iterable[Any], where: str) -> None:
-    values = [value for value in values if not is_missing(value)]
-    kinds = set(map(type, values))
-    if any(issubclass(kind, str | bytes) for kind in kinds):
-        raise _no_numbers(where, "text")
-    dates = (date, time, timedelta, np.datetime64, np.timedelta64)
-    if refused := [kind for kind in kinds if issubclass(kind, (*dates, list, tuple, np.ndarray))]:
-        raise _no_numbers(where, refused[0].__name__)
-    plain = np.empty(len(values), dtype=object)
-    plain[:] = values
+    present = [value for value in values if not is_missing(value)]
+    refused = [value for value in present if isinstance(value, str | bytes | list | tuple)]
+    if refused:
+        what = "text" if isinstance(refused[0], str | bytes) else "lists"
+        raise ValueError(
+            f"X can't be read as numbers: {where} has {what}, such as {short(refused[0])}. "
+            f"{_ENCODE}"
+        )
+    plain = np.empty(len(present), dtype=object)
+    plain[:] = present
     check_whole_numbers(plain, where)
 
 
-def _no_numbers(where: str, kind: str) -> Exception:
-    """Return a ValueError for text, as scikit-learn has it, and a TypeError for others."""
-    if kind == "text":
-        return ValueError(f"{where} has values that are no numbers: text. {_TEXT}")
+def _cast(found: str) -> TypeError:
     return TypeError(
-        f"{where} is of type {kind}; convert it to numbers, an age in days, say, rather than a "
-        "date."
+        f"X can't be read as numbers: it has {found}. Convert it to numbers yourself: text with a "
+        "numeric meaning by .astype(float), a date to days since another, say."
     )

@@ -64,6 +64,17 @@ def short(value: Any) -> str:
     return shown if len(shown) <= 80 else f"{shown[:77]}…"
 
 
+def missing_as_none(values: list[Any]) -> list[Any]:
+    """Return the values with None for each that is missing.
+
+    >>> missing_as_none(["a", float("nan"), Decimal("sNaN")])
+    ['a', None, None]
+    """
+    if set(map(type, values)) <= {str, bool, int, type(None)}:
+        return values
+    return [None if is_missing(value) else value for value in values]
+
+
 def as_float(value: Any) -> float:
     """Return the nearest float64 of a real number; NaN of a missing one, infinity of a huge one.
 
@@ -149,8 +160,8 @@ turn them into strings if they are codes.
     if kind in "iu":
         check_whole_numbers(values, where)
         return values.astype(np.float64)
-    listed = values.tolist() if kind == "O" else list(values)
-    distinct = {value for value in dict.fromkeys(listed) if not is_missing(value)}
+    listed = missing_as_none(values.tolist() if kind == "O" else list(values))
+    distinct = set(listed) - {None}
     check_whole_numbers(np.array(list(distinct), dtype=object), where)
     by_float: dict[float, Any] = {}
     for value in distinct:

@@ -76,26 +76,6 @@ def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:
     return str(value)
 
 
-def check_seed(random_state: Any) -> Any:
-    """Return a seed that scikit-learn takes: 32 bits, a RandomState, or None.
-
-    >>> check_seed(-1)
-    Traceback (most recent call last):
-    ValueError: random_state must be a whole number from 0 to 4,294,967,295, a \
-numpy.random.RandomState or None; got -1.
-    """
-    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool | np.bool_)
-    if whole and 0 <= int(random_state) < 2**32:
-        return random_state
-    generator = random_state is np.random or isinstance(random_state, np.random.RandomState)
-    if random_state is None or generator:
-        return random_state
-    raise ValueError(
-        "random_state must be a whole number from 0 to 4,294,967,295, a numpy.random.RandomState "
-        f"or None; got {short(random_state)}."
-    )
-
-
 def check_callable(value: Any, argument: str, call: str) -> None:
     """Refuse what is neither None nor something to call, as `call` shows."""
     if value is not None and not callable(value):

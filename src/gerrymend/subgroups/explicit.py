@@ -80,9 +80,10 @@ class ExplicitGroups(SubgroupClass):
             )
         for attribute in wanted:
             if attribute not in columns:
+                hint = did_you_mean(attribute, columns) if isinstance(attribute, str) else ""
                 raise ValueError(
                     f"{where} uses the attribute {attribute!r}, which is none of the protected "
-                    f"columns{did_you_mean(attribute, columns)}: {', '.join(columns)}."
+                    f"columns{hint}: {', '.join(columns)}."
                 )
         conditions = tuple(_condition(where, columns[a], value) for a, value in wanted.items())
         kinds = {attribute: columns[attribute].kind for attribute in wanted}
