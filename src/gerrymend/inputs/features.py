@@ -6,7 +6,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from gerrymend.inputs.numbers import LARGEST_WHOLE, check_whole_numbers, is_missing, short
+from gerrymend.inputs.numbers import are_small, check_whole_numbers, is_missing, short
 
 _ENCODE = (
     "Encode them, for example with estimator=make_pipeline(make_column_transformer(...), "
@@ -80,10 +80,8 @@ def _check_column(series: "nw.Series[Any]", where: str) -> None:
         raise _cast(f"column {series.name!r} of type {dtype}")
     if isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object | nw.Unknown):
         _check_objects(series.to_list(), where)
-    if dtype.is_integer():
-        extremes = [end for end in (series.min(), series.max()) if end is not None]
-        if extremes and max(map(abs, extremes)) > LARGEST_WHOLE:
-            _check_objects(series.unique().to_list(), where)
+    if dtype.is_integer() and not are_small(series):
+        _check_objects(series.unique().to_list(), where)
 
 
 def _check_objects(values: Iterable[Any], where: str) -> None:

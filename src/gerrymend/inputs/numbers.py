@@ -178,13 +178,18 @@ turn them into strings if they are codes.
 def series_numbers(series: "nw.Series[Any]", where: str) -> Array:
     """Return a Series of numbers, none of them missing, as `distinct_numbers` does."""
     dtype = series.dtype
+    if dtype.is_integer() and not are_small(series):  # Arrow would not even cast them
+        return distinct_numbers(np.array(series.to_list(), dtype=object), where)
     numbers: Array = series.cast(nw.Float64).to_numpy()
-    inexact = isinstance(dtype, nw.Decimal) and series.n_unique() != len(np.unique(numbers))
-    if dtype.is_integer() and len(numbers):
-        inexact = float(np.abs(numbers).max()) >= LARGEST_WHOLE
-    if inexact:
+    if isinstance(dtype, nw.Decimal) and series.n_unique() != len(np.unique(numbers)):
         return distinct_numbers(np.array(series.to_list(), dtype=object), where)
     return numbers
+
+
+def are_small(whole: "nw.Series[Any]") -> bool:
+    """Tell whether float64 holds all whole numbers of this size."""
+    extremes = [end for end in (whole.min(), whole.max()) if end is not None]
+    return all(abs(int(end)) <= LARGEST_WHOLE for end in extremes)
 
 
 def check_finite(values: Array, where: str) -> None:
