@@ -28,6 +28,7 @@ from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
 from gerrymend.notions import NotionLike
 from gerrymend.protected import (
     Column,
+    check_spreads,
     distinct_rows,
     read_columns,
     take_rows,
@@ -130,6 +131,7 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
         decision_probabilities,
         pos_label,
     )
+    check_spreads(tally.columns)
     warn_of_identifiers(tally.columns, int(n.sum()))
     held_out = None
     if test_size is not None:

@@ -48,7 +48,7 @@ from gerrymend.learners import (
 )
 from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
 from gerrymend.notions import FairnessNotion, as_notions
-from gerrymend.protected import Column, distinct_rows, named_columns, read_columns
+from gerrymend.protected import Column, check_spreads, distinct_rows, named_columns, read_columns
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.subgroups import SubgroupClass
@@ -246,6 +246,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             game, example = begun.play, begun.example
         else:
             protected = self._read_protected(X, features, sensitive_features)
+            check_spreads(protected)
             labels = self._read_labels(y)
             check_same_length(X=features, y=labels, sensitive_features=protected[0].values)
             weight = check_weights(sample_weight, len(labels))

@@ -26,6 +26,7 @@ from gerrymend.inputs.arrays import as_table, unmasked
 from gerrymend.inputs.categories import as_category, sorted_categories, unknown_kind
 from gerrymend.inputs.numbers import (
     check_finite,
+    check_spread,
     distinct_numbers,
     is_number_type,
     kinds_of,
@@ -249,6 +250,13 @@ def check_attribute_type(name: str, dtype: Any, argument: str = "sensitive_featu
     allowed = nw.Categorical | nw.Enum | nw.String | nw.Boolean | nw.Object | nw.Unknown
     if not (dtype.is_numeric() or isinstance(dtype, allowed)):
         raise unknown_kind(f"Column {name!r} of {argument}", str(dtype))
+
+
+def check_spreads(columns: Sequence[Column]) -> None:
+    """Refuse a number that varies too little beside its size to compute with."""
+    for column in columns:
+        if not column.is_categorical:
+            check_spread(column.values, f"Column {column.name!r} of sensitive_features")
 
 
 def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 3) -> None:

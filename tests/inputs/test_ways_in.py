@@ -130,6 +130,25 @@ def test_an_attribute_is_refused_by_name(way, values, message):
         way(values, LABEL, DECIDED, None)
 
 
+@pytest.mark.parametrize("way", WAYS.keys() - {"holdout"})
+@pytest.mark.parametrize("offset", [10**12, BEYOND])
+def test_what_rounding_would_hide_is_told(way, offset):
+    """A search over linear thresholds took these for a constant, and found nothing."""
+    with pytest.raises(ValueError, match=r"Column 'a' of .* varies too little .* Subtract"):
+        WAYS[way](2 * BIT + offset, LABEL, DECIDED, None)
+
+
+@pytest.mark.parametrize("subgroups", ["linear", "marginals", "conjunctions", "trees"])
+def test_an_offset_changes_nothing(subgroups):
+    """The mean of 10^10 and 10^10 + 1 parts them, however many rows there are."""
+    rows = {"y_true": LABEL, "y_pred": DECIDED, "min_group_size": 1, "subgroups": subgroups}
+    plain, moved = (
+        audit(**rows, sensitive_features={"a": BIT + offset, "b": X[:, 0]})
+        for offset in (0, 10**10)
+    )
+    assert moved.unfairness == plain.unfairness
+
+
 LABELS = {
     "masked": (masked(LABEL), "has 1 missing values"),
     "bytes": (np.array([b"x", b"y"])[LABEL], "labels of type bytes"),
@@ -205,7 +224,7 @@ EXACT = {
     "Fraction": [Fraction(int(v), 3) for v in BIT],
     "polars Decimal": pl.Series([Decimal(int(v)) for v in BIT]),
     "nothing masked": np.ma.masked_array(BIT, mask=False),
-    "exact beyond 2^53": BIT * 2 + BEYOND,
+    "exact beyond 2^53": BIT * (2 + BEYOND),
     "categories beyond 2^53": pd.Categorical((BIT + BEYOND).tolist()),
     "objects": np.array([np.bool_(v) for v in BIT], dtype=object),
     "intervals": pd.cut(pd.Series(BIT), [-1, 0, 1]),

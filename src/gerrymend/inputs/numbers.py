@@ -14,6 +14,8 @@ from gerrymend._sums import Array
 
 # Every whole number up to this size has a float64 of its own.
 LARGEST_WHOLE = 2**53
+# Numbers that vary by less than this part of their size are told from a constant by no search.
+_LEAST_SPREAD = 1e-11
 # Squares of numbers up to this size, summed over any number of rows, are finite.
 LARGEST = 1e100
 
@@ -201,6 +203,23 @@ def check_finite(values: Array, where: str) -> None:
         raise ValueError(
             f"{where} has values of size {largest:g}, and sums of squares would overflow above "
             f"{LARGEST:g}; measure it in larger units."
+        )
+
+
+def check_spread(values: Array, where: str) -> None:
+    """Refuse numbers that vary, but by so little beside their size that rounding would hide it.
+
+    >>> check_spread(np.array([1e12, 1e12 + 1]), "when")
+    Traceback (most recent call last):
+    ValueError: when goes from 1000000000000 to 1000000000001: beside its size it varies too \
+little to compute with. Subtract its smallest value.
+    """
+    low = float(values.min())
+    high = float(values.max())
+    if 0 < high - low < _LEAST_SPREAD * max(abs(low), abs(high)):
+        raise ValueError(
+            f"{where} goes from {low:.17g} to {high:.17g}: beside its size it varies too little "
+            "to compute with. Subtract its smallest value."
         )
 
 
