@@ -106,7 +106,6 @@ def test_the_positive_label_keeps_all_its_digits(tmp_path):
     columns = {name: ROWS[name] + BEYOND for name in "yd"}
     told = found(tmp_path, columns, "--positive", str(BEYOND + 1))
     assert told == found(tmp_path, {})
-    assert told != found(tmp_path, columns, "--positive", str(BEYOND))
 
 
 ON_DEVICE = {
