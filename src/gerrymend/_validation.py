@@ -1,9 +1,8 @@
 """Every check of an input, and its message: the argument, the value got, and the remedy."""
 
-import difflib
+import math
 import warnings
-from collections.abc import Iterable, Mapping, Sized
-from numbers import Real
+from collections.abc import Hashable, Iterable, Mapping, Sized
 from typing import Any
 
 import narwhals as nw
@@ -13,15 +12,18 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import type_of_target
 
 from gerrymend._sums import Array
+from gerrymend.inputs.arrays import as_array
+from gerrymend.inputs.categories import check_label_types
+from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
+from gerrymend.inputs.settings import check_callable as check_callable
+from gerrymend.inputs.settings import check_choice as check_choice
+from gerrymend.inputs.settings import check_flag, check_number, did_you_mean
+from gerrymend.inputs.settings import check_fraction as check_fraction
+from gerrymend.inputs.settings import check_gamma as check_gamma
+from gerrymend.inputs.settings import check_whole as check_whole
 
 # What adding up probabilities can be off by.
 _ROUNDING = 1e-9
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A suggestion to append to a message, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def is_frame(data: Any) -> bool:
@@ -68,7 +70,10 @@ def columns_of(data: Any, argument: str) -> dict[str, Any]:
     if is_frame(data):
         return {str(column.name): column for column in frame_of(data, argument).iter_columns()}
     if isinstance(data, Mapping):
-        return {str(name): values for name, values in data.items()}
+        columns = {str(name): values for name, values in data.items()}
+        if len(columns) < len(data):
+            raise same_name(argument, list(map(str, data)))
+        return columns
     raise TypeError(
         f"{argument} must be a frame (pandas, polars, pyarrow; or lazy: a Polars LazyFrame, a "
         f"DuckDB relation, PySpark, Dask) or a mapping from names to columns; got "
@@ -120,15 +125,16 @@ def check_same_length(**named: Sized | None) -> None:
 def as_vector(values: Any, argument: str) -> NDArray[Any]:
     """One-dimensional array from any Series, array or list; an index plays no part."""
     if is_frame(values):
+        if values.shape[1] != 1:
+            raise ValueError(f"{argument} must have one column; got {values.shape[1]}.")
         frame = nw.from_native(values, eager_only=True)
-        if frame.shape[1] != 1:
-            raise ValueError(f"{argument} must have one column; got {frame.shape[1]}.")
         values = frame.get_column(frame.columns[0]).to_native()
     if is_series(values):
-        values = nw.from_native(values, series_only=True).to_numpy()
-    vector = np.asarray(values)
-    if vector.dtype.kind in "US" and not isinstance(values, np.ndarray):
-        vector = np.asarray(values, dtype=object)  # NumPy would turn 1 beside "a" into "1"
+        series = nw.from_native(values, series_only=True)
+        if series.dtype.is_nested():
+            raise TypeError(f"{argument} must hold one value a row; got {series.dtype}.")
+        values = series.to_numpy()
+    vector = as_array(values, argument)
     if vector.ndim == 2 and vector.shape[1] == 1:
         warnings.warn(
             f"A column-vector {argument} was passed when a 1d array was expected; its one column "
@@ -142,15 +148,6 @@ def as_vector(values: Any, argument: str) -> NDArray[Any]:
     if len(vector) == 0:
         raise ValueError(f"{argument} is empty: it has no rows.")
     return vector
-
-
-def is_missing(value: Any) -> bool:
-    """None, NaN, NaT, or pandas' NA, which can't be compared."""
-    return (
-        value is None
-        or (isinstance(value, float) and value != value)
-        or type(value).__name__ in ("NAType", "NaTType")
-    )
 
 
 def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -184,6 +181,9 @@ def check_classes(
 
     `cut_off` says that there may be more labels than these.
     """
+    check_label_types(labels, argument)
+    if decisions is not None:
+        check_label_types(decisions, "y_pred" if argument == "y_true" else "prediction")
     if decisions is not None and len(labels) and (labels == labels[0]).all():
         both = set(decisions.tolist()) | {labels.tolist()[0]}
         if len(both) == 2:
@@ -191,7 +191,7 @@ def check_classes(
     classes = check_labels(labels, argument, cut_off)
     if pos_label is None:
         return classes
-    if pos_label not in classes.tolist():
+    if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():
         raise ValueError(
             f"pos_label={pos_label!r} is no label of {argument}; its labels are "
             f"{', '.join(map(repr, classes.tolist()))}."
@@ -207,6 +207,7 @@ def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:
 
 def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> NDArray[Any]:
     """The two distinct labels, sorted; `cut_off` says that there may be more."""
+    check_label_types(labels, argument)
     try:
         classes = np.unique(labels)
     except TypeError:
@@ -226,6 +227,8 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
             f"Only binary classification is supported. {kind}{argument} has "
             f"{'at least ' * cut_off}{len(classes)} classes, {shown}. Merge them into two."
         )
+    if any(isinstance(label, float) and math.isinf(label) for label in classes.tolist()):
+        raise ValueError(f"{argument} has infinite labels; replace them by finite numbers.")
     return classes
 
 
@@ -245,11 +248,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array:
 
 def check_finite_weights(sample_weight: Any) -> Array:
     """Weights of some of the rows: finite numbers, at least 0."""
-    weight = as_vector(sample_weight, "sample_weight")
-    try:
-        weight = weight.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"sample_weight must be numbers; got {weight.dtype}.") from None
+    weight = as_numbers(as_vector(sample_weight, "sample_weight"), "sample_weight")
     if not np.isfinite(weight).all():
         raise ValueError("sample_weight has NaN or infinite values; pass finite weights.")
     if (weight < 0).any():
@@ -260,54 +259,9 @@ def check_finite_weights(sample_weight: Any) -> Array:
     return weight
 
 
-def check_number(
-    value: Any, argument: str, *, low: float, above: bool = False, remedy: str = ""
-) -> float:
-    """A finite real number, at least (or above) `low`."""
-    is_number = isinstance(value, Real | np.number) and not isinstance(value, bool | np.bool_)
-    if not is_number or not np.isfinite(float(value)) or value < low or (above and value == low):
-        bound = f"above {low:g}" if above else f"of at least {low:g}"
-        raise ValueError(f"{argument} must be a number {bound}; got {value!r}. {remedy}".rstrip())
-    return float(value)
-
-
-def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int:
-    """A whole number, at least `low`."""
-    number = check_number(value, argument, low=low, remedy=remedy)
-    if number != int(number):
-        raise ValueError(f"{argument} must be a whole number; got {value!r}. {remedy}".rstrip())
-    return int(number)
-
-
-def check_fraction(value: Any, argument: str, *, remedy: str = "") -> float:
-    """A number strictly between 0 and 1."""
-    number = check_number(value, argument, low=0.0, above=True, remedy=remedy)
-    if number >= 1:
-        raise ValueError(f"{argument} must be below 1; got {value!r}. {remedy}".rstrip())
-    return number
-
-
-def check_gamma(gamma: Any) -> float:
-    """A tolerance of at least 0."""
-    return check_number(
-        gamma,
-        "gamma",
-        low=0.0,
-        remedy="It is the largest unfairness to allow: 0 for none, 0.01 for most uses.",
-    )
-
-
-def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:
-    """One of a few names."""
-    known = list(choices)
-    if value not in known:
-        hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        raise ValueError(f"{argument}={value!r} is unknown{hint}. Choose from {', '.join(known)}.")
-    return str(value)
-
-
 def check_cut(threshold: Any, decision_probabilities: bool) -> float | None:
     """Where scores are cut, if y_pred are scores."""
+    check_flag(decision_probabilities, "decision_probabilities")
     if threshold is None:
         return None
     if decision_probabilities:
@@ -328,9 +282,9 @@ def decisions_from(
     """Probability of the positive decision in each row, from decisions, scores or probabilities."""
     cut = check_cut(threshold, decision_probabilities)
     if cut is not None:
-        return (_as_numbers(y_pred, argument, "threshold is given") >= cut).astype(np.float64)
+        return at_least(y_pred, cut, argument).astype(np.float64)
     if decision_probabilities:
-        p = _as_numbers(y_pred, argument, "decision_probabilities=True is given")
+        p = as_numbers(y_pred, argument, "decision_probabilities=True is given")
         if ((p < -_ROUNDING) | (p > 1 + _ROUNDING)).any():
             raise ValueError(
                 f"{argument} ranges from {p.min():g} to {p.max():g}; with "
@@ -347,15 +301,6 @@ def decisions_from(
             "which a randomised model decides."
         )
     return (y_pred == classes[1]).astype(np.float64)
-
-
-def _as_numbers(values: NDArray[Any], argument: str, because: str) -> Array:
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{argument} must be numbers where {because}; got {values.dtype}."
-        ) from None
 
 
 def check_frame(frame: "nw.DataFrame[Any]", *, allow_missing: bool) -> None:

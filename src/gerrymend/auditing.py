@@ -136,6 +136,7 @@ def audit(
         random_state=random_state,
         features=features,
         n_jobs=n_jobs,
+        on_draw=on_draw,
     )
     if test_size is not None:
         test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
@@ -161,4 +162,4 @@ def audit(
         held_out = second_sample(holdout, tally, data, given, decided)
     elif test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
-    return examine(tally, held_out=held_out, on_draw=on_draw, **settings)
+    return examine(tally, held_out=held_out, **settings)

@@ -201,6 +201,8 @@ class AuditRequest:
         dtype = frame.collect_schema()[self.label]
         if dtype.is_numeric():
             with suppress(ValueError):
+                return int(self.positive)  # all its digits, which float() would not keep
+            with suppress(ValueError):
                 number = float(self.positive)
                 return int(number) if number.is_integer() else number
         if dtype.base_type().__name__ == "Boolean":

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gerrymend._validation import check_choice, check_column, check_fraction, check_gamma
+from gerrymend._validation import (
+    check_choice,
+    check_column,
+    check_fraction,
+    check_gamma,
+    check_whole,
+)
 from gerrymend.cli_audit_request import ANYWHERE, SUBJECT, replaced, split
 from gerrymend.examination import check_budget
 from gerrymend.notions import NOTION_NAMES
@@ -101,6 +107,9 @@ class TrainingRequest:
                 check_fraction(self.test_size, "test_size", remedy="It is a part of the rows.")
             as_subgroup_class(self.subgroups)
             check_budget(self.budget)
+            check_whole(self.min_group_size, "min_group_size", low=1)
+            if self.max_iter is not None:
+                check_whole(self.max_iter, "max_iter", low=1)
         except ValueError as error:
             raise ValueError(self.in_options(str(error))) from None
 

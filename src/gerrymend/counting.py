@@ -24,9 +24,11 @@ from gerrymend._validation import (
 )
 from gerrymend.examination import check_settings, examine
 from gerrymend.inference.held_out import split
+from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
 from gerrymend.notions import NotionLike
 from gerrymend.protected import (
     Column,
+    check_spreads,
     distinct_rows,
     read_columns,
     take_rows,
@@ -105,6 +107,7 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
         random_state=random_state,
         features=features,
         n_jobs=n_jobs,
+        on_draw=on_draw,
     )
     if test_size is not None:
         test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
@@ -128,11 +131,12 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
         decision_probabilities,
         pos_label,
     )
+    check_spreads(tally.columns)
     warn_of_identifiers(tally.columns, int(n.sum()))
     held_out = None
     if test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
-    return examine(tally, held_out=held_out, on_draw=on_draw, **settings)
+    return examine(tally, held_out=held_out, **settings)
 
 
 def _tally(
@@ -184,10 +188,7 @@ def _counts(column: Any) -> NDArray[np.int64]:
     """Whole numbers of rows, not all of them 0."""
     values = as_vector(column, "count")
     check_no_missing(values, "count")
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"count must be whole numbers; got {values.dtype}.") from None
+    numbers = as_numbers(values, "count", what="whole numbers")
     wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
     if wrong.any():
         raise ValueError(
@@ -196,6 +197,11 @@ def _counts(column: Any) -> NDArray[np.int64]:
         )
     if not numbers.any():
         raise ValueError("count is 0 in every line: the table counts no rows.")
+    if numbers.sum() >= LARGEST_WHOLE:
+        raise ValueError(
+            f"count adds up to {numbers.sum():g} rows, and sums are exact below 2⁵³; divide all "
+            "counts by a constant, and pass them as sample_weight of audit()."
+        )
     return numbers.astype(np.int64)
 
 

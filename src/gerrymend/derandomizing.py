@@ -23,6 +23,7 @@ from gerrymend._validation import (
 )
 from gerrymend.auditing import audit
 from gerrymend.examination import check_budget
+from gerrymend.inputs.categories import check_label_types
 from gerrymend.measured import ROUNDING
 from gerrymend.mixture import Predictor, ThresholdPredictor
 from gerrymend.mixture_classifier import MixtureClassifier
@@ -228,6 +229,7 @@ def _audit(given: Mapping[str, Any], decisions: Array | Decisions, **settings: A
 def _check_known_labels(y: Any, classifier: MixtureClassifier) -> NDArray[Any]:
     labels = as_vector(y, "y")
     check_no_missing(labels, "y")
+    check_label_types(labels, "y")
     unknown = sorted(map(repr, set(labels.tolist()) - set(classifier.classes_.tolist())))
     if unknown:
         raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gerrymend._interrupts import interruptible
-from gerrymend._validation import check_gamma, check_number, check_whole
+from gerrymend._validation import check_callable, check_gamma, check_number, check_whole
 from gerrymend._workers import check_jobs
 from gerrymend.inference.generalisation import generalisation
 from gerrymend.inference.held_out import measure_held_out
@@ -47,8 +47,10 @@ def check_settings(
     random_state: Any,
     features: Any = None,
     n_jobs: Any = None,
+    on_draw: Any = None,
 ) -> dict[str, Any]:
     """What examine() takes beside tallies, checked before any data is read."""
+    check_callable(on_draw, "on_draw", "on_draw(done, of)")
     return {
         "notions": as_notions(notion),
         "subgroups": as_subgroup_class(subgroups),
@@ -60,6 +62,7 @@ def check_settings(
         "random_state": check_whole(random_state, "random_state", low=0),
         "features": None if features is None else _check_features(features),
         "n_jobs": check_jobs(n_jobs),
+        "on_draw": on_draw,
     }
 
 

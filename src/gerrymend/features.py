@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from gerrymend._arrays import check_dispatch, is_dask_collection, is_device_array
 from gerrymend._validation import check_frame, frame_of, is_frame, is_lazy
 from gerrymend.blocks.dask_rows import feature_meta
+from gerrymend.inputs.features import check_features
 from gerrymend.learners import is_linear
 
 
@@ -59,6 +60,7 @@ class FeatureReader:
             check_frame(frame, allow_missing=self.allow_missing)
             validate_data(model, X, reset=reset, skip_check_array=True)
             return X
+        check_features(X, frame)
         if is_lazy(X):
             raise TypeError("X is a lazy frame; collect it first: X.collect().")
         check_dispatch(X, "X")

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from gerrymend._validation import check_gamma
 from gerrymend.as_code import Code, UnwritableError
 from gerrymend.classifiers import MarginalParityClassifier
+from gerrymend.inputs.settings import check_flag
 from gerrymend.learners import check_estimator_kind
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.parity import ParityClassifier
@@ -86,7 +87,7 @@ def every_setting(
     estimator: ParityClassifier, notions: Any, estimators: Any, seed: int, *, marginal: bool
 ) -> list[Setting]:
     """Every notion with every estimator, in a copy of the classifier; then MARGINAL's."""
-    if marginal and isinstance(estimator, MarginalParityClassifier):
+    if check_flag(marginal, "marginal") and isinstance(estimator, MarginalParityClassifier):
         raise ValueError(
             "marginal=True trains MARGINAL beside another classifier, and estimator is MARGINAL "
             "already; leave it out."

@@ -10,6 +10,7 @@ probability p of deciding 1. With centre(v) = 1_E·(v − mean_E v) and all sums
 The Auditor searches the first, the Learner pays the second: one linear operator and its transpose.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gerrymend._sums import Array, total
 from gerrymend._validation import did_you_mean
+from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
 
 
 def in_words(name: str) -> str:
@@ -58,12 +60,16 @@ class FairnessNotion:
     b: tuple[float, float]
 
     def __post_init__(self) -> None:
-        for field in ("event", "a", "b"):
-            if len(pair := tuple(getattr(self, field))) != 2:
+        if not isinstance(self.name, str) or not self.name:
+            raise TypeError(f"name of a FairnessNotion must be text; got {short(self.name)}.")
+        for field, read in (("event", _as_flag), ("a", _as_coefficient), ("b", _as_coefficient)):
+            pair = getattr(self, field)
+            if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
                 raise ValueError(
                     f"{field} of a FairnessNotion has a value for label 0 and one for label 1; "
-                    f"got {pair!r}."
+                    f"got {short(pair)}."
                 )
+            object.__setattr__(self, field, tuple(read(value, field) for value in pair))
         if not any(self.event):
             raise ValueError(f"event of the notion {self.name!r} holds no label: no row counts.")
 
@@ -129,6 +135,26 @@ class FairnessNotion:
             raise ValueError(f"No row counts for the notion {self.name!r}: its event is empty.")
         centred: Array = np.where(event, values - total(mass * values) / total(mass), 0.0)
         return centred
+
+
+def _as_flag(value: Any, field: str) -> bool:
+    """Return whether rows count: True or False, or 1 or 0."""
+    if not isinstance(value, bool | np.bool_ | int | np.integer) or value not in (0, 1):
+        raise TypeError(
+            f"{field} of a FairnessNotion holds True or False for each label; got {short(value)}."
+        )
+    return bool(value)
+
+
+def _as_coefficient(value: Any, field: str) -> float:
+    """Return a finite number; sums over any number of rows are finite too."""
+    number = as_float(value) if is_number_type(type(value)) else math.nan
+    if not abs(number) <= LARGEST:
+        raise ValueError(
+            f"{field} of a FairnessNotion holds finite numbers, of at most {LARGEST:g} in size; "
+            f"got {short(value)}. A rate has outcomes between 0 and 1."
+        )
+    return value if isinstance(value, int | float) else number
 
 
 def _weights(values: Array, weight: ArrayLike | None) -> Array:

@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -48,7 +48,7 @@ from gerrymend.learners import (
 )
 from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
 from gerrymend.notions import FairnessNotion, as_notions
-from gerrymend.protected import Column, distinct_rows, named_columns, read_columns
+from gerrymend.protected import Column, check_spreads, distinct_rows, named_columns, read_columns
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.subgroups import SubgroupClass
@@ -118,7 +118,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         KeyboardInterrupt
             On Ctrl-C; its `models` are the classifiers of the gammas that were played.
         """
-        if np.ndim(gammas) != 1:
+        if isinstance(gammas, str | Mapping) or not isinstance(gammas, Iterable):
             raise TypeError(f"gammas must be a list of numbers; got {gammas!r}.")
         if len(gammas) == 0:
             raise ValueError("gammas is empty; pass at least one value of gamma.")
@@ -246,6 +246,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             game, example = begun.play, begun.example
         else:
             protected = self._read_protected(X, features, sensitive_features)
+            check_spreads(protected)
             labels = self._read_labels(y)
             check_same_length(X=features, y=labels, sensitive_features=protected[0].values)
             weight = check_weights(sample_weight, len(labels))

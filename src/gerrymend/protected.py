@@ -19,9 +19,19 @@ from gerrymend._validation import (
     did_you_mean,
     frame_of,
     is_frame,
-    is_missing,
     is_series,
     same_name,
+)
+from gerrymend.inputs.arrays import as_table, unmasked
+from gerrymend.inputs.categories import as_category, sorted_categories, unknown_kind
+from gerrymend.inputs.numbers import (
+    check_finite,
+    check_spread,
+    distinct_numbers,
+    is_number_type,
+    kinds_of,
+    missing_as_none,
+    series_numbers,
 )
 
 MISSING_LABEL = "(missing)"
@@ -239,7 +249,14 @@ def check_attribute_type(name: str, dtype: Any, argument: str = "sensitive_featu
     """A frame's column of this type can be an attribute."""
     allowed = nw.Categorical | nw.Enum | nw.String | nw.Boolean | nw.Object | nw.Unknown
     if not (dtype.is_numeric() or isinstance(dtype, allowed)):
-        raise _unknown_kind(f"Column {name!r} of {argument}", str(dtype))
+        raise unknown_kind(f"Column {name!r} of {argument}", str(dtype))
+
+
+def check_spreads(columns: Sequence[Column]) -> None:
+    """Refuse a number that varies too little beside its size to compute with."""
+    for column in columns:
+        if not column.is_categorical:
+            check_spread(column.values, f"Column {column.name!r} of sensitive_features")
 
 
 def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 3) -> None:
@@ -278,10 +295,7 @@ def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
             f"to columns, an array or a list; got {type(data).__name__}. "
             "Collect a lazy frame first."
         )
-    array = data if isinstance(data, np.ndarray) else np.asarray(data, dtype=object)
-    if array.ndim not in (1, 2):
-        raise ValueError(f"{argument} must have one or two dimensions; got shape {array.shape}.")
-    table = array[:, None] if array.ndim == 1 else array
+    table = as_table(data, argument)
     return [(f"attribute_{j}", table[:, j]) for j in range(table.shape[1])]
 
 
@@ -296,7 +310,7 @@ def _column(name: str, values: Any, argument: str) -> Column:
         if values.dtype.is_numeric():
             if values.is_null().any():
                 raise _missing_number(where)
-            return _numbers(name, values.cast(nw.Float64).to_numpy(), where)
+            return _numbers(name, series_numbers(values, where), where)
         check_attribute_type(name, values.dtype, argument)
         if isinstance(values.dtype, nw.String | nw.Boolean):
             return _encoded(name, values)
@@ -305,13 +319,14 @@ def _column(name: str, values: Any, argument: str) -> Column:
         return _objects(name, values.to_list(), where)
     if str(getattr(values, "dtype", "")) == "category":  # a bare pandas.Categorical
         return _categories(name, list(values), where)
+    values = unmasked(values)
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.ndim != 1:
         raise ValueError(f"{where} must have one dimension; got shape {array.shape}.")
     if array.dtype.kind in "iuf":
-        return _numbers(name, array.astype(np.float64), where)
-    if array.dtype.kind not in "OUSb":
-        raise _unknown_kind(where, str(array.dtype))
+        return _numbers(name, distinct_numbers(array, where), where)
+    if array.dtype.kind not in "OUSbT":
+        raise unknown_kind(where, str(array.dtype))
     return _objects(name, array.tolist(), where)
 
 
@@ -330,47 +345,29 @@ def _encoded(name: str, series: "nw.Series[Any]") -> Column:
 
 def _objects(name: str, values: list[Any], where: str) -> Column:
     """Python objects: all numbers are a number, all strings or all booleans a category."""
-    kinds = _kinds(values)
-    are_numbers = all(issubclass(kind, int | float | np.number) for kind in kinds)
-    if not kinds or bool in kinds or not are_numbers:
+    values = missing_as_none(values)
+    kinds = kinds_of(values)
+    if not kinds or not all(map(is_number_type, kinds)):
         return _categories(name, values, where)
-    if any(map(is_missing, dict.fromkeys(values))):
-        raise _missing_number(where)
-    return _numbers(name, np.asarray(values, dtype=np.float64), where)
-
-
-def _kinds(values: list[Any]) -> set[type]:
-    """The types of the values that are there; a float among others may be a missing one."""
-    kinds = set(map(type, values))
-    if len(kinds) > 1 or float in kinds:
-        kinds = {type(value) for value in values if not is_missing(value)}
-    return kinds
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return _numbers(name, distinct_numbers(array, where), where)
 
 
 def _numbers(name: str, values: Array, where: str) -> Column:
     if np.isnan(values).any():
         raise _missing_number(where)
-    if np.isinf(values).any():
-        raise ValueError(f"{where} has infinite values; replace them by a finite number.")
+    check_finite(values, where)
     return Column(name, values + 0.0)  # + 0.0: −0 and 0 are the same value
 
 
 def _categories(name: str, values: list[Any], where: str) -> Column:
-    distinct = list(dict.fromkeys(values))
-    present = {value for value in distinct if not is_missing(value)}
-    kinds = sorted(kind.__name__ for kind in _kinds(values))
-    try:
-        categories: list[Any] = sorted(present)
-    except TypeError:
-        categories = []
-    if len(kinds) > 1 or (present and not categories):
-        raise TypeError(
-            f"{where} mixes values of types {', '.join(kinds)}; convert it to one type, for "
-            "example with .astype(str)."
-        )
-    code = {category: i for i, category in enumerate(categories)}
-    if len(present) < len(distinct):
-        code |= {value: len(categories) for value in distinct if is_missing(value)}
+    values = missing_as_none(values)
+    present = sorted_categories(values, where)
+    code = {category: i for i, category in enumerate(present)}
+    categories = [as_category(category) for category in present]
+    if None in values:
+        code[None] = len(present)
         categories.append(None)
     codes = np.fromiter(map(code.__getitem__, values), dtype=np.float64, count=len(values))
     return Column(name, codes, tuple(categories))
@@ -381,11 +378,4 @@ def _missing_number(where: str) -> ValueError:
         f"{where} is numeric and has missing values. A threshold can't place them: fill them in, "
         "drop these rows yourself, or turn the column into strings, where missing is a category "
         "of its own."
-    )
-
-
-def _unknown_kind(where: str, dtype: str) -> TypeError:
-    return TypeError(
-        f"{where} is of type {dtype}; convert it to numbers (an age, say, rather than a date) or "
-        "to strings."
     )

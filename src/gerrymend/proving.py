@@ -134,7 +134,9 @@ decision_probabilities, pos_label, budget, min_group_size, data
             "pos_label": pos_label,
         },
     )
-    examined = prove_each(tally, notions, subgroup_class, budget, at_most)
+    # No subgroup's rate is farther from the overall one than outcomes are from each other.
+    widest = max(high - low for low, high in (one.outcome_range for one in notions))
+    examined = prove_each(tally, notions, subgroup_class, budget, min(at_most, widest))
     n = tally.total_weight
     worst = max(examined, key=lambda part: abs(float(part.bracket.found.values[0])))
     found = abs(float(worst.bracket.found.values[0])) / n

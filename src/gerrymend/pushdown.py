@@ -8,6 +8,7 @@ as in `_sums`, so that the order in which it adds can't matter: the sums are tho
 would have given here, to the last bit.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -244,7 +245,10 @@ def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) ->
     """The decision, or its probability, and whether it is missing."""
     missing = {"missing": _missing(name, dtype)}
     if cut is not None:
-        return missing | {"decision": _as_numbers(name, dtype, "y_pred", "threshold") >= cut}
+        score = _as_numbers(name, dtype, "y_pred", "threshold")
+        if dtype.is_integer() and abs(cut) < 2.0**63:  # exact, as in `at_least`
+            return missing | {"decision": nw.col(name) >= math.ceil(cut)}
+        return missing | {"decision": score >= cut}
     if probabilities:
         return missing | {"p": _as_numbers(name, dtype, "y_pred", "decision_probabilities=True")}
     return missing | {"decision": nw.col(name)}

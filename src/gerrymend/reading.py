@@ -20,6 +20,7 @@ from gerrymend._validation import (
 )
 from gerrymend.protected import (
     check_kinds,
+    check_spreads,
     distinct_rows,
     read_columns,
     select_columns,
@@ -38,6 +39,7 @@ def read_tally(data: Any, given: Mapping[str, Any], decided: Mapping[str, Any]) 
         tally = tally_of_lazy(data, **given, **decided)
     else:
         tally = tally_of_rows(**_chosen(data, **given), **decided)
+    check_spreads(tally.columns)
     warn_of_identifiers(tally.columns, int(tally.n_rows.sum()), stacklevel=4)
     return tally
 

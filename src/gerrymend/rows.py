@@ -21,6 +21,7 @@ from gerrymend._validation import (
     is_frame,
     is_series,
 )
+from gerrymend.inputs.features import n_rows_of
 from gerrymend.protected import named_columns, read_columns
 
 
@@ -45,12 +46,13 @@ class Rows:
     ) -> "Rows":
         """Check all that can be checked before any work; messages name arguments with `suffix`."""
         names = {part: part + suffix for part in ("X", "y", "sensitive_features")}
+        n_rows = n_rows_of(X, names["X"])
         labels = as_vector(y, names["y"])
         check_no_missing(labels, names["y"])
         check_labels(labels, names["y"])
         protected = X if sensitive_features is None else named_columns(X, sensitive_features)
         n_protected = len(read_columns(protected, names["sensitive_features"])[0].values)
-        lengths = {"X": np.shape(X)[0], "y": len(labels), "sensitive_features": n_protected}
+        lengths = {"X": n_rows, "y": len(labels), "sensitive_features": n_protected}
         check_same_length(**{names[part]: range(length) for part, length in lengths.items()})
         weight = None if sample_weight is None else check_weights(sample_weight, len(labels))
         return cls(X, labels, protected, weight)

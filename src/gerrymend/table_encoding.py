@@ -4,6 +4,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
+
+from gerrymend.inputs.numbers import check_finite, series_numbers
+
 if TYPE_CHECKING:
     import polars as pl
     from sklearn.compose import ColumnTransformer
@@ -90,7 +94,7 @@ def plain(frame: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
-    """No missing value, unless they are imputed, and no infinite one."""
+    """Refuse missing values, unless they are imputed, and numbers that float64 can't hold."""
     for name in frame.columns:
         values = frame[name]
         n_missing = values.null_count()
@@ -99,10 +103,10 @@ def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
                 f"Column {name!r} of {file} has {n_missing:,} missing values of {len(values):,}. "
                 "Fill them in, leave these rows out, --drop the column, or train with --impute."
             )
-        if values.dtype.is_float() and values.is_infinite().any():
-            raise ValueError(
-                f"Column {name!r} of {file} has infinite values; replace them by a finite number."
-            )
+        if values.dtype.is_numeric():
+            where = f"Column {name!r} of {file}"
+            present = nw.from_native(values.drop_nulls(), series_only=True)
+            check_finite(series_numbers(present, where), where)
 
 
 def check_not_identifiers(frame: "pl.DataFrame") -> None:

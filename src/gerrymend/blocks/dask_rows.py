@@ -19,8 +19,11 @@ from gerrymend._validation import (
     check_column,
     check_finite_weights,
     check_no_missing,
+    frame_of,
+    is_frame,
     same_name,
 )
+from gerrymend.inputs.features import check_features
 from gerrymend.protected import Column, read_columns
 
 
@@ -191,6 +194,7 @@ def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) 
     >>> rows.summary().labels, rows.weight.tolist()
     ([0, 1], [1.0, 1.0])
     """
+    check_features(X, frame_of(X, "X") if is_frame(X) else None)
     features = np.asarray(X)
     if features.dtype != np.float32:
         try:

@@ -40,6 +40,8 @@ def device_game(
     for argument, data in arrays.items():
         if data is not None and not bool(xp.all(xp.isfinite(data))):
             raise ValueError(f"{argument} has NaN or infinite values; fill in or drop these rows.")
+    if xp.isdtype(protected.dtype, "integral"):
+        _check_whole(protected, X.dtype)
     classes = check_labels(on_host(xp.unique_values(y)), "y")
     weight = xp.ones((X.shape[0],), dtype=X.dtype, device=like)
     if sample_weight is not None:
@@ -70,9 +72,24 @@ def _check_beside(X: Any, data: Any, argument: str) -> None:
             f"X is {in_words(X)}, and {argument} is {in_words(data)}. Arrays must be on one "
             f"device: pass {argument} as an array of the same library on that of X."
         )
-    if array_namespace(data).isdtype(data.dtype, "bool"):
+    xp = array_namespace(data)
+    if xp.isdtype(data.dtype, "complex floating"):
+        raise TypeError(f"{argument} is an array of complex numbers; pass real ones.")
+    if xp.isdtype(data.dtype, "bool"):
         raise TypeError(
             f"{argument} is an array of booleans; on a device it must be numbers: convert it."
+        )
+
+
+def _check_whole(protected: Any, dtype: Any) -> None:
+    """Refuse whole numbers that the type of X lacks: they would be merged with their neighbours."""
+    xp = array_namespace(protected)
+    lost = xp.astype(xp.astype(protected, dtype), protected.dtype) != protected
+    if bool(xp.any(lost)):
+        raise ValueError(
+            f"sensitive_features has whole numbers that {dtype}, the type of X, does not hold, "
+            f"such as {int(protected[lost][0])}: they would be merged with their neighbours. "
+            "Subtract or divide by a constant, or pass X in a wider type."
         )
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gerrymend._interrupts import interruptible
 from gerrymend._sums import Array
-from gerrymend._validation import check_whole
+from gerrymend._validation import check_callable, check_whole
 from gerrymend._workers import Common, Workers, check_jobs
 from gerrymend.inference.drawing import rounds
 from gerrymend.inference.shuffles import obstacle
@@ -123,6 +123,7 @@ decision_probabilities, pos_label, data
     from gerrymend.examination import check_budget
 
     notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
+    check_callable(on_draw, "on_draw", "on_draw(done, of)")
     n_resamples = check_whole(n_resamples, "n_resamples", low=1)
     deadline = time.monotonic() + check_budget(budget)
     seed, n_jobs = check_whole(random_state, "random_state", low=0), check_jobs(n_jobs)

@@ -8,6 +8,9 @@ from gerrymend.protected import Column
 from gerrymend.subgroups.axes import axes_of, cuts_in_words
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
 
+# Cuts are looked for one by one, so that more would take long and part nothing more.
+_MOST_BINS = 100_000
+
 
 class Conjunctions(SubgroupClass):
     """Every conjunction of a few conditions, each on another attribute. Exact.
@@ -73,4 +76,8 @@ def check_bins(bins: int | None) -> int | None:
     """None, or a number of bins."""
     if bins is None:
         return None
-    return check_whole(bins, "bins", low=2, remedy="Pass None to cut at every value.")
+    remedy = "Pass None to cut at every value."
+    number = check_whole(bins, "bins", low=2, remedy=remedy)
+    if number > _MOST_BINS:
+        raise ValueError(f"bins must be at most {_MOST_BINS:,}; got {bins!r}. {remedy}")
+    return number

@@ -5,10 +5,10 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from gerrymend._sums import Array
 from gerrymend._validation import did_you_mean
+from gerrymend.inputs.categories import as_category, plain_type
+from gerrymend.inputs.numbers import as_float, is_exact, is_missing, is_number_type, short
 from gerrymend.protected import Column, take_rows
 from gerrymend.subgroups.base import SubgroupClass
 from gerrymend.subgroups.listed import ListedClass
@@ -80,9 +80,10 @@ class ExplicitGroups(SubgroupClass):
             )
         for attribute in wanted:
             if attribute not in columns:
+                hint = did_you_mean(attribute, columns) if isinstance(attribute, str) else ""
                 raise ValueError(
                     f"{where} uses the attribute {attribute!r}, which is none of the protected "
-                    f"columns{did_you_mean(attribute, columns)}: {', '.join(columns)}."
+                    f"columns{hint}: {', '.join(columns)}."
                 )
         conditions = tuple(_condition(where, columns[a], value) for a, value in wanted.items())
         kinds = {attribute: columns[attribute].kind for attribute in wanted}
@@ -92,35 +93,60 @@ class ExplicitGroups(SubgroupClass):
 def _plain(wanted: Any) -> dict[str, Any]:
     """A pair is an interval and a list are values, also where JSON makes a list of both."""
     if isinstance(wanted, tuple):
-        low, high = map(_python, wanted)
+        ends = (None if end is None else as_float(end) for end in wanted)
+        low, high = (None if end is None or math.isinf(end) else end for end in ends)
         return {"low": low, "high": high}
     return {"values": _values(wanted)}
 
 
 def _values(wanted: Any) -> list[Any]:
     listed = sorted(wanted, key=str) if isinstance(wanted, list | set | frozenset) else [wanted]
-    return [_python(value) for value in listed]
+    return [_value(value) for value in listed]
 
 
-def _python(value: Any) -> Any:
-    """A NumPy scalar as what it is in Python, so that a report can be written as JSON."""
-    return value.item() if isinstance(value, np.generic) else value
+def _value(wanted: Any) -> Any:
+    """Return a value as columns and JSON have it: plain data, None for a missing one."""
+    if is_missing(wanted):
+        return None
+    return as_float(wanted) if plain_type(type(wanted)) is None else as_category(wanted)
 
 
 def _condition(where: str, column: Column, wanted: Any) -> Condition:
     if isinstance(wanted, list | set | frozenset) and not wanted:
         raise ValueError(f"{where} asks {column.name!r} to be in an empty list; name a value.")
     if not isinstance(wanted, tuple):
+        listed = wanted if isinstance(wanted, list | set | frozenset) else [wanted]
+        for value in listed:
+            _check_value(where, column, value)
         return Condition(column.name, values=tuple(_values(wanted)))
-    numbers = all(end is None or isinstance(end, int | float) for end in wanted)
+    numbers = all(end is None or is_number_type(type(end)) for end in wanted)
     if column.is_categorical or len(wanted) != 2 or not numbers:
         raise ValueError(
-            f"{where} asks {column.name!r} to be in {wanted!r}; a pair is an interval (low, high) "
-            "of a number: pass a list for several values."
+            f"{where} asks {column.name!r} to be in {short(wanted)}; a pair is an interval (low, "
+            "high) of a number: pass a list for several values."
         )
-    low, high = wanted
-    return Condition(
-        column.name,
-        low=-math.inf if low is None else float(low),
-        high=math.inf if high is None else float(high),
-    )
+    low = -math.inf if wanted[0] is None else as_float(wanted[0])
+    high = math.inf if wanted[1] is None else as_float(wanted[1])
+    if not all(map(is_exact, wanted)) or not low < high:  # NaN is below nothing
+        raise ValueError(
+            f"{where} asks {column.name!r} to be in {short(wanted)}, which is no interval: low "
+            "must be below high, and both must be numbers of float64; None leaves an end open."
+        )
+    return Condition(column.name, low=low, high=high)
+
+
+def _check_value(where: str, column: Column, value: Any) -> None:
+    """Refuse a value that no row of the column can have, because of its type."""
+    if is_missing(value):
+        fits = column.is_categorical
+    elif column.is_categorical:
+        plain = plain_type(type(value))
+        fits = plain is not None and column.kind in (plain.__name__, "any")
+    else:
+        fits = is_number_type(type(value)) and math.isfinite(as_float(value)) and is_exact(value)
+    if not fits:
+        holds = f"categories of type {column.kind}" if column.is_categorical else "numbers"
+        raise ValueError(
+            f"{where} asks {column.name!r} to be {short(value)}, and the column holds {holds}; "
+            "name a value that it can have."
+        )

@@ -4,7 +4,7 @@ import numpy as np
 
 from gerrymend._projection import TIE
 from gerrymend._sums import Array, total
-from gerrymend._validation import check_choice, check_whole
+from gerrymend._validation import check_choice, check_flag, check_whole
 from gerrymend.protected import Column, take_rows
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
 from gerrymend.subgroups.encoding import LinearEncoding
@@ -70,6 +70,7 @@ class LinearThresholds(SubgroupClass):
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
         """Encode the attributes and factorise them."""
         search = check_choice(self.search, "search", ("search", "regression", "grid"))
+        check_flag(self.intercept, "intercept")
         encoding = LinearEncoding.of(columns, weight)
         active = event_weight > 0
         counted = take_rows(columns, active)

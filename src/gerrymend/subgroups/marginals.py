@@ -92,7 +92,8 @@ def _conditions(column: Column, weight: Array) -> tuple[list[Condition], NDArray
     if column.categories is not None:
         values = [Condition(column.name, values=(value,)) for value in column.categories]
         return values, column.values.astype(np.intp)
-    mean = total(weight * column.values) / total(weight)
+    low = float(column.values.min())  # sums of what is above it lose no digits to its size
+    mean = low + total(weight * (column.values - low)) / total(weight)
     below, above = column.values[column.values < mean], column.values[column.values >= mean]
     if below.size == 0 or above.size == 0:  # a constant has no two sides
         return [Condition(column.name)], np.zeros(len(column.values), dtype=np.intp)

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from gerrymend._projection import TIE
 from gerrymend._sums import Array, total
-from gerrymend._validation import did_you_mean
+from gerrymend._validation import as_vector, did_you_mean
+from gerrymend.inputs.categories import as_category
+from gerrymend.inputs.numbers import as_numbers
 from gerrymend.protected import Column
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term, category_label
@@ -170,14 +172,15 @@ def check_not_rare(
 
 
 def _term(asked: Any, columns: dict[str, Column], weight: Array) -> Term:
-    name, *values = asked if isinstance(asked, tuple | list) else (asked,)
-    if name not in columns or len(values) > 1:
+    name, *values = asked if isinstance(asked, tuple | list) and asked else (asked,)
+    if not isinstance(name, str) or name not in columns or len(values) > 1:
         hint = did_you_mean(name, columns) if isinstance(name, str) else ""
         raise ValueError(
             f"attributes has {asked!r}, which names no attribute of sensitive_features{hint}. "
             f"There are {', '.join(columns)}; one value of a category is (name, value)."
         )
     column = columns[name]
+    values = [as_category(value) for value in values]
     if column.categories is None:
         if values:
             raise ValueError(f"{name!r} is a number; name it alone, not as {asked!r}.")
@@ -202,8 +205,8 @@ def _words(term: Term) -> str:
 
 
 def _check_thetas(thetas: Any) -> Array:
-    grid = np.asarray(thetas, dtype=np.float64)
-    if grid.ndim != 1 or len(grid) < 2 or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
+    grid = as_numbers(as_vector(thetas, "thetas"), "thetas")
+    if len(grid) < 2 or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
         raise ValueError(
             f"thetas must be at least two finite numbers, each above the last; got {thetas!r}."
         )

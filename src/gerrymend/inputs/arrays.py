@@ -1,0 +1,99 @@
+"""Lists and arrays of any library as NumPy's; what is masked is missing."""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend.inputs.numbers import distinct_numbers, is_number_type, kinds_of
+
+
+def unmasked(values: Any) -> Any:
+    """Return a masked array as a plain one, with None for what is masked; others as they are.
+
+    >>> unmasked(np.ma.masked_array([1, 2], mask=[False, True])).tolist()
+    [1, None]
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.getmaskarray(values).any():
+        return np.asarray(values.data)
+    plain = values.data.astype(object)
+    plain[np.ma.getmaskarray(values)] = None
+    return plain
+
+
+def as_array(values: Any, argument: str) -> NDArray[Any]:
+    """Return values as an array of one type; numbers beside texts stay what they are.
+
+    Decimals and fractions become float64, if that keeps them apart.
+
+    >>> as_array([Decimal("0"), Decimal("1")], "y").tolist()
+    [0.0, 1.0]
+    >>> as_array([[1, 2], [3]], "y")
+    Traceback (most recent call last):
+    ValueError: y can't be read as an array: its rows differ in length, or mix lists and values. \
+Pass one value a row.
+    """
+    values = unmasked(values)
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+            array = np.asarray(values, dtype=object)  # NumPy would turn 1 beside "a" into "1"
+    except ValueError as error:
+        if "inhomogeneous" not in str(error) and "sequence" not in str(error):
+            raise _unreadable(values, argument, error) from None
+        raise ValueError(
+            f"{argument} can't be read as an array: its rows differ in length, or mix lists and "
+            "values. Pass one value a row."
+        ) from None
+    except (TypeError, RuntimeError) as error:  # torch's, of what is elsewhere or has a gradient
+        raise _unreadable(values, argument, error) from None
+    if array.ndim == 0:
+        raise TypeError(
+            f"{argument} must be a Series, an array or a list; got {type(values).__name__}."
+        )
+    if array.dtype == object and array.ndim == 1:
+        kinds = kinds_of(array.tolist())
+        exact = any(issubclass(kind, Decimal | Fraction) for kind in kinds)
+        if exact and all(map(is_number_type, kinds)):
+            return distinct_numbers(array, argument)
+    return array
+
+
+def as_table(data: Any, argument: str) -> NDArray[Any]:
+    """Return a list or array as a table of values as they are, with a column at least.
+
+    >>> as_table([1, "a"], "sensitive_features").tolist()
+    [[1], ['a']]
+    """
+    data = unmasked(data)
+    try:
+        array = data if isinstance(data, np.ndarray) else np.asarray(data, dtype=object)
+    except ValueError:
+        raise _uneven(argument) from None
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{argument} must have one or two dimensions; got shape {array.shape}.")
+    if array.ndim == 2:
+        return array
+    if any(isinstance(row, list | tuple | np.ndarray) for row in array.tolist()):
+        raise _uneven(argument)
+    return array[:, None]
+
+
+def _uneven(argument: str) -> ValueError:
+    return ValueError(
+        f"{argument} has rows that differ in length, or mixes lists and values; pass rows of the "
+        "same length, or a mapping from names to columns."
+    )
+
+
+def _unreadable(values: Any, argument: str, error: Exception) -> TypeError:
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    kind = f"{type(values).__module__.partition('.')[0]}.{type(values).__name__}"
+    return TypeError(
+        f"{argument} is of type {kind} and can't be read: {reason}. Pass a NumPy array, a Series "
+        "or a list."
+    )

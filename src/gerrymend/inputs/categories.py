@@ -1,0 +1,95 @@
+"""Values that name something, categories and labels: text, booleans, numbers, intervals of pandas.
+
+They are written into reports, saved models and checkpoints, so they have to be plain data.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend.inputs.numbers import kinds_of, missing_as_none
+
+
+def is_interval(kind: type) -> bool:
+    """Tell whether a type is pandas' Interval, as `pandas.cut` makes it; without importing it."""
+    return kind.__name__ == "Interval" and kind.__module__.partition(".")[0] == "pandas"
+
+
+def plain_type(kind: type) -> type | None:
+    """Return the plain type that a type stands for, or None.
+
+    >>> plain_type(np.bool_), plain_type(np.int8), plain_type(bytes)
+    (<class 'bool'>, <class 'int'>, None)
+    """
+    if is_interval(kind):
+        return str
+    numpy_types = {str: np.str_, bool: np.bool_, int: np.integer, float: np.floating}
+    for plain, of_numpy in numpy_types.items():  # bool first: it is an int too
+        if issubclass(kind, plain | of_numpy):
+            return plain
+    return None
+
+
+def as_category(value: Any) -> Any:
+    """Return a category as plain data; an interval in words.
+
+    >>> as_category(np.int64(3))
+    3
+    """
+    if is_interval(type(value)):
+        return str(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def foreign_type(values: Iterable[Any]) -> str:
+    """Name the types of values that can't be categories; empty where all can be.
+
+    >>> foreign_type(["a", b"a", [1]]), foreign_type(["a", None])
+    ('bytes, list', '')
+    """
+    kinds = kinds_of(values)
+    return ", ".join(sorted(kind.__name__ for kind in kinds if plain_type(kind) is None))
+
+
+def sorted_categories(values: Iterable[Any], where: str) -> list[Any]:
+    """Return the distinct values that are not missing, in order; all of one type.
+
+    >>> sorted_categories(["b", None, "a", "b"], "race")
+    ['a', 'b']
+    """
+    values = list(values)
+    if foreign := foreign_type(values):
+        raise unknown_kind(where, foreign)
+    present = [value for value in dict.fromkeys(missing_as_none(values)) if value is not None]
+    kinds = {(plain_type(type(value)), is_interval(type(value))) for value in present}
+    if len(kinds) > 1:
+        shown = ", ".join(sorted({type(value).__name__ for value in present}))
+        raise TypeError(
+            f"{where} mixes values of types {shown}; convert it to one type, for example with "
+            ".astype(str)."
+        )
+    if kinds == {(float, False)} and any(map(math.isinf, present)):
+        raise ValueError(f"{where} has infinite values; replace them by a finite number.")
+    return sorted(present)
+
+
+def check_label_types(labels: NDArray[Any], argument: str) -> None:
+    """Refuse labels that are no plain data: dates, bytes, complex numbers, lists."""
+    kind = labels.dtype.kind
+    foreign = foreign_type(labels.tolist()) if kind in "OS" else str(labels.dtype)
+    if foreign and kind not in "biufUT":
+        raise TypeError(
+            f"{argument} has labels of type {foreign}; convert them to numbers, booleans or "
+            "strings."
+        )
+
+
+def unknown_kind(where: str, dtype: str) -> TypeError:
+    """Return the error for a column of a type that can't be an attribute."""
+    return TypeError(
+        f"{where} is of type {dtype}; convert it to numbers (an age, say, rather than a date) or "
+        "to strings."
+    )

@@ -1,0 +1,91 @@
+"""Settings, checked: numbers, names and functions; messages name the argument and a remedy."""
+
+import difflib
+import math
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from gerrymend.inputs.numbers import LARGEST_WHOLE, as_float, is_number_type, short
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a suggestion to append to a message, or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def check_number(
+    value: Any, argument: str, *, low: float, above: bool = False, remedy: str = ""
+) -> float:
+    """Return a finite real number, at least (or above) `low`."""
+    number = as_float(value) if is_number_type(type(value)) else math.nan
+    if not math.isfinite(number) or number < low or (above and number == low):
+        bound = f"above {low:g}" if above else f"of at least {low:g}"
+        bound = "that is finite" if low == -math.inf else bound
+        raise ValueError(
+            f"{argument} must be a number {bound}; got {short(value)}. {remedy}".rstrip()
+        )
+    return number
+
+
+def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int:
+    """Return a whole number, at least `low`, and no larger than JSON and float64 hold exactly.
+
+    >>> check_whole(10**20, "top", low=1)
+    Traceback (most recent call last):
+    ValueError: top must be at most 9,007,199,254,740,992 (2⁵³); got 100000000000000000000.
+    """
+    if isinstance(value, Integral) and int(value) > LARGEST_WHOLE:
+        raise ValueError(
+            f"{argument} must be at most {LARGEST_WHOLE:,} (2⁵³); got {short(value)}. "
+            f"{remedy}".rstrip()
+        )
+    number = check_number(value, argument, low=low, remedy=remedy)
+    if number != int(number):
+        raise ValueError(f"{argument} must be a whole number; got {value!r}. {remedy}".rstrip())
+    return int(number)
+
+
+def check_fraction(value: Any, argument: str, *, remedy: str = "") -> float:
+    """Return a number strictly between 0 and 1."""
+    number = check_number(value, argument, low=0.0, above=True, remedy=remedy)
+    if number >= 1:
+        raise ValueError(f"{argument} must be below 1; got {value!r}. {remedy}".rstrip())
+    return number
+
+
+def check_gamma(gamma: Any) -> float:
+    """Return a tolerance of at least 0."""
+    return check_number(
+        gamma,
+        "gamma",
+        low=0.0,
+        remedy="It is the largest unfairness to allow: 0 for none, 0.01 for most uses.",
+    )
+
+
+def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:
+    """Return one of a few names."""
+    known = list(choices)
+    if value not in known:
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        raise ValueError(f"{argument}={value!r} is unknown{hint}. Choose from {', '.join(known)}.")
+    return str(value)
+
+
+def check_callable(value: Any, argument: str, call: str) -> None:
+    """Refuse what is neither None nor something to call, as `call` shows."""
+    if value is not None and not callable(value):
+        raise TypeError(
+            f"{argument} must be a function, called as {call}, or None; got {short(value)}."
+        )
+
+
+def check_flag(value: Any, argument: str) -> bool:
+    """Return True or False; nothing else that Python would take for one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{argument} must be True or False; got {short(value)}.")
+    return bool(value)

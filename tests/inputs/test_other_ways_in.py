@@ -1,0 +1,152 @@
+"""The same by the command line, on a device, and in a partition of Dask."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+import typer
+from sklearn.linear_model import LinearRegression
+from typer.testing import CliRunner
+
+from gerrymend import SubgroupParityClassifier, cli_audit, cli_fit, cli_frontier
+from gerrymend.subgroups import LinearThresholds
+
+N = 60
+RNG = np.random.default_rng(0)
+BIT = np.arange(N) % 2
+LABEL = RNG.integers(0, 2, N)
+ROWS = pl.DataFrame(
+    {"a": BIT, "y": LABEL, "d": np.where(BIT == 1, 1, LABEL), "x": RNG.standard_normal(N)}
+)
+BEYOND = 2**53
+BIG = pl.Series(BIT + BEYOND)
+UNSIGNED = pl.Series(BIT.astype(np.uint64) + np.uint64(2**63))
+
+
+def run(tmp_path, command, columns, kind, *options):
+    path = tmp_path / f"rows.{kind}"
+    getattr(ROWS.with_columns(**columns), f"write_{kind}")(path)
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    for module in (cli_audit, cli_fit, cli_frontier):
+        module.add_to(app)
+    told = CliRunner(env={"COLUMNS": "200"}).invoke(app, [command, str(path), *options])
+    assert told.exception is None or isinstance(told.exception, SystemExit), told.exception
+    return told.exit_code, told.stdout + told.stderr
+
+
+AUDIT = ("--label", "y", "--prediction", "d", "--protected", "a", "--permutations", "0")
+FIT = ("--label", "y", "--protected", "a", "--max-iter", "2", "--estimator", "linear-regression")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("values", [BIG, UNSIGNED], ids=["int64", "uint64"])
+@pytest.mark.parametrize("command", ["audit", "fit", "frontier"])
+def test_a_protected_column_is_not_merged(tmp_path, command, values, kind):
+    options = {"audit": AUDIT, "fit": (*FIT, "--out", str(tmp_path / "m.skops"))}
+    given = options.get(command, (*FIT, "--gammas", "0.1"))
+    given += ("--exclude-protected",) * (command != "audit")
+    code, told = run(tmp_path, command, {"a": values}, kind, *given)
+    assert code == 2
+    assert "Column 'a' of --protected has whole numbers that float64 does not hold" in told
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_feature_is_not_merged(tmp_path, kind):
+    out = ("--out", str(tmp_path / "m.skops"))
+    code, told = run(tmp_path, "fit", {"x": BIG}, kind, *FIT, *out)
+    assert code == 2
+    assert "Column 'x' of" in told
+    assert "such as 9007199254740993" in told
+
+
+REFUSED = {
+    "decimals": ({"a": pl.Series([Decimal(int(v) + BEYOND) for v in BIT])}, (), "can't tell apart"),
+    "date label": ({"y": pl.date(2020, 1, 1)}, (), "--label y has labels of type datetime64"),
+    "struct label": ({"y": pl.Series([{"f": 1}] * N)}, (), "--label y must hold one value a row"),
+    "bytes label": ({"y": pl.lit(b"x")}, (), "--label y has labels of type bytes"),
+    "smallest": ({}, ("--min-group-size", str(10**30)), "--min-group-size must be at most"),
+    "permutations": ({}, ("--permutations", str(10**30)), "--permutations must be at most"),
+}
+
+
+@pytest.mark.parametrize(("columns", "options", "message"), REFUSED.values(), ids=REFUSED)
+def test_an_audit_is_refused_in_terms_of_options(tmp_path, columns, options, message):
+    code, told = run(tmp_path, "audit", columns, "parquet", *AUDIT, *options)
+    assert code == 2
+    assert message in told
+
+
+def test_a_fit_is_refused_before_it_trains(tmp_path):
+    options = (*FIT, "--out", str(tmp_path / "m.skops"), "--min-group-size", str(10**30))
+    code, told = run(tmp_path, "fit", {}, "parquet", *options)
+    assert (code, told.startswith("--min-group-size must be at most")) == (2, True)
+
+
+def found(tmp_path, columns, *options):
+    """What was found, without the labels and the file that are told below it."""
+    code, told = run(tmp_path, "audit", columns, "parquet", *AUDIT, *options)
+    assert code == 1
+    assert "Worst subgroup  a" in told
+    return told.partition("Audited")[0]
+
+
+def test_decimals_are_numbers(tmp_path):
+    def decimal(name):
+        return pl.Series([Decimal(int(value)) for value in ROWS[name]])
+
+    columns = {name: decimal(name) for name in "ayd"}
+    assert found(tmp_path, columns) == found(tmp_path, {})
+
+
+def test_the_positive_label_keeps_all_its_digits(tmp_path):
+    columns = {name: ROWS[name] + BEYOND for name in "yd"}
+    told = found(tmp_path, columns, "--positive", str(BEYOND + 1))
+    assert told == found(tmp_path, {})
+
+
+ON_DEVICE = {
+    "float64": ("float64", {"sensitive_features": BIT + BEYOND}, "such as 9007199254740993"),
+    "float32": ("float32", {"sensitive_features": BIT + 2**24}, "float32.* such as 16777217"),
+    "complex": ("float64", {"sample_weight": np.ones(N) + 1j}, "complex"),
+}
+
+
+@pytest.mark.parametrize(("dtype", "change", "message"), ON_DEVICE.values(), ids=ON_DEVICE)
+def test_nothing_is_cast_on_a_device(monkeypatch, dtype, change, message):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    given = {"sensitive_features": BIT, "sample_weight": np.ones(N)} | change
+    clf = SubgroupParityClassifier(
+        LinearRegression(),
+        solver="fictitious_play",
+        subgroups=LinearThresholds(search="regression"),
+        max_iter=2,
+    )
+    features = torch.from_numpy(RNG.standard_normal((N, 2))).to(getattr(torch, dtype))
+    (argument,) = change
+    arrays = {name: torch.from_numpy(values) for name, values in given.items()}
+    with (
+        sklearn.config_context(array_api_dispatch=True),
+        pytest.raises((TypeError, ValueError), match=f"{argument} .*{message}"),
+    ):
+        clf.fit(features, torch.from_numpy(LABEL), **arrays)
+
+
+PARTITIONS = {
+    "array": np.c_[BIT + BEYOND, BIT],
+    "frame": pd.DataFrame({"x": BIT + BEYOND, "z": BIT * 0.5}),
+}
+
+
+@pytest.mark.parametrize("features", PARTITIONS.values(), ids=PARTITIONS)
+def test_a_partition_merges_nothing(features):
+    from gerrymend.blocks.dask_rows import read_partition
+
+    with pytest.raises(ValueError, match=r"X has whole numbers .* 9007199254740993"):
+        read_partition(features, LABEL, BIT, None)
+    with pytest.raises(ValueError, match="Column 'attribute_0' of sensitive_features has whole"):
+        read_partition(np.eye(N), LABEL, BIT + BEYOND, None)
