@@ -30,6 +30,9 @@ from gerrymend.subgroups.tables import Table, Tables
 # Table entries to visit in one call: short enough for a deadline, and for Ctrl-C, to be noticed.
 _STRETCH = 20_000_000
 
+# More than any sum of whole numbers, or of rows.
+_MOST = 2**62
+
 _KINDS = {"category": CATEGORY, "interval": INTERVAL, "half_line": HALF_LINE, "set": SET}
 
 # A condition: the attribute's position, and the ranks that meet it.
@@ -134,7 +137,7 @@ class _Hunt:
         self, tables: Tables, w: Whole, kinds: Sequence[int], sizes: Sequence[int]
     ) -> None:
         self._tables, self._kinds, self._sizes = tables, kinds, sizes
-        self._values, self._limits = [w], (0, 2**62)
+        self._values, self._limits = [w], (0, _MOST)
         self.known = _Known()
         # No set of cells takes more than all that is positive, or all that is negative.
         most = int(max(np.maximum(w, 0).sum(), np.maximum(-w, 0).sum()))
@@ -146,7 +149,7 @@ class _Hunt:
         self._limits = (smallest, int(rows.sum()) - smallest)
         self.known.to_exceed = -1
 
-    def run(self, at_most: int = 2**62, seconds: float = math.inf) -> None:
+    def run(self, at_most: int = _MOST, seconds: float = math.inf) -> None:
         """Until nothing is left, or something exceeds `at_most`, or time is up."""
         deadline = time.monotonic() + seconds
         for search in self._stretches():
@@ -218,13 +221,17 @@ class ProductSearch(BoundClass):
     ) -> Bracket:
         """Search until nothing is left that could be worse, or time is up."""
         hunt, unit = self._hunt(residual), as_whole(residual)[1]
-        if at_most is None:
-            hunt.run(seconds=seconds)
-        else:  # what is below needs no search
-            hunt.known.to_exceed = max(0, math.floor(at_most / unit))
+        deadline = time.monotonic() + seconds
+        if at_most is not None:  # what is below needs no search
+            hunt.known.to_exceed = min(_MOST, max(0, math.floor(at_most / unit)))
             hunt.run(hunt.known.to_exceed, seconds)
         found = self._found(residual, hunt.known)
         value = abs(float(found.values[0]))
+        if at_most is None or (hunt.known.sign and value <= at_most):
+            # Nothing is to be exceeded; or something was in whole units, by their rounding alone.
+            hunt.run(seconds=deadline - time.monotonic())
+            found = self._found(residual, hunt.known)
+            value = abs(float(found.values[0]))
         searched = value if at_most is None or value > at_most else max(at_most, 0.0)
         fewest_left = min(map(len, hunt.left), default=0)
         partial = [(self._words(k), searched) for k in range(1, fewest_left)]
