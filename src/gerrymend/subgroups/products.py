@@ -23,7 +23,7 @@ from gerrymend.subgroups._product_kernel import (
     start_search,
 )
 from gerrymend.subgroups.axes import Axis, Scale
-from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource, check_cells
 from gerrymend.subgroups.rules import Conjunction
 from gerrymend.subgroups.tables import Table, Tables
 
@@ -240,12 +240,14 @@ class ProductSearch(BoundClass):
 
     def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
         """The worst of the products with enough rows in and out."""
+        check_cells(len(self._ranks[0]), rows)
         hunt = self._hunt(residual)
         hunt.only_of_size(rows, smallest)
         hunt.run()
         return self._found(residual, hunt.known) if hunt.known.sign else None
 
     def _hunt(self, residual: Array) -> _Hunt:
+        check_cells(len(self._ranks[0]), residual)
         return _Hunt(self._tables, as_whole(residual)[0], self._kinds, self._sizes)
 
     def _found(self, residual: Array, known: _Known) -> Found:
