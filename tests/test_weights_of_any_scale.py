@@ -37,7 +37,8 @@ CLASSES = {
     "marginals": Marginals(),
     "named": ExplicitGroups({"young": {"age": (None, 40)}, "red": {"colour": "red"}}),
 }
-exponents = st.integers(-320, 300)
+# The largest weight is 10^high; the smallest so many orders of magnitude below it.
+highs, spans = st.integers(-300, 300), st.integers(0, 300)
 
 
 def rows_of(seed, n=60):
@@ -52,11 +53,11 @@ def rows_of(seed, n=60):
     return rng, frame, y, p
 
 
-def weights_of(rng, n, low, high):
+def weights_of(rng, n, high, span):
     """Weights whose exponents fill the range, a tenth of them 0."""
-    weight = 10.0 ** rng.uniform(min(low, high), max(low, high), n)
+    weight = 10.0 ** rng.uniform(high - span, high, n)
     weight[rng.random(n) < 0.1] = 0.0
-    weight[:2] = np.maximum(weight[:2], 10.0 ** float(max(low, high)))
+    weight[:2] = 10.0**high
     return weight
 
 
@@ -80,10 +81,10 @@ def test_so_many_grids_are_enough(n, largest, ratio):
 
 @pytest.mark.parametrize("name", CLASSES)
 @settings(max_examples=25)
-@given(seed=st.integers(0, 10**6), low=exponents, high=exponents)
-def test_an_audit_of_any_weights_is_right(name, seed, low, high):
+@given(seed=st.integers(0, 10**6), high=highs, span=spans)
+def test_an_audit_of_any_weights_is_right(name, seed, high, span):
     rng, frame, y, p = rows_of(seed)
-    weight = weights_of(rng, len(y), low, high)
+    weight = weights_of(rng, len(y), high, span)
     options = {"notion": STATISTICAL_PARITY, "subgroups": CLASSES[name], "budget": 0.2}
     report = audit(y, p, sensitive_features=frame, sample_weight=weight, **options)
     exact = [Fraction(w) for w in weight.tolist()]
@@ -96,25 +97,27 @@ def test_an_audit_of_any_weights_is_right(name, seed, low, high):
         unfairness = float(mass / n * (rate - sum(decided) / n))
         assert report.worst.unfairness == pytest.approx(unfairness, abs=1e-11)
     assert 0.0 <= report.unfairness <= report.upper_bound + 1e-12 <= 0.25 + 2e-12
-    same = audit(y, p, sensitive_features=frame, sample_weight=weight[::-1][::-1] * 4.0, **options)
+    same = audit(y, p, sensitive_features=frame, sample_weight=weight * 4.0, **options)
     assert same.unfairness == pytest.approx(report.unfairness, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # three rounds
 @pytest.mark.parametrize("name", CLASSES)
 @settings(max_examples=5)
-@given(seed=st.integers(0, 10**6), low=exponents, high=exponents)
-def test_a_fit_with_any_weights_ends(name, seed, low, high):
+@given(seed=st.integers(0, 10**6), high=highs, span=spans)
+def test_a_fit_with_any_weights_ends(name, seed, high, span):
     rng, frame, y, _ = rows_of(seed)
-    weight = weights_of(rng, len(y), low, high)
+    weight = weights_of(rng, len(y), high, span)
     X = np.column_stack([frame["age"] / 100, rng.normal(size=len(y))])
     model = SubgroupParityClassifier(
         LogisticRegression(), gamma=0.3, subgroups=CLASSES[name], max_iter=3
     )
     model.fit(X, y, sensitive_features=frame, sample_weight=weight)
     assert np.isfinite(model.history_["unfairness"]).all()
-    assert 0.0 <= model.score(X, y, sample_weight=weight) <= 1.0
+    assert 0.0 <= model.score(X, y, sample_weight=weight) <= 1.0 + 1e-12
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # three rounds
 @pytest.mark.parametrize("name", CLASSES)
 def test_kernel_weights_are_ordinary(name):
     rng = np.random.default_rng(0)
@@ -149,10 +152,10 @@ def test_weights_that_no_float_can_hold_together_are_refused():
 
 
 @settings(max_examples=25)
-@given(seed=st.integers(0, 10**6), low=st.integers(-300, 250), high=st.integers(-300, 250))
-def test_an_engine_sums_weights_of_any_scale_as_we_do(seed, low, high):
+@given(seed=st.integers(0, 10**6), high=highs, span=spans)
+def test_an_engine_sums_weights_of_any_scale_as_we_do(seed, high, span):
     rng, frame, y, p = rows_of(seed)
-    weight = weights_of(rng, len(y), low, high)
+    weight = weights_of(rng, len(y), high, span)
     columns = {**frame, "y": y, "p": p, "w": weight}
     lazy = tally_of_lazy(
         pl.LazyFrame(columns),

@@ -113,7 +113,8 @@ def modest_scale(largest: float) -> float:
     exponent = math.frexp(largest)[1] - 1
     if abs(exponent) <= _MODEST:
         return 1.0
-    return math.ldexp(1.0, max(-_MOST_SHIFTED, min(-exponent, _MOST_SHIFTED)))
+    # Down only as far as need be: the smallest must not become 0.
+    return math.ldexp(1.0, _MODEST - exponent if exponent > 0 else min(-exponent, _MOST_SHIFTED))
 
 
 def as_whole(values: Array) -> tuple[Whole, float]:
