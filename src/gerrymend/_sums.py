@@ -1,12 +1,18 @@
 """Sums that are the same in any order of their terms."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
+
+# Values this small or large are as good as any others after a shift of their exponents; as they
+# are, their squares leave float64.
+_MODEST = 256
+_MOST_SHIFTED = 1022
 
 
 def exactly_summable(values: Array) -> Array:
@@ -22,30 +28,97 @@ def exactly_summable(values: Array) -> Array:
     >>> exactly_summable(np.array([0.5, 3.0, -2.0])).tolist()
     [0.5, 3.0, -2.0]
     """
-    shift = grid_shift(values.size, float(np.max(np.abs(values), initial=0.0)))
+    shift = grid_shift(values.size, _largest(values))
     rounded: Array = (values + shift) - shift
     return rounded
 
 
+def exact_parts(values: Array) -> Iterator[Array]:
+    """Split values into parts that add up to them, each `exactly_summable`; the largest first.
+
+    What the first grid rounds off, at most δ/2 a value, is a float64 as well, and goes on a grid of
+    its own; and so on until nothing is left. Whole numbers take one part, values of about one size
+    two or three. However small a value is beside the largest, it is not lost.
+
+    >>> [part.tolist() for part in exact_parts(np.array([1.0, 2.0**-80]))]
+    [[1.0, 0.0], [0.0, 8.271806125530277e-25]]
+    """
+    rest, largest = values, _largest(values)
+    while largest:
+        shift = grid_shift(values.size, largest)
+        part: Array = (rest + shift) - shift
+        yield part
+        rest = rest - part
+        largest = grid_step(shift) / 2 if rest.any() else 0.0
+
+
 def grid_shift(n_values: int, largest: float) -> float:
-    """The 1.5·2^e above: adding and subtracting it is all that the rounding takes, anywhere."""
+    """Return the 1.5·2^e above: adding and subtracting it is all that the rounding takes."""
     bound = n_values * largest
     return 1.5 * 2.0 ** float(np.frexp(bound)[1] + 1) if bound else 0.0
 
 
+def grid_step(shift: float) -> float:
+    """Return δ, of which a grid has the multiples: 2^(e−52), or the least positive float64."""
+    return max(math.ldexp(shift / 1.5, -52), math.ulp(0.0))
+
+
+def grid_shifts(n_values: int, largest: float, smallest: float) -> list[float]:
+    """List the shifts of `exact_parts` for positive values between these two, enough for all.
+
+    A value above s is a multiple of ulp(s): with a grid that fine nothing is left.
+    """
+    shifts = []
+    while largest:
+        shift = grid_shift(n_values, largest)
+        shifts.append(shift)
+        largest = grid_step(shift) / 2 if grid_step(shift) > math.ulp(smallest) else 0.0
+    return shifts
+
+
 def total(values: Array) -> float:
-    """Sum of values, the same for every order of them."""
-    return float(exactly_summable(values).sum())
+    """Sum values, the same for every order of them."""
+    return float(add_parts([part.sum() for part in exact_parts(values)]))
 
 
 def total_by_cell(cell: NDArray[np.intp], values: Array, n_cells: int) -> Array:
-    """Sum of values in each cell, the same for every order of the rows."""
-    sums: Array = np.bincount(cell, exactly_summable(values), n_cells).astype(np.float64)
-    return sums
+    """Sum values in each cell, the same for every order of the rows.
+
+    The sum of positive values is positive: who has weight has it in every sum.
+    """
+    sums = [np.bincount(cell, part, n_cells).astype(np.float64) for part in exact_parts(values)]
+    return np.zeros(n_cells) + add_parts(sums)
+
+
+def add_parts(sums: list[Array]) -> Array:
+    """Add the sums of parts, the smallest first.
+
+    For values that are not negative no digits cancel: a part is at most half of the one before,
+    where it is negative.
+    """
+    added = np.float64(0.0)
+    for part in reversed(sums):
+        added = part + added
+    return added  # type: ignore[return-value]
+
+
+def modest_scale(largest: float) -> float:
+    """Return a power of two that brings values of an extreme size to one whose squares are finite.
+
+    A power of two changes no digit. 1 where the largest value is of a common size.
+
+    >>> modest_scale(40.0), modest_scale(2.0**-900) == 2.0**900
+    (1.0, True)
+    """
+    exponent = math.frexp(largest)[1] - 1
+    if abs(exponent) <= _MODEST:
+        return 1.0
+    # Down only as far as need be: the smallest must not become 0.
+    return math.ldexp(1.0, _MODEST - exponent if exponent > 0 else min(-exponent, _MOST_SHIFTED))
 
 
 def as_whole(values: Array) -> tuple[Whole, float]:
-    """Values in whole multiples of a unit, and the unit: for searches that add and compare.
+    """Return values in whole multiples of a unit, and the unit: for searches that add and compare.
 
     No sum of them exceeds 2^60, so 64 bits add without error and equal sums are equal. The unit is
     at most 2^-59 of Σ|v|: rounding moves a sum of a million values by less than 10^-12 of that.
@@ -57,5 +130,9 @@ def as_whole(values: Array) -> tuple[Whole, float]:
     size = float(np.abs(values).sum())
     if size == 0.0:
         return np.zeros(len(values), dtype=np.int64), 1.0
-    unit = math.ldexp(1.0, math.frexp(size)[1] - 60)
+    unit = max(math.ldexp(1.0, math.frexp(size)[1] - 60), math.ulp(0.0))
     return np.rint(values / unit).astype(np.int64), unit
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values), initial=0.0))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import type_of_target
 
-from gerrymend._sums import Array
+from gerrymend._sums import Array, modest_scale
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
@@ -233,7 +233,10 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Array:
-    """Non-negative weights with a positive sum; ones if None."""
+    """Non-negative weights with a positive sum; ones if None.
+
+    Only their ratios matter, so those of an extreme size are scaled by a power of two.
+    """
     if sample_weight is None:
         return np.ones(n_rows)
     weight = check_finite_weights(sample_weight)
@@ -243,7 +246,14 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array:
         )
     if not weight.any():
         raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
-    return weight
+    scaled: Array = weight * modest_scale(float(weight.max()))
+    if ((scaled == 0) & (weight > 0)).any():
+        raise ValueError(
+            f"sample_weight goes from {weight[weight > 0].min():g} to {weight.max():g}: beside the "
+            "largest the smallest is nothing. Pass 0 for rows that are not to count, or weights "
+            "that differ less."
+        )
+    return scaled
 
 
 def check_finite_weights(sample_weight: Any) -> Array:

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import exactly_summable
+from gerrymend._sums import exact_parts
 from gerrymend._validation import (
     as_pair,
     as_vector,
@@ -159,7 +159,7 @@ def _tally(
         (labels == classes[1]).astype(np.intp),
         n,
         weight,
-        exactly_summable(weight * p),
+        np.array([*exact_parts(weight * p), np.zeros(len(p))]),
         is_count=bool(((p == 0) | (p == 1)).all()),
         labels=as_pair(classes),
         squared_weight=weight,  # each of the rows weighs 1

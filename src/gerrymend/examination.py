@@ -208,10 +208,15 @@ def prove_each(
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
-        limit = None if at_most is None else (at_most + ROUNDING) * tally.total_weight
+        limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
         examined.append(Examined(seen, bound, bracket))
     return examined
+
+
+def as_sum(unfairness: float, tally: Tally) -> float:
+    """Return the sum of residuals that is still within an unfairness, given for rounding."""
+    return (unfairness + ROUNDING) * tally.total_weight
 
 
 @functools.cache

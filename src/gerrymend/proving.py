@@ -5,7 +5,7 @@ from typing import Any
 
 from gerrymend._interrupts import interruptible
 from gerrymend._validation import check_number, check_whole
-from gerrymend.examination import check_budget, prove_each
+from gerrymend.examination import as_sum, check_budget, prove_each
 from gerrymend.measured import ROUNDING, Subgroup
 from gerrymend.notions import NotionLike, as_notions
 from gerrymend.reading import read_tally
@@ -63,8 +63,11 @@ class Proof:
         if self.status == "refuted":
             who = "a group too small to describe" if self.subgroup is None else self.subgroup
             return f"Refuted by {who}: unfairness {self.unfairness:.4f}, over {self.at_most:g}."
+        worst = f"the worst that was found has {self.unfairness:.4f}"
+        if self.unfairness <= ROUNDING:  # a search that looks for more than `at_most` notes no less
+            worst = f"nothing over {self.at_most:g} was found"
         return (
-            f"Undecided over {self.covers}: the worst that was found has {self.unfairness:.4f}, "
+            f"Undecided over {self.covers}: {worst}, "
             f"none exceeds {self.upper_bound:.4f}, which is {self.gap:.4f} over {self.at_most:g}. "
             "A larger budget may decide it."
         )
@@ -136,17 +139,21 @@ decision_probabilities, pos_label, budget, min_group_size, data
     )
     # No subgroup's rate is farther from the overall one than outcomes are from each other.
     widest = max(high - low for low, high in (one.outcome_range for one in notions))
-    examined = prove_each(tally, notions, subgroup_class, budget, min(at_most, widest))
+    reachable = min(at_most, widest)
+    examined = prove_each(tally, notions, subgroup_class, budget, reachable)
     n = tally.total_weight
+    limit = as_sum(reachable, tally)
     worst = max(examined, key=lambda part: abs(float(part.bracket.found.values[0])))
-    found = abs(float(worst.bracket.found.values[0])) / n
-    bound = max(found, *(part.bracket.upper_bound / n for part in examined))
+    value = abs(float(worst.bracket.found.values[0]))
+    upper_bound = max(value, *(part.bracket.upper_bound for part in examined))
     subgroup = None
-    if found > at_most + ROUNDING:
+    # Sums are compared with the very number that the searches compared them with: a bracket that
+    # ended there may be a rounding above it once both are divided by n.
+    if value > limit:
         status = "refuted"
         one = describable(worst, worst.bracket.found, worst.seen.residual, smallest)
         if one is not None and abs(one.unfairness) > at_most + ROUNDING:
             subgroup = one
     else:
-        status = "proved" if bound <= at_most + ROUNDING else "undecided"
-    return Proof(status, at_most, found, bound, subgroup, worst.bound.covers)
+        status = "proved" if upper_bound <= limit else "undecided"
+    return Proof(status, at_most, value / n, upper_bound / n, subgroup, worst.bound.covers)

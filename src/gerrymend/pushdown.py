@@ -3,14 +3,14 @@
 Two queries. The first groups rows by label and decision: a handful of lines, on which all is
 checked that audit() checks of its rows. The second groups them by the protected values as well.
 
-Counts are exact. Weights and probabilities are put on a grid by the engine, by the same expression
-as in `_sums`, so that the order in which it adds can't matter: the sums are those that the rows
-would have given here, to the last bit.
+Counts are exact. Weights and probabilities are split into parts on grids by the engine, by the same
+expressions as in `_sums`, so that the order in which it adds can't matter: the sums are those that
+the rows would have given here, to the last bit.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array, grid_shift
+from gerrymend._sums import Array, grid_shifts, modest_scale
 from gerrymend._validation import (
     are_missing,
     as_pair,
@@ -73,11 +73,11 @@ def tally_of_lazy(
         distinct_rows(columns),
         (as_vector(summary["label"], "y_true") == overview.classes[1]).astype(np.intp),
         n.astype(np.int64),
-        _numbers(summary["weight"]) if rows.weighted else n,
-        p * (_numbers(summary["positive"]) if rows.has_sums else n),
+        _parts(summary, "weight") if rows.weighted else n,
+        p * (_parts(summary, "positive") if rows.has_sums else n),
         overview.is_count,
         as_pair(overview.classes),
-        _numbers(summary["square"]) if rows.weighted else n,
+        _parts(summary, "square") if rows.weighted else n,
         _numbers(summary["counted"]).astype(np.int64) if rows.weighted else None,
     )
 
@@ -126,10 +126,7 @@ class LazyRows:
             chosen |= _weighed(sample_weight, schema[sample_weight])
         rows = frame.select(**chosen)
         if weighted:
-            rows = rows.with_columns(
-                square=nw.col("weight") * nw.col("weight"),
-                counted=(nw.col("weight") > 0).cast(nw.Int64),
-            )
+            rows = rows.with_columns(counted=(nw.col("weight") > 0).cast(nw.Int64))
         if probabilities:
             p = nw.col("p").clip(0.0, 1.0)
             rows = rows.with_columns(
@@ -138,7 +135,11 @@ class LazyRows:
             )
         elif weighted:
             rows = rows.with_columns(positive=nw.col("weight"))
-        return cls(rows, attributes, weighted, cut, probabilities)
+        lazy = cls(rows, attributes, weighted, cut, probabilities)
+        for name in lazy.summed:
+            some = nw.when(nw.col(name) > 0).then(nw.col(name)).alias(f"{name}_some")
+            lazy = replace(lazy, frame=lazy.frame.with_columns(some))
+        return lazy
 
     @property
     def has_sums(self) -> bool:
@@ -155,10 +156,12 @@ class LazyRows:
         wanted = [nw.len().alias("n"), nw.col("missing").sum()]
         if self.weighted:
             wanted += [nw.col("weight").min().alias("weight_min"),
+                       nw.col("weight_some").min().alias("weight_least"),
                        nw.col("weight").max().alias("weight_max"),
                        nw.col("weight_missing").sum()]  # fmt: skip
         if self.has_sums:
-            wanted += [nw.col("positive").max().alias("positive_max")]
+            wanted += [nw.col("positive_some").min().alias("positive_least"),
+                       nw.col("positive").max().alias("positive_max")]  # fmt: skip
         if self.probabilities:
             wanted += [nw.col("p").min().alias("p_min"), nw.col("p").max().alias("p_max"),
                        nw.col("certain").sum()]  # fmt: skip
@@ -166,16 +169,27 @@ class LazyRows:
 
     def sums(self, overview: "Overview") -> "nw.DataFrame[Any]":
         """The second query: sums by protected values, label and decision."""
-        shifts = {}
-        if self.weighted:
-            shifts = {"weight": overview.weight_shift(1), "square": overview.weight_shift(2)}
-        shifts |= {"positive": overview.positive_shift} if self.has_sums else {}
         keys = [*self.attributes.values(), *self.keys]
-        on_grid = [((nw.col(name) + shift) - shift).alias(name) for name, shift in shifts.items()]
-        whole = ["counted"] if self.weighted else []
-        sums = [nw.col(name).sum() for name in [*shifts, *whole]]
-        rows = self.frame.select(*keys, *on_grid, *whole)
-        return rows.group_by(keys).agg(nw.len().alias("n"), *sums).collect()
+        rows, sums = self.frame, [nw.len().alias("n")]
+        shifts = {name: overview.shifts(name) for name in self.summed}
+        for name in self.summed:
+            rows = rows.with_columns((nw.col(name) * overview.scale).alias(name))
+        if self.weighted:
+            rows = rows.with_columns(square=nw.col("weight") * nw.col("weight"))
+            shifts["square"] = overview.shifts("weight", power=2)
+            sums.append(nw.col("counted").sum())
+        for name, grids in shifts.items():
+            for i, shift in enumerate(grids):
+                part = f"{name}_{i}"
+                rows = rows.with_columns(((nw.col(name) + shift) - shift).alias(part))
+                rows = rows.with_columns((nw.col(name) - nw.col(part)).alias(name))
+                sums.append(nw.col(part).sum())
+        return rows.group_by(keys).agg(*sums).collect()
+
+    @property
+    def summed(self) -> list[str]:
+        """The columns of numbers that counts don't give."""
+        return ["weight"] * self.weighted + ["positive"] * self.has_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,15 +235,27 @@ class Overview:
         """All rows."""
         return int(_numbers(self.lines["n"]).sum())
 
-    def weight_shift(self, power: int) -> float:
-        """What puts weights, or their squares, on their grid."""
-        return grid_shift(self.n_rows, float(_numbers(self.lines["weight_max"]).max()) ** power)
+    @cached_property
+    def scale(self) -> float:
+        """The power of two that `check_weights` would scale the weights by."""
+        return modest_scale(self._extremes("weight")[1]) if self.rows.weighted else 1.0
 
-    @property
-    def positive_shift(self) -> float:
-        """What puts w·p on its grid: of those decided 1, where the others are left out later."""
-        largest = self.decided(self.lines) * _numbers(self.lines["positive_max"])
-        return grid_shift(self.n_rows, float(largest.max()))
+    def shifts(self, name: str, power: int = 1) -> list[float]:
+        """List what puts the parts of a column, or of its squares, on their grids."""
+        least, largest = (self.scale * end for end in self._extremes(name))
+        return grid_shifts(self.n_rows, largest**power, least**power)
+
+    def _extremes(self, name: str) -> tuple[float, float]:
+        """The least positive and the largest value; 0 where none is.
+
+        Of w·p, those decided 1: the others are left out later.
+        """
+        least, largest = (_numbers(self.lines[f"{name}_{end}"]) for end in ("least", "max"))
+        if name == "positive":
+            chosen = self.decided(self.lines) > 0
+            least, largest = least[chosen], largest[chosen]
+        some = least[least > 0]
+        return float(np.min(some, initial=np.inf)), float(np.max(largest, initial=0.0))
 
     @property
     def is_count(self) -> bool:
@@ -263,7 +289,10 @@ def _weighed(name: str, dtype: Any) -> dict[str, nw.Expr]:
 
 def _check_weights(lines: "nw.DataFrame[Any]") -> None:
     """The least and the greatest weight have every fault that a weight can have."""
-    extremes = np.concatenate([_numbers(lines["weight_min"]), _numbers(lines["weight_max"])])
+    ends = ("weight_min", "weight_least", "weight_max")
+    extremes = np.concatenate([_numbers(lines[end]) for end in ends])
+    no_positive = np.isnan(_numbers(lines["weight_least"]))
+    extremes[len(lines) : 2 * len(lines)][no_positive] = 0.0
     if _numbers(lines["weight_missing"]).any():
         extremes[0] = np.nan
     check_weights(extremes, len(extremes))
@@ -286,3 +315,9 @@ def _missing(name: str, dtype: Any) -> nw.Expr:
 def _numbers(values: "nw.Series[Any]") -> Array:
     numbers: Array = values.cast(nw.Float64).to_numpy()
     return numbers
+
+
+def _parts(lines: "nw.DataFrame[Any]", name: str) -> Array:
+    """Collect the sums of a column's parts, one part a row; of zeros there is none."""
+    parts = [_numbers(lines[part]) for part in lines.columns if part.startswith(f"{name}_")]
+    return np.array(parts or [np.zeros(len(lines))])

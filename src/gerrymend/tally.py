@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array, total, total_by_cell
+from gerrymend._sums import Array, add_parts, total, total_by_cell
 from gerrymend.measured import EventCells, Subgroup
 from gerrymend.notions import FairnessNotion
 from gerrymend.protected import Cells, Column
@@ -106,14 +106,15 @@ class Tally:
     ) -> "Tally":
         """Add up lines that each stand for many rows of one cell and label.
 
-        `weight` and `positive` are sums of values that `exactly_summable` made, or whole numbers:
-        adding makes no error, and gives what the rows would have.
+        `weight`, `positive` and `squared_weight` are whole numbers, or sums of what `exact_parts`
+        made, one part a row: adding makes no error, and gives what the rows would have.
         """
         m = len(cells)
         key = cells.index + m * y
 
         def by_label(values: NDArray[Any]) -> Array:
-            return np.bincount(key, values, 2 * m).astype(np.float64).reshape(2, m)
+            sums = [np.bincount(key, part, 2 * m) for part in np.atleast_2d(values)]
+            return (np.zeros(2 * m) + add_parts(sums)).reshape(2, m)
 
         rows = by_label(n_rows).astype(np.intp)
         squares = None if squared_weight is None else by_label(squared_weight)

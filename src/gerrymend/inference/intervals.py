@@ -281,7 +281,8 @@ def _rate(sums: Array, level: float) -> tuple[Array, Array, Array]:
     mass, squares, outcomes = sums
     there = mass > 0
     rate = np.clip(np.divide(outcomes, mass, out=np.zeros_like(mass), where=there), 0.0, 1.0)
-    size = np.divide(mass**2, squares, out=np.zeros_like(mass), where=there)
+    # Squares of very small weights are 0 beside the largest: of so little, nothing is known.
+    size = np.divide(mass**2, squares, out=np.zeros_like(mass), where=there & (squares > 0))
     return rate, *rate_interval(rate, size, level)
 
 

@@ -136,6 +136,22 @@ class SubgroupClass(BaseEstimator, ABC):
         return {"name": type(self).__name__, "parameters": self.get_params(deep=False)}
 
 
+def check_cells(n_cells: int, *by_cell: NDArray[Any]) -> None:
+    """Check that arrays have one value for each cell: compiled loops don't look where they write.
+
+    >>> check_cells(3, np.zeros(2))
+    Traceback (most recent call last):
+        ...
+    ValueError: The class is bound to 3 cells, and was given values of 2; they must be the same.
+    """
+    for values in by_cell:
+        if values.shape[-1] != n_cells:
+            raise ValueError(
+                f"The class is bound to {n_cells} cells, and was given values of "
+                f"{values.shape[-1]}; they must be the same."
+            )
+
+
 class RuleSequence(Sequence[Rule]):
     """The rules of many keys, made when they are asked for."""
 

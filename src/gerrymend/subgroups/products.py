@@ -23,12 +23,15 @@ from gerrymend.subgroups._product_kernel import (
     start_search,
 )
 from gerrymend.subgroups.axes import Axis, Scale
-from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource, check_cells
 from gerrymend.subgroups.rules import Conjunction
 from gerrymend.subgroups.tables import Table, Tables
 
 # Table entries to visit in one call: short enough for a deadline, and for Ctrl-C, to be noticed.
 _STRETCH = 20_000_000
+
+# More than any sum of whole numbers, or of rows.
+_MOST = 2**62
 
 _KINDS = {"category": CATEGORY, "interval": INTERVAL, "half_line": HALF_LINE, "set": SET}
 
@@ -134,7 +137,7 @@ class _Hunt:
         self, tables: Tables, w: Whole, kinds: Sequence[int], sizes: Sequence[int]
     ) -> None:
         self._tables, self._kinds, self._sizes = tables, kinds, sizes
-        self._values, self._limits = [w], (0, 2**62)
+        self._values, self._limits = [w], (0, _MOST)
         self.known = _Known()
         # No set of cells takes more than all that is positive, or all that is negative.
         most = int(max(np.maximum(w, 0).sum(), np.maximum(-w, 0).sum()))
@@ -146,7 +149,7 @@ class _Hunt:
         self._limits = (smallest, int(rows.sum()) - smallest)
         self.known.to_exceed = -1
 
-    def run(self, at_most: int = 2**62, seconds: float = math.inf) -> None:
+    def run(self, at_most: int = _MOST, seconds: float = math.inf) -> None:
         """Until nothing is left, or something exceeds `at_most`, or time is up."""
         deadline = time.monotonic() + seconds
         for search in self._stretches():
@@ -218,13 +221,17 @@ class ProductSearch(BoundClass):
     ) -> Bracket:
         """Search until nothing is left that could be worse, or time is up."""
         hunt, unit = self._hunt(residual), as_whole(residual)[1]
-        if at_most is None:
-            hunt.run(seconds=seconds)
-        else:  # what is below needs no search
-            hunt.known.to_exceed = max(0, math.floor(at_most / unit))
+        deadline = time.monotonic() + seconds
+        if at_most is not None:  # what is below needs no search
+            hunt.known.to_exceed = min(_MOST, max(0, math.floor(at_most / unit)))
             hunt.run(hunt.known.to_exceed, seconds)
         found = self._found(residual, hunt.known)
         value = abs(float(found.values[0]))
+        if at_most is None or (hunt.known.sign and value <= at_most):
+            # Nothing is to be exceeded; or something was in whole units, by their rounding alone.
+            hunt.run(seconds=deadline - time.monotonic())
+            found = self._found(residual, hunt.known)
+            value = abs(float(found.values[0]))
         searched = value if at_most is None or value > at_most else max(at_most, 0.0)
         fewest_left = min(map(len, hunt.left), default=0)
         partial = [(self._words(k), searched) for k in range(1, fewest_left)]
@@ -233,12 +240,14 @@ class ProductSearch(BoundClass):
 
     def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
         """The worst of the products with enough rows in and out."""
+        check_cells(len(self._ranks[0]), rows)
         hunt = self._hunt(residual)
         hunt.only_of_size(rows, smallest)
         hunt.run()
         return self._found(residual, hunt.known) if hunt.known.sign else None
 
     def _hunt(self, residual: Array) -> _Hunt:
+        check_cells(len(self._ranks[0]), residual)
         return _Hunt(self._tables, as_whole(residual)[0], self._kinds, self._sizes)
 
     def _found(self, residual: Array, known: _Known) -> Found:

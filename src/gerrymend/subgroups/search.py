@@ -17,7 +17,7 @@ from gerrymend._by_thread import heard_warnings
 from gerrymend._projection import TIE, WeightedColumns, moments, only
 from gerrymend._sums import Array
 from gerrymend.protected import Column
-from gerrymend.subgroups.base import Bracket, Found, RuleSource
+from gerrymend.subgroups.base import Bracket, Found, RuleSource, check_cells
 from gerrymend.subgroups.circles import ascend
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 from gerrymend.subgroups.regression import LinearSearch, RegressionSearch
@@ -121,6 +121,7 @@ class GreatCircleSearch(LinearSearch):
         Of the two sides of a threshold it names the one whose rate is too high, and between
         subgroups that are equally bad the one of fewer distinct rows, or whose first comes first.
         """
+        check_cells(len(self._z), residual, rows)
         size, starts = len(self._zt), self._starts(residual)
         best, best_value, size_and_first = np.zeros(size), 0.0 if smallest == 0 else -1.0, (0, 0)
         for i in range(len(starts) + self._restarts if starts else 0):

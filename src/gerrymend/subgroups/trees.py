@@ -13,7 +13,14 @@ from gerrymend._sums import Array, Whole, as_whole
 from gerrymend._validation import check_whole
 from gerrymend.protected import Column
 from gerrymend.subgroups.axes import Axis, Scale, axes_of, cuts_in_words
-from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource, SubgroupClass
+from gerrymend.subgroups.base import (
+    BoundClass,
+    Bracket,
+    Found,
+    RuleSource,
+    SubgroupClass,
+    check_cells,
+)
 from gerrymend.subgroups.conjunctions import check_bins
 from gerrymend.subgroups.tree_rule import Node, Split, TreeRule
 
@@ -164,6 +171,7 @@ class _Growth:
         self._axes, self._smallest = axes, smallest
         self._w = as_whole(residual)[0]
         self._rows = np.ones(len(residual), np.int64) if rows is None else rows.astype(np.int64)
+        check_cells(len(axes[0].rank), self._w, self._rows)
         self._deadline = time.monotonic() + seconds
         self.cut_short = False
 
