@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import polars as pl
 import rich.console
@@ -62,7 +61,7 @@ def _refusal(said: str, handled: list[BaseException]) -> list[str]:
                                 ".skops", "NAMES", "target", "Usage"))  # fmt: skip
     wrong = [] if named else ["names no option"]
     for error in handled[-1:]:
-        if not isinstance(error, click.ClickException):
+        if not any(kind.__name__ == "ClickException" for kind in type(error).__mro__):
             wrong += [one for one in fault(error, [""]) if "can't be read" not in said]
     return wrong
 
