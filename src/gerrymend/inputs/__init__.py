@@ -1,0 +1,1 @@
+"""What users pass, read and checked once: numbers, categories, labels, arrays."""
