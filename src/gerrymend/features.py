@@ -1,8 +1,10 @@
 """Reading X: an array of numbers, or a frame as it is, for estimators that can take one."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace
 from sklearn.pipeline import Pipeline
@@ -62,6 +64,7 @@ class FeatureReader:
         if is_lazy(X):
             raise TypeError("X is a lazy frame; collect it first: X.collect().")
         check_dispatch(X, "X")
+        _check_values(X, frame)
         try:
             return validate_data(
                 model,
@@ -70,10 +73,8 @@ class FeatureReader:
                 dtype=_types_of(X),
                 ensure_all_finite="allow-nan" if self.allow_nan else True,
             )
-        except ValueError as error:
-            if remedy := _remedy(str(error)):
-                raise ValueError(f"{error}\n{remedy}") from error
-            raise
+        except (TypeError, ValueError) as error:
+            raise _in_words(error) from error
 
 
 def _types_of(X: Any) -> Any:
@@ -84,14 +85,43 @@ def _types_of(X: Any) -> Any:
     return [xp.float64, xp.float32]
 
 
-def _remedy(message: str) -> str:
-    """What to do about values of X that scikit-learn refuses."""
-    if "could not convert" in message:
-        return (
-            "X has values that are no numbers. Encode them, for example with estimator="
-            "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the "
-            "frame as it is."
+_NO_NUMBERS = (
+    "X has values that are no numbers. Encode them, for example with estimator="
+    "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the frame as "
+    "it is."
+)
+
+
+def _check_values(X: Any, frame: "nw.DataFrame[Any] | None") -> None:
+    """Refuse what NumPy would turn into numbers without a word: masks, moments, text."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        raise ValueError(
+            f"X has {int(np.ma.getmaskarray(X).sum())} masked values; fill them in, with "
+            "X.filled(...), or drop these rows."
         )
+    if frame is not None:
+        types = {str(name): dtype for name, dtype in frame.schema.items() if dtype.is_temporal()}
+        found = [f"column {name!r} of type {dtype}" for name, dtype in types.items()]
+    else:
+        dtype = getattr(X, "dtype", None)
+        found = [str(dtype)] if isinstance(dtype, np.dtype) and dtype.kind in "mMSU" else []
+    if found:
+        raise TypeError(
+            f"X can't be read as numbers: it has {', '.join(found)}. Convert it to numbers "
+            "yourself: text with a numeric meaning by .astype(float), a date to days since "
+            "another, say."
+        )
+
+
+def _in_words(error: TypeError | ValueError) -> Exception:
+    """Return an error that names X, with what to do about it where scikit-learn doesn't say so."""
+    message = str(error)
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    if "could not convert" in message:
+        return kind(f"X can't be read as numbers: {message}\n{_NO_NUMBERS}")
     if "contains infinity" in message:
-        return "Replace infinite values of X by a finite number, or drop these rows."
-    return ""
+        remedy = "Replace infinite values of X by a finite number, or drop these rows."
+        return kind(f"{message}\n{remedy}")
+    if re.search(r"\bX\b", message):
+        return error
+    return kind(f"X can't be read as a table of numbers: {message}")
