@@ -89,7 +89,8 @@ def groups_case(rng: np.random.Generator) -> Case:
     condition = pick(rng, (
         values[0], [values[0]], values[0], (nan, nan), (nan, 1), (0, nan), (1, 0), (0, 1),
         (0, 1, 2), (None, 1), (None, None), ("a", "b"), (-np.inf, np.inf), [], (), [[1]], {},
-        {"a": 1}, nan, None, [None], [nan], np.array([0]), np.array([]), (2**70, 2**71), *ODD_VALUES,
+        {"a": 1}, nan, None, [None], [nan], np.array([0]), np.array([]), (2**70, 2**71),
+        *ODD_VALUES,
     ))  # fmt: skip
     groups = pick(rng, (
         {"mine": {column: condition}}, {"mine": {column: condition}}, {"mine": {}}, {},

@@ -103,7 +103,7 @@ def make_sample(rng: np.random.Generator, *, tame: bool = False) -> Sample:
         attributes,
         [positive if one else negative for one in y],
         [positive if one else negative for one in decided],
-        rng.random(n).round(3).tolist(),
+        (rng.integers(0, 65, n) / 64).tolist(),
         rng.integers(1, 5, n).astype(float).tolist(),
         np.column_stack([rng.standard_normal((n, 2)), y + rng.standard_normal(n)]).tolist(),
     )
