@@ -1,5 +1,6 @@
 """Cases of the command line: files and options, valid and hostile."""
 
+import contextlib
 import csv
 import functools
 import importlib
@@ -38,8 +39,15 @@ def application() -> typer.Typer:
 
 
 def run_command(arguments: list[str]) -> Any:
-    """Run a command in this process; returns its exit code, and asserts that it helps."""
-    with told_errors(rich.console.Console) as handled:
+    """Run a command in this process; returns its exit code, and asserts that it helps.
+
+    It runs in a folder of its own: an odd word may be the name of a file to write.
+    """
+    with (
+        tempfile.TemporaryDirectory() as here,
+        contextlib.chdir(here),
+        told_errors(rich.console.Console) as handled,
+    ):
         done = CliRunner(env={"COLUMNS": "80"}).invoke(application(), arguments)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
