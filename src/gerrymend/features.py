@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace
 from sklearn.pipeline import Pipeline
@@ -64,7 +63,6 @@ class FeatureReader:
         if is_lazy(X):
             raise TypeError("X is a lazy frame; collect it first: X.collect().")
         check_dispatch(X, "X")
-        _check_values(X, frame)
         try:
             return validate_data(
                 model,
@@ -90,27 +88,6 @@ _NO_NUMBERS = (
     "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the frame as "
     "it is."
 )
-
-
-def _check_values(X: Any, frame: "nw.DataFrame[Any] | None") -> None:
-    """Refuse what NumPy would turn into numbers without a word: masks, moments, text."""
-    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
-        raise ValueError(
-            f"X has {int(np.ma.getmaskarray(X).sum())} masked values; fill them in, with "
-            "X.filled(...), or drop these rows."
-        )
-    if frame is not None:
-        types = {str(name): dtype for name, dtype in frame.schema.items() if dtype.is_temporal()}
-        found = [f"column {name!r} of type {dtype}" for name, dtype in types.items()]
-    else:
-        dtype = getattr(X, "dtype", None)
-        found = [str(dtype)] if isinstance(dtype, np.dtype) and dtype.kind in "mMSU" else []
-    if found:
-        raise TypeError(
-            f"X can't be read as numbers: it has {', '.join(found)}. Convert it to numbers "
-            "yourself: text with a numeric meaning by .astype(float), a date to days since "
-            "another, say."
-        )
 
 
 def _in_words(error: TypeError | ValueError) -> Exception:
