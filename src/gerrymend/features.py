@@ -72,7 +72,10 @@ class FeatureReader:
                 ensure_all_finite="allow-nan" if self.allow_nan else True,
             )
         except (TypeError, ValueError) as error:
-            raise _in_words(error) from error
+            if words := _in_words(str(error)):
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(words) from error
+            raise
 
 
 def _types_of(X: Any) -> Any:
@@ -83,6 +86,7 @@ def _types_of(X: Any) -> Any:
     return [xp.float64, xp.float32]
 
 
+_NAMES_X = re.compile(r"\bX\b")
 _NO_NUMBERS = (
     "X has values that are no numbers. Encode them, for example with estimator="
     "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the frame as "
@@ -90,15 +94,10 @@ _NO_NUMBERS = (
 )
 
 
-def _in_words(error: TypeError | ValueError) -> Exception:
-    """Return an error that names X, with what to do about it where scikit-learn doesn't say so."""
-    message = str(error)
-    kind = TypeError if isinstance(error, TypeError) else ValueError
+def _in_words(message: str) -> str:
+    """Return a message that names X and says what to do; nothing where scikit-learn's does so."""
     if "could not convert" in message:
-        return kind(f"X can't be read as numbers: {message}\n{_NO_NUMBERS}")
+        return f"X can't be read as numbers: {message}\n{_NO_NUMBERS}"
     if "contains infinity" in message:
-        remedy = "Replace infinite values of X by a finite number, or drop these rows."
-        return kind(f"{message}\n{remedy}")
-    if re.search(r"\bX\b", message):
-        return error
-    return kind(f"X can't be read as a table of numbers: {message}")
+        return f"{message}\nReplace infinite values of X by a finite number, or drop these rows."
+    return "" if _NAMES_X.search(message) else f"X can't be read as a table of numbers: {message}"
