@@ -40,6 +40,6 @@ def test_what_is_no_table_of_numbers_is_refused_by_name(fitted, change, kind, wo
 
 def test_words_of_scikit_learn_that_name_X_are_left_as_they_are(fitted):
     clf, X = fitted
-    with pytest.raises(ValueError, match="^X has 1 features, but") as caught:
+    with pytest.raises(ValueError, match=r"^X has 1 features, but") as caught:
         clf.mixture_.predict(X[:, :1])
     assert caught.value.__cause__ is None
