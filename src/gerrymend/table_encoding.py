@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 # A text column is taken for an identifier where its values are more than this part of the rows.
 _MOST_DISTINCT = 0.5
 _FEW_ROWS = 20
+# Scaling adds up squares, of as many rows as there may be.
+_LARGEST = 1e140
 _TEXT, _NUMBERS = "text", "numbers"
 
 
@@ -89,11 +91,21 @@ def plain(frame: "pl.DataFrame") -> "pl.DataFrame":
     )
 
 
+def _largest(values: "pl.Series") -> float:
+    """Return the largest absolute value of a column; 0 where none is there."""
+    import polars as pl
+
+    present = values.cast(pl.Float64).fill_nan(None).abs().max()
+    return float(present) if isinstance(present, int | float) else 0.0
+
+
 def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
-    """No missing value, unless they are imputed, and no infinite one."""
+    """Check that none is missing, unless they are imputed, and that all numbers can be scaled."""
     for name in frame.columns:
         values = frame[name]
         n_missing = values.null_count()
+        if values.dtype.is_float():
+            n_missing += int(values.is_nan().sum())
         if n_missing and not impute:
             raise ValueError(
                 f"Column {name!r} of {file} has {n_missing:,} missing values of {len(values):,}. "
@@ -102,6 +114,11 @@ def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
         if values.dtype.is_float() and values.is_infinite().any():
             raise ValueError(
                 f"Column {name!r} of {file} has infinite values; replace them by a finite number."
+            )
+        if values.dtype.is_numeric() and (largest := _largest(values)) > _LARGEST:
+            raise ValueError(
+                f"Column {name!r} of {file} has a value of {largest:g}, which is too large to be "
+                "scaled. Correct it, use another unit, or --drop the column."
             )
 
 
