@@ -91,16 +91,8 @@ def plain(frame: "pl.DataFrame") -> "pl.DataFrame":
     )
 
 
-def _largest(values: "pl.Series") -> float:
-    """Return the largest absolute value of a column; 0 where none is there."""
-    import polars as pl
-
-    present = values.cast(pl.Float64).fill_nan(None).abs().max()
-    return float(present) if isinstance(present, int | float) else 0.0
-
-
 def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
-    """Check that none is missing, unless they are imputed, and that all numbers can be scaled."""
+    """No missing value, unless they are imputed, and no infinite one."""
     for name in frame.columns:
         values = frame[name]
         n_missing = values.null_count()
@@ -114,11 +106,6 @@ def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
         if values.dtype.is_float() and values.is_infinite().any():
             raise ValueError(
                 f"Column {name!r} of {file} has infinite values; replace them by a finite number."
-            )
-        if values.dtype.is_numeric() and (largest := _largest(values)) > _LARGEST:
-            raise ValueError(
-                f"Column {name!r} of {file} has a value of {largest:g}, which is too large to be "
-                "scaled. Correct it, use another unit, or --drop the column."
             )
 
 
@@ -190,3 +177,18 @@ def names_of(columns: Sequence[str], most: int = 6) -> str:
     """A few names, and how many more there are."""
     more = len(columns) - most
     return ", ".join(columns[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def check_scale(frame: "pl.DataFrame", file: Any) -> None:
+    """Check that numbers are not too large to be scaled."""
+    import polars as pl
+
+    for name in frame.columns:
+        if not frame.schema[name].is_numeric():
+            continue
+        largest = frame[name].cast(pl.Float64).fill_nan(None).abs().max()
+        if isinstance(largest, float) and largest > _LARGEST:
+            raise ValueError(
+                f"Column {name!r} of {file} has a value of {largest:g}, which is too large to be "
+                "scaled. Correct it, use another unit, or --drop the column."
+            )
