@@ -10,6 +10,11 @@ def table(value):
     return pl.DataFrame({"age": [20.0, value, 40.0], "race": ["blue", "green", "blue"]})
 
 
+def check_both(frame):
+    check_values(frame, "rows.csv", impute=False)
+    check_scale(frame, "rows.csv")
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [
@@ -20,9 +25,9 @@ def table(value):
     ],
 )
 def test_numbers_that_can_not_be_scaled_are_refused(value, words):
+    frame = table(value)
     with pytest.raises(ValueError, match=words):
-        check_values(table(value), "rows.csv", impute=False)
-        check_scale(table(value), "rows.csv")
+        check_both(frame)
 
 
 def test_what_is_missing_is_imputed_where_that_was_asked_for():
