@@ -393,3 +393,11 @@ def test_labels_of_the_second_sample_agree(data):
 def test_only_the_games_classifiers_have_a_frontier(data):
     with pytest.raises(TypeError, match="estimator must be a SubgroupParityClassifier or a Marg"):
         frontier_of(data, LogisticRegression())
+
+
+@pytest.mark.parametrize("strange", [b"1", 0.5, "print"])
+def test_on_point_is_a_function(toy, strange):
+    X, y, protected = toy
+    with pytest.raises(TypeError, match="on_point must be a function"):
+        pareto_frontier(SubgroupParityClassifier(), X, y, sensitive_features=protected,
+                        on_point=strange)  # fmt: skip

@@ -367,3 +367,15 @@ def test_bad_questions_are_named_with_a_remedy(options, message):
     }  # fmt: skip
     with pytest.raises((TypeError, ValueError), match=message):
         model.derandomize(**good | options)
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [{"training": 3}, {"training": "linear"}, {"training": [1]}, {"feature_names": 1.5},
+     {"feature_names": "a"}, {"feature_names": [1]}, {"feature_names": np.array("a")}],
+)  # fmt: skip
+def test_parts_that_are_none_are_refused_by_name(strange):
+    mixture = Mixture.of_linear(np.array([[1.0]]), np.array([0.0]))
+    (name,) = strange
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must be"):
+        MixtureClassifier(mixture, classes=[0, 1], n_features=1, **strange)

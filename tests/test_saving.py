@@ -449,3 +449,16 @@ def test_without_skops_it_says_what_to_install(tmp_path):
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'gerrymend[save]'" in run.stderr
+
+
+@pytest.mark.parametrize("strange", [None, 1, 0.5, ["a"]])
+def test_what_is_no_type_can_not_be_trusted(tmp_path, strange):
+    with pytest.raises(TypeError, match="trusted must be types or their names"):
+        load_model(tmp_path / "model.skops", trusted=[strange])
+
+
+def test_names_that_no_file_can_have_are_refused(toy, tmp_path):
+    path = f"{tmp_path}/\ud800.skops"
+    for call in (lambda: save_model(fitted(toy, max_iter=1), path), lambda: load_model(path)):
+        with pytest.raises(ValueError, match=r"path=.*no file's name can have"):
+            call()

@@ -17,6 +17,7 @@ from gerrymend.cli_fit import File, Missing, Separator
 from gerrymend.cli_parts import Output, check_target, guarded, notes, option, progress
 from gerrymend.table_encoding import (
     check_kinds,
+    check_scale,
     check_values,
     imputes,
     note_unseen,
@@ -142,6 +143,7 @@ def _features(model: Any, model_file: Path, file: Path, reading: dict[str, Any])
         raise ValueError(f"FILE {file} has a header and no rows; there is nothing to predict.")
     check_kinds(kinds, frame, file)
     check_values(frame, file, impute=encoder is None or imputes(encoder))
+    check_scale(frame, file)
     if encoder is not None:
         note_unseen(encoder, frame, str(file))
     return frame

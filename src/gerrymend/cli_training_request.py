@@ -22,6 +22,7 @@ from gerrymend.rows import Rows
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 from gerrymend.table_encoding import (
     check_not_identifiers,
+    check_scale,
     check_values,
     encoded,
     make_encoder,
@@ -148,6 +149,7 @@ class TrainingRequest:
             raise unreadable(self.file, error) from None
         used = plain(table.select(features))
         check_values(used, self.file, impute=self.impute)
+        check_scale(used, self.file)
         check_not_identifiers(used)
         label = table[self.label]
         if isinstance(label.dtype, pl.Categorical | pl.Enum):

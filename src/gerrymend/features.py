@@ -1,5 +1,6 @@
 """Reading X: an array of numbers, or a frame as it is, for estimators that can take one."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -72,9 +73,10 @@ class FeatureReader:
                 dtype=_types_of(X),
                 ensure_all_finite="allow-nan" if self.allow_nan else True,
             )
-        except ValueError as error:
-            if remedy := _remedy(str(error)):
-                raise ValueError(f"{error}\n{remedy}") from error
+        except (TypeError, ValueError) as error:
+            if words := _in_words(str(error)):
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(words) from error
             raise
 
 
@@ -86,14 +88,18 @@ def _types_of(X: Any) -> Any:
     return [xp.float64, xp.float32]
 
 
-def _remedy(message: str) -> str:
-    """What to do about values of X that scikit-learn refuses."""
+_NAMES_X = re.compile(r"\bX\b")
+_NO_NUMBERS = (
+    "X has values that are no numbers. Encode them, for example with estimator="
+    "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the frame as "
+    "it is."
+)
+
+
+def _in_words(message: str) -> str:
+    """Return a message that names X and says what to do; nothing where scikit-learn's does so."""
     if "could not convert" in message:
-        return (
-            "X has values that are no numbers. Encode them, for example with estimator="
-            "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the "
-            "frame as it is."
-        )
+        return f"X can't be read as numbers: {message}\n{_NO_NUMBERS}"
     if "contains infinity" in message:
-        return "Replace infinite values of X by a finite number, or drop these rows."
-    return ""
+        return f"{message}\nReplace infinite values of X by a finite number, or drop these rows."
+    return "" if _NAMES_X.search(message) else f"X can't be read as a table of numbers: {message}"

@@ -130,6 +130,11 @@ def pareto_frontier(
     0.02
     """
     n_jobs = check_jobs(n_jobs)
+    if on_point is not None and not callable(on_point):
+        raise TypeError(
+            "on_point must be a function, called as on_point(point, of), or None; got "
+            f"{on_point!r}."
+        )
     seed = one_seed(estimator, random_state)
     settings = every_setting(estimator, notions, estimators, seed, marginal=marginal)
     how = {

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from gerrymend._validation import check_gamma
 from gerrymend.as_code import Code, UnwritableError
 from gerrymend.classifiers import MarginalParityClassifier
+from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_flag
 from gerrymend.learners import check_estimator_kind
 from gerrymend.notions import FairnessNotion, as_notions
@@ -78,9 +78,8 @@ def one_seed(estimator: Any, random_state: Any) -> int:
             "frontier trains several; set checkpoint=None."
         )
     state = estimator.random_state if random_state is None else random_state
-    if isinstance(state, int | np.integer):
-        return int(state)
-    return int(check_random_state(state).randint(np.iinfo(np.int32).max))
+    seed = draw_seed(state)  # which checks it
+    return int(state) if isinstance(state, int | np.integer) else seed
 
 
 def every_setting(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.externals.array_api_compat import array_namespace, device
-from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, check_random_state
+from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
 from gerrymend._arrays import in_words, is_dask_collection, is_device_array, on_host
 from gerrymend._sums import Array
@@ -20,6 +20,7 @@ from gerrymend._validation import (
 )
 from gerrymend.blocks.dask_predictions import by_partition, sums_over_partitions
 from gerrymend.features import FeatureReader
+from gerrymend.inputs.seeds import draw_seed as draw_seed
 from gerrymend.mixture import LinearPredictors, Mixture, row_draws
 from gerrymend.notions import NotionLike
 
@@ -93,11 +94,12 @@ class MixtureClassifier:
             raise ValueError(f"classes must be two labels; got {self.classes_.tolist()!r}.")
         self.n_features_in_ = check_whole(n_features, "n_features", low=1)
         if feature_names is not None:
-            self.feature_names_in_ = np.asarray(feature_names, dtype=object)
-            check_same_length(n_features=range(n_features), feature_names=self.feature_names_in_)
+            self.feature_names_in_ = _check_names(feature_names, self.n_features_in_)
         self.mixture = _check_mixture(mixture, n_features)
         self.reader = FeatureReader() if reader is None else reader
         self.seed = check_whole(seed, "seed", low=0)
+        if not isinstance(training, Mapping | None):
+            raise TypeError(f"training must be a mapping, or None; got {training!r}.")
         self.training = dict(training or {})
         self.cost = cost
 
@@ -304,9 +306,12 @@ def _from_device(data: Any) -> Any:
     return on_host(data) if is_device_array(data) else data
 
 
-def draw_seed(random_state: Any) -> int:
-    """A seed for `row_draws` from an int, a RandomState or None."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+def _check_names(names: Any, n_features: int) -> NDArray[Any]:
+    listed = list(names) if isinstance(names, list | tuple | np.ndarray) and np.ndim(names) else []
+    if not listed or not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"feature_names must be a list of names, or None; got {names!r}.")
+    check_same_length(n_features=range(n_features), feature_names=listed)
+    return np.array(listed, dtype=object)
 
 
 def _check_mixture(mixture: Any, n_features: int) -> Mixture:

@@ -125,6 +125,8 @@ def load_model(
     """
     if isinstance(trusted, str) or not isinstance(trusted, Sequence):
         raise TypeError(f"trusted must be a list of types or of their names; got {trusted!r}.")
+    if strange := [one for one in trusted if not isinstance(one, str | type)]:
+        raise TypeError(f"trusted must be types or their names, as text; got {strange[0]!r}.")
     skops_io = _skops_io()
     archive = _check_archive(path, _read(path))
     try:
@@ -178,6 +180,12 @@ def _rebuilt(plain: dict[str, Any]) -> MixtureClassifier | Pipeline:
 def _check_path(path: Any) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a path; got {path!r}.")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise ValueError(
+            f"path={path!r} has characters that no file's name can have; choose another."
+        ) from None
     return Path(path).expanduser()
 
 

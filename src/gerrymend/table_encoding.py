@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # A text column is taken for an identifier where its values are more than this part of the rows.
 _MOST_DISTINCT = 0.5
 _FEW_ROWS = 20
+# Scaling adds up squares, of as many rows as there may be.
+_LARGEST = 1e140
 _TEXT, _NUMBERS = "text", "numbers"
 
 
@@ -98,6 +100,8 @@ def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
     for name in frame.columns:
         values = frame[name]
         n_missing = values.null_count()
+        if values.dtype.is_float():
+            n_missing += int(values.is_nan().sum())
         if n_missing and not impute:
             raise ValueError(
                 f"Column {name!r} of {file} has {n_missing:,} missing values of {len(values):,}. "
@@ -177,3 +181,18 @@ def names_of(columns: Sequence[str], most: int = 6) -> str:
     """A few names, and how many more there are."""
     more = len(columns) - most
     return ", ".join(columns[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def check_scale(frame: "pl.DataFrame", file: Any) -> None:
+    """Check that numbers are not too large to be scaled."""
+    import polars as pl
+
+    for name in frame.columns:
+        if not frame.schema[name].is_numeric():
+            continue
+        largest = frame[name].cast(pl.Float64).fill_nan(None).abs().max()
+        if isinstance(largest, float) and largest > _LARGEST:
+            raise ValueError(
+                f"Column {name!r} of {file} has a value of {largest:g}, which is too large to be "
+                "scaled. Correct it, use another unit, or --drop the column."
+            )

@@ -1,5 +1,6 @@
 """Conjunctions against enumeration."""
 
+import json
 import math
 from fractions import Fraction
 
@@ -231,3 +232,13 @@ def test_missing_categories_and_frames():
     report = audit([0, 0, 0, 0, 1] * 12, [0, 0, 0, 1, 1] * 12, sensitive_features=frame,
                    subgroups=Conjunctions(2))  # fmt: skip
     assert str(report.worst) == "race = (missing) and age ≥ 25"
+
+
+def test_parameters_of_numpy_are_plain_in_a_report():
+    report = audit([0, 1] * 20, [1, 0, 1, 1] * 10, sensitive_features={"age": [1, 2, 3, 4] * 10},
+                   subgroups=Conjunctions(np.int8(1), bins=np.int16(3)))  # fmt: skip
+    assert json.loads(report.to_json())["class"]["parameters"] == {
+        "max_depth": 1,
+        "bins": 3,
+        "numeric": "intervals",
+    }

@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from gerrymend._validation import check_number, check_whole
+from gerrymend.inputs.seeds import random_generator, random_source
+
+# Far more rows, columns or values than any machine holds; an array of more can't even be asked for.
+_MOST = 10**12
 
 
 def make_gerrymandered(
@@ -45,9 +49,10 @@ def make_gerrymandered(
     >>> float(toy.score[blue_man & (toy.target == 0)].mean())
     1.0
     """
-    n_rows = check_whole(n_samples, "n_samples", low=8, remedy="The design has 8 cells.")
-    check_number(noise, "noise", low=0.0)
-    rng = check_random_state(random_state)
+    n_rows = _check_size(n_samples, "n_samples", low=8, remedy="The design has 8 cells.")
+    shift = check_number(shift, "shift", low=-np.inf)
+    noise = check_number(noise, "noise", low=0.0)
+    rng = random_source(random_state)
     cell = rng.permutation(n_rows) % 8
     blue, man, y = cell & 1, cell >> 1 & 1, cell >> 2
     score = np.where((y == 0) & (blue == man), shift, y) + noise * rng.standard_normal(n_rows)
@@ -108,12 +113,14 @@ def make_intersectional(
     >>> data.data.shape, list(data.sensitive_features), data.planted_description
     ((1000, 8), ['category_0', 'category_1'], 'category_0 = v0 and category_1 = v0')
     """
-    n_rows = check_whole(n_samples, "n_samples", low=1)
-    sizes = [check_whole(size, "cardinalities", low=2) for size in cardinalities]
+    n_rows = _check_size(n_samples, "n_samples", low=1)
+    sizes = _check_sizes(cardinalities, "cardinalities", low=2)
     if not sizes:
         raise ValueError("cardinalities is empty; at least one categorical attribute is planted.")
-    width = check_whole(n_features, "n_features", low=1)
-    rng = check_random_state(random_state)
+    width = _check_size(n_features, "n_features", low=1)
+    n_numeric = _check_size(n_numeric, "n_numeric", low=0)
+    shift = check_number(shift, "shift", low=-np.inf)
+    rng = random_source(random_state)
 
     features = rng.standard_normal((n_rows, width))
     direction = np.full(width, 1 / np.sqrt(width))
@@ -194,9 +201,9 @@ def make_benchmark(
     >>> [len(set(values.tolist())) for values in data.sensitive_features.values()]
     [4, 3, 50]
     """
-    n_rows = check_whole(n_samples, "n_samples", low=1)
-    sizes = [check_whole(size, "cardinalities", low=1) for size in cardinalities]
-    counts = [check_whole(size, "numeric", low=1) for size in numeric]
+    n_rows = _check_size(n_samples, "n_samples", low=1)
+    sizes = _check_sizes(cardinalities, "cardinalities", low=1)
+    counts = _check_sizes(numeric, "numeric", low=1)
     if not sizes and not counts:
         raise ValueError("cardinalities and numeric are both empty; name at least one attribute.")
     rate, shift = check_number(rate, "rate", low=0.0), check_number(shift, "shift", low=-1.0)
@@ -204,7 +211,7 @@ def make_benchmark(
         raise ValueError(
             f"rate={rate:g} and rate + shift={rate + shift:g} must be probabilities, in [0, 1]."
         )
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
 
     sensitive: dict[str, Any] = {}
     planted, words = np.ones(n_rows, dtype=bool), []
@@ -228,6 +235,24 @@ def make_benchmark(
         planted_description=" and ".join(words),
         DESCR=make_benchmark.__doc__,
     )
+
+
+def _check_size(value: Any, argument: str, *, low: int, most: int = _MOST, remedy: str = "") -> int:
+    """Return a number of rows, columns or values that an array can have."""
+    size = check_whole(value, argument, low=low, remedy=remedy)
+    if size > most:
+        raise ValueError(f"{argument} must be at most {most:,}; got {value!r}.")
+    return size
+
+
+def _check_sizes(values: Any, argument: str, *, low: int) -> list[int]:
+    """Return a number of values for each attribute; they are coded in 32 bits."""
+    if not isinstance(values, list | tuple | range | np.ndarray) or np.ndim(values) != 1:
+        raise TypeError(
+            f"{argument} must be a list with a number of values for each attribute, as (2, 3); got "
+            f"{values!r}."
+        )
+    return [_check_size(value, argument, low=low, most=10**9) for value in values]
 
 
 def _value_names(size: int) -> Any:

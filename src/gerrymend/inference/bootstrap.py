@@ -231,11 +231,12 @@ class _Searches:
             return _Resampled(0.0, 0.0, is_the_same=False)
         seen = self.seen[found.notion]
         on_rows = float(seen.residual[found.members].sum()) / seen.cells.total_weight
-        shared = _shared(seen.cells.mass, found.members, there.members)
         return _Resampled(
             abs(found.value),
             math.copysign(1.0, found.value) * on_rows,
-            found.notion == there.notion and shared > _MOST_SHARED,
+            # Cells of another notion are others: there may be more or fewer rows in its event.
+            found.notion == there.notion
+            and _shared(seen.cells.mass, found.members, there.members) > _MOST_SHARED,
         )
 
     def _worst(self, residuals: list[Array], n: float) -> _Worst:

@@ -74,12 +74,22 @@ def bound(value: float, beside: float | None = None) -> str:
 # Digits beyond this are rounding, of sums and of comparisons.
 _DECIMALS = 12
 
+# Numbers from here on are no unfairness that anyone has, and are shown with an exponent. (So many
+# digits and those decimals fit into a Decimal's 28.)
+_LARGE = 10**9
+
+
+def _rounded(value: float) -> Decimal:
+    return Decimal(value) if value >= _LARGE else round(Decimal(value), _DECIMALS)
+
 
 def _decimal(value: float, rounding: str, beside: float | None) -> str:
     if value <= 10**-_DECIMALS:
         return "0"
-    exact = round(Decimal(value), _DECIMALS)
-    limit = exact if beside is None else round(Decimal(beside), _DECIMALS)
+    exact = _rounded(value)
+    if value >= _LARGE:
+        return f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 3), rounding):.3e}"
+    limit = exact if beside is None else _rounded(beside)
     shown = exact  # where no fewer digits will do
     for decimals in range(max(4, 1 - exact.adjusted()), _DECIMALS):
         shorter = exact.quantize(Decimal(1).scaleb(-decimals), rounding)

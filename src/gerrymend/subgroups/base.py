@@ -133,7 +133,12 @@ class SubgroupClass(BaseEstimator, ABC):
         >>> LinearThresholds(search="grid").to_dict()["name"]
         'LinearThresholds'
         """
-        return {"name": type(self).__name__, "parameters": self.get_params(deep=False)}
+        given = self.get_params(deep=False)
+        plain = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in given.items()
+        }
+        return {"name": type(self).__name__, "parameters": plain}
 
 
 def check_cells(n_cells: int, *by_cell: NDArray[Any]) -> None:

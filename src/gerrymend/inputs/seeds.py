@@ -1,0 +1,47 @@
+"""Sources of random numbers from what users pass as `random_state`."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+_SEED = "None, a whole number from 0"
+
+
+def random_source(random_state: Any, argument: str = "random_state") -> np.random.RandomState:
+    """Return a RandomState, made from a seed where that is what was passed.
+
+    >>> int(random_source(0).randint(100))
+    44
+    """
+    try:
+        source: np.random.RandomState = check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{argument} must be {_SEED} to 2**32 - 1, or a numpy.random.RandomState; got "
+            f"{random_state!r}."
+        ) from None
+    return source
+
+
+def random_generator(random_state: Any, argument: str = "random_state") -> np.random.Generator:
+    """Return a Generator, made from a seed where that is what was passed.
+
+    >>> int(random_generator(0).integers(100))
+    85
+    """
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{argument} must be {_SEED}, or a numpy.random.Generator; got {random_state!r}."
+        ) from None
+
+
+def draw_seed(random_state: Any, argument: str = "random_state") -> int:
+    """Return a seed that is drawn from `random_state`, and repeated by it where it is a number.
+
+    >>> draw_seed(0) == draw_seed(0)
+    True
+    """
+    return int(random_source(random_state, argument).randint(np.iinfo(np.int32).max))
