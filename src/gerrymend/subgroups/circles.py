@@ -8,7 +8,7 @@ thresholds included, in O(m log m).
 """
 
 import numpy as np
-from numba import njit
+from gerrymend._runtime.compiling import njit
 from numpy.typing import NDArray
 
 from gerrymend._projection import TIE

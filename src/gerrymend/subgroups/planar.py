@@ -4,7 +4,7 @@ import math
 import time
 
 import numpy as np
-from numba import njit
+from gerrymend._runtime.compiling import njit
 from numpy.typing import NDArray
 
 from gerrymend._sums import Array
