@@ -1,7 +1,7 @@
 """Compile loops with numba, and say so: whoever comes first waits for seconds.
 
 Compiled code is kept on disk, so it happens once in an environment. The logger
-"gerrymend.compiling" says it, once in a process, when a loop of ours is compiled rather than loaded.
+"gerrymend.compiling" says it, once in a process, when a loop is compiled rather than loaded.
 """
 
 import functools
@@ -9,19 +9,21 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 logger = logging.getLogger("gerrymend.compiling")
 
 MESSAGE = "Compiling the search; it takes some seconds, once in this environment."
 
 
-def njit(**options: Any) -> Callable[[Any], Any]:
+def njit(**options: Any) -> Callable[[Loop], Loop]:
     """Decorate a loop as `numba.njit` does, and have its compilation announced."""
     import numba
 
     _listen()
-    decorator: Callable[[Any], Any] = numba.njit(**options)
+    decorator: Callable[[Loop], Loop] = numba.njit(**options)
     return decorator
 
 
@@ -30,7 +32,7 @@ def _listen() -> None:
     """Hear from numba when it compiles, from now on."""
     from numba.core import event
 
-    class Announcer(event.Listener):  # type: ignore[misc]
+    class Announcer(event.Listener):
         def on_start(self, event: Any) -> None:
             # numba compiles parts of itself as well, and what its other users have.
             module = event.data["dispatcher"].py_func.__module__

@@ -16,6 +16,7 @@ assignment between slices, a sort, a sum) in up to two seconds, which whoever co
 """
 
 import numpy as np
+
 from gerrymend._runtime.compiling import njit
 
 CATEGORY, INTERVAL, HALF_LINE, SET = range(4)

@@ -10,6 +10,7 @@ in four seconds, most of them for the words of an error that can't occur.
 """
 
 import numpy as np
+
 from gerrymend._runtime.compiling import njit
 
 

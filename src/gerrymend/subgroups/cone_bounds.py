@@ -20,9 +20,9 @@ Rows come with those of positive weight first, either part ordered by stratum.
 import math
 
 import numpy as np
-from gerrymend._runtime.compiling import njit
 from numpy.typing import NDArray
 
+from gerrymend._runtime.compiling import njit
 from gerrymend._sums import Array
 
 Starts = NDArray[np.intp]
