@@ -1,7 +1,8 @@
 """Sums that are the same in any order of their terms."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ def grid_shifts(n_values: int, largest: float, smallest: float) -> list[float]:
 
 def total(values: Array) -> float:
     """Sum values, the same for every order of them."""
-    return float(add_parts([part.sum() for part in exact_parts(values)]))
+    return math.fsum(float(part.sum()) for part in exact_parts(values))
 
 
 def total_by_cell(cell: NDArray[np.intp], values: Array, n_cells: int) -> Array:
@@ -86,20 +87,20 @@ def total_by_cell(cell: NDArray[np.intp], values: Array, n_cells: int) -> Array:
 
     The sum of positive values is positive: who has weight has it in every sum.
     """
-    sums = [np.bincount(cell, part, n_cells).astype(np.float64) for part in exact_parts(values)]
-    return np.zeros(n_cells) + add_parts(sums)
+    sums = (np.bincount(cell, part, n_cells) for part in exact_parts(values))
+    return add_parts(sums, n_cells)
 
 
-def add_parts(sums: list[Array]) -> Array:
-    """Add the sums of parts, the smallest first.
+def add_parts(sums: Iterable[NDArray[Any]], n_cells: int) -> Array:
+    """Add the sums of parts by cell, the smallest first.
 
     For values that are not negative no digits cancel: a part is at most half of the one before,
     where it is negative.
     """
-    added = np.float64(0.0)
-    for part in reversed(sums):
+    added: Array = np.zeros(n_cells)
+    for part in reversed(list(sums)):
         added = part + added
-    return added  # type: ignore[return-value]
+    return added
 
 
 def modest_scale(largest: float) -> float:

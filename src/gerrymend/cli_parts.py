@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.text import Text
 
 from gerrymend._files import can_be_written
+from gerrymend._runtime.compiling import compilation_told
 from gerrymend.reporting.page import check_installed
 from gerrymend.reproduction.records import write_text
 
@@ -118,7 +119,12 @@ def progress(console: Console, first: str) -> Iterator[Say]:
             task.total, task.completed = of, done  # update() can't make a known total unknown
             bars.update(task.id, description=words)
 
-        yield say
+        def note(words: str) -> None:
+            if console.is_terminal:
+                bars.console.print(words, markup=False, soft_wrap=True)
+
+        with compilation_told(note):
+            yield say
 
 
 def check_target(target: str | Path | None, name: str, *others: str | Path | None) -> None:

@@ -201,7 +201,7 @@ def prove_each(
 
     With `at_most`, only as far as it takes to say whether a subgroup exceeds it.
     """
-    _compile(type(subgroups))
+    _compile(type(subgroups), tally.columns)
     deadline = time.monotonic() + budget
     examined = []
     for i, notion in enumerate(notions):
@@ -219,20 +219,30 @@ def as_sum(unfairness: float, tally: Tally) -> float:
     return (unfairness + ROUNDING) * tally.total_weight
 
 
-@functools.cache
-def _compile(kind: type[SubgroupClass]) -> None:
+def _compile(kind: type[SubgroupClass], columns: Sequence[Column]) -> None:
     """Prove something small, so that numba compiles (or loads) before the clock starts."""
-    if kind not in (LinearThresholds, Conjunctions, ValueSets, Trees):
-        return
-    grid = np.array(list(itertools.product((0.0, 1.0, 2.0), repeat=3)))
-    columns = (
-        Column("a", grid[:, 0]),
-        Column("b", grid[:, 1]),
-        Column("c", grid[:, 2], ("x", "y", "z")),
+    if kind in (LinearThresholds, Conjunctions, ValueSets, Trees):
+        n_categories = sum(column.is_categorical for column in columns)
+        n_numbers = min(len(columns) - n_categories, 2 if n_categories else 3)
+        _prove_small(kind, n_numbers, min(n_categories, 3 - n_numbers))
+
+
+@functools.cache
+def _prove_small(kind: type[SubgroupClass], n_numbers: int, n_categories: int) -> None:
+    """Prove over so many attributes of each kind: what they need is compiled, and no more.
+
+    Two numbers alone, categories alone and both together have algorithms of their own.
+    """
+    n = n_numbers + n_categories
+    grid = np.array(list(itertools.product((0.0, 1.0, 2.0), repeat=n)))
+    columns = tuple(
+        Column(f"attribute {j}", grid[:, j], None if j < n_numbers else ("x", "y", "z"))
+        for j in range(n)
     )
-    residual = np.where(grid.sum(axis=1) % 2 == 0, 13.0, -14.0)  # a checkerboard: many ties
-    for some in (columns, columns[:2]):  # two numbers have an algorithm of their own
-        kind().bind(some, np.ones(27), np.ones(27)).prove(residual)
+    residual = np.where(grid.sum(axis=1) % 2 == 0, 1.0, -1.0)  # a checkerboard: many ties
+    residual -= residual.mean()
+    weight = np.ones(len(grid))
+    kind().bind(columns, weight, weight).prove(residual)
 
 
 def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:

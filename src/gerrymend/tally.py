@@ -113,8 +113,8 @@ class Tally:
         key = cells.index + m * y
 
         def by_label(values: NDArray[Any]) -> Array:
-            sums = [np.bincount(key, part, 2 * m) for part in np.atleast_2d(values)]
-            return (np.zeros(2 * m) + add_parts(sums)).reshape(2, m)
+            sums = (np.bincount(key, part, 2 * m) for part in np.atleast_2d(values))
+            return add_parts(sums, 2 * m).reshape(2, m)
 
         rows = by_label(n_rows).astype(np.intp)
         squares = None if squared_weight is None else by_label(squared_weight)

@@ -4,7 +4,7 @@ Sums may be added in any order, but products are rounded before they are added, 
 presses must be the same to the last bit where rounds are replayed.
 """
 
-from numba import njit
+from gerrymend._runtime.compiling import njit
 
 
 @njit(cache=True, fastmath={"reassoc"})

@@ -4,7 +4,7 @@ All that is between two matrix products is done in one pass, over a piece that i
 begins at `first`. Loops are over views of it, from 0: only these are compiled to vector code.
 """
 
-from numba import njit
+from gerrymend._runtime.compiling import njit
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})

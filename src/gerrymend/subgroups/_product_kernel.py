@@ -10,10 +10,14 @@ last attribute needs no options: its best is a maximum subarray, or all that is 
 
 All sums are of whole numbers (`_sums.as_whole`), so that bounds kept up to date by adding and
 subtracting are what they would be if summed anew, and equals are equal.
+
+Loops are written out: numba compiles each in a tenth of a second, and what NumPy has in a word (an
+assignment between slices, a sort, a sum) in up to two seconds, which whoever comes first waits for.
 """
 
 import numpy as np
-from numba import njit
+
+from gerrymend._runtime.compiling import njit
 
 CATEGORY, INTERVAL, HALF_LINE, SET = range(4)
 
@@ -103,8 +107,17 @@ def _best_subarray(w, sign):
 
 
 @njit(cache=True)
+def _total(values):
+    total = 0
+    for v in range(len(values)):
+        total += values[v]
+    return total
+
+
+@njit(cache=True)
 def _best_half_line(w, rows, sign, fewest, most):
-    size, total, total_rows = len(w), w.sum(), rows.sum()
+    size = len(w)
+    total, total_rows = _total(w), _total(rows)
     best, low, high = _NONE, 0, 0
     below = below_rows = 0
     for v in range(size - 1):
@@ -129,18 +142,46 @@ def _best_value(w, rows, sign, fewest, most):
 
 
 @njit(cache=True)
+def _decreasing(w, sign):
+    """Places of values from the largest sign·w to the least, equals in order (a merge sort)."""
+    size = len(w)
+    order, merged = np.arange(size), np.empty(size, np.int64)
+    width = 1
+    while width < size:
+        for begin in range(0, size, 2 * width):
+            middle, end = min(begin + width, size), min(begin + 2 * width, size)
+            left, right = begin, middle
+            for i in range(begin, end):
+                from_left = left < middle and (
+                    right == end or sign * w[order[left]] >= sign * w[order[right]]
+                )
+                if from_left:
+                    merged[i] = order[left]
+                    left += 1
+                else:
+                    merged[i] = order[right]
+                    right += 1
+        order, merged = merged, order
+        width *= 2
+    return order
+
+
+@njit(cache=True)
 def _best_set(w, rows, sign, fewest, most):
     """All values of positive sign·w; within limits of size, the best of those led by the largest.
 
     Returned as how many of the values in decreasing order. With limits it is a knapsack, and this
     a lower bound.
     """
-    if len(rows) == 0:
-        positive = sign * w > 0
-        return (sign * w)[positive].sum(), positive.sum(), 0
-    order = np.argsort(-sign * w, kind="mergesort")
     best, taken = _NONE, 0
     value = inside = 0
+    if len(rows) == 0:
+        for v in range(len(w)):
+            if sign * w[v] > 0:
+                value += sign * w[v]
+                inside += 1
+        return value, inside, 0
+    order = _decreasing(w, sign)
     for i in range(len(w)):
         value += sign * w[order[i]]
         inside += rows[order[i]]
@@ -165,10 +206,12 @@ def _best_of_last(kind, w, rows, sign, fewest, most):
 
 @njit(cache=True)
 def _clear(level, start, w, rows, sums):
-    w[start[level] : start[level + 1]] = 0
-    if len(rows):
-        rows[start[level] : start[level + 1]] = 0
-    sums[level] = 0
+    for i in range(start[level], start[level + 1]):
+        w[i] = 0
+        if len(rows):
+            rows[i] = 0
+    for k in range(3):
+        sums[level, k] = 0
 
 
 @njit(cache=True)
@@ -213,7 +256,7 @@ def _try_last(kinds, sizes, start, w, rows, limits, sweeps, steps, best, best_op
 def _enter(level, start, w, rows, sums, left, sweeps, steps):
     """Stand before the first option of an attribute that is not the last."""
     sweeps[level] = steps[level] = 0
-    left[level] = sums[level, :2]
+    left[level, 0], left[level, 1] = sums[level, 0], sums[level, 1]
     _clear(level + 1, start, w, rows, sums)
 
 
@@ -223,9 +266,9 @@ def start_search(start, w, rows, sums, left, sweeps, steps):
     for i in range(start[0], start[1]):
         sums[0, 0] += max(w[i], 0)
         sums[0, 1] += max(-w[i], 0)
-    left[0] = sums[0, :2]
+    left[0, 0], left[0, 1] = sums[0, 0], sums[0, 1]
     if len(start) > 2:
-        _enter(0, start, w, rows, sums, left, sweeps, steps)
+        _enter(np.int64(0), start, w, rows, sums, left, sweeps, steps)
 
 
 @njit(cache=True)
@@ -255,7 +298,8 @@ def continue_search(
             sweeps[level], steps[level] = sweep + 1, 0
             _clear(level + 1, start, w, rows, sums)
             work -= start[level + 2] - start[level + 1]
-            if sweep + 1 == _number_of_sweeps(kind, size) or left[level].max() <= best[0]:
+            is_last = sweep + 1 == _number_of_sweeps(kind, size)
+            if is_last or max(left[level, 0], left[level, 1]) <= best[0]:
                 level -= 1
             continue
         steps[level] += 1
@@ -263,7 +307,8 @@ def continue_search(
         takes_out = kind == SET and not (_option(kind, size, 0, steps[level])[0] >> value) & 1
         _add(begin, end, -1 if takes_out else 1, child, w, rows, sums[level + 1])
         work -= 1 + end - begin
-        if sums[level + 1, :2].max() > best[0] and sums[level + 1, 2] >= limits[0]:
+        most = max(sums[level + 1, 0], sums[level + 1, 1])
+        if most > best[0] and sums[level + 1, 2] >= limits[0]:
             level += 1
             if level < last:
                 _enter(level, start, w, rows, sums, left, sweeps, steps)

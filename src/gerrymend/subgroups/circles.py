@@ -8,10 +8,10 @@ thresholds included, in O(m log m).
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gerrymend._projection import TIE
+from gerrymend._runtime.compiling import njit
 from gerrymend._sums import Array
 
 # Changes this close on a circle are one: rounding must not part tied rows.

@@ -20,9 +20,9 @@ Rows come with those of positive weight first, either part ordered by stratum.
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gerrymend._runtime.compiling import njit
 from gerrymend._sums import Array
 
 Starts = NDArray[np.intp]
@@ -258,7 +258,9 @@ def rows_in_question(
     best = np.zeros(n_strata)
     for s in range(n_strata):
         first, last = positives[s], positives[s + 1]
-        order[first:last] = np.argsort(-high[first:last]) + first
+        ranked = np.argsort(-high[first:last]) + first
+        for i in range(first, last):  # an assignment of a slice takes numba seconds to compile
+            order[i] = ranked[i - first]
         entering = np.zeros(last - first + 1)
         for i in range(negatives[s], negatives[s + 1]):
             entering[_cuts_above(high, order, first, last, low[i]) - first] += weight[i]

@@ -4,9 +4,9 @@ import math
 import time
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gerrymend._runtime.compiling import njit
 from gerrymend._sums import Array
 from gerrymend.subgroups.rules import Members
 

@@ -1,0 +1,1 @@
+"""Signals, workers, threads, files, versions and compilation: nothing of fairness."""
