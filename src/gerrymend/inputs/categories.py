@@ -26,6 +26,8 @@ def plain_type(kind: type) -> type | None:
     """
     if is_interval(kind):
         return str
+    if issubclass(kind, np.timedelta64):  # which NumPy has among its integers
+        return None
     numpy_types = {str: np.str_, bool: np.bool_, int: np.integer, float: np.floating}
     for plain, of_numpy in numpy_types.items():  # bool first: it is an int too
         if issubclass(kind, plain | of_numpy):

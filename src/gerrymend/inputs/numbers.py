@@ -41,7 +41,9 @@ def is_number_type(kind: type) -> bool:
     >>> [is_number_type(kind) for kind in (int, np.float32, Decimal, bool, complex, str)]
     [True, True, True, False, False, False]
     """
-    return issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_)
+    # NumPy has durations among its integers.
+    no_number = bool | np.bool_ | np.timedelta64
+    return issubclass(kind, Real | Decimal) and not issubclass(kind, no_number)
 
 
 def kinds_of(values: Iterable[Any]) -> set[type]:

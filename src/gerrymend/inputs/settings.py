@@ -38,7 +38,8 @@ def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int
     Traceback (most recent call last):
     ValueError: top must be at most 9,007,199,254,740,992 (2⁵³); got 100000000000000000000.
     """
-    if isinstance(value, Integral) and int(value) > LARGEST_WHOLE:
+    is_whole = isinstance(value, Integral) and is_number_type(type(value))
+    if is_whole and int(value) > LARGEST_WHOLE:
         raise ValueError(
             f"{argument} must be at most {LARGEST_WHOLE:,} (2⁵³); got {short(value)}. "
             f"{remedy}".rstrip()
