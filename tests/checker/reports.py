@@ -62,11 +62,11 @@ def _renamed(data: dict[str, Any]) -> dict[str, Any]:
 def _numbers(seed: int) -> dict[str, Any]:
     """Many numbers, over which no proof is quick."""
     rng = np.random.default_rng(seed)
-    n = 120
+    n = 80
     return {
         "y_true": rng.integers(0, 2, n),
         "y_pred": rng.integers(0, 2, n),
-        "sensitive_features": rng.standard_normal((n, 10)).round(2),
+        "sensitive_features": rng.standard_normal((n, 9)).round(2),
     }
 
 
@@ -118,7 +118,7 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
             _only(people, "sex", "age"),
             {"subgroups": LinearThresholds(intercept=False)},
         ),
-        "undecided": (_numbers(4), {"budget": 0.001, "gamma": 0.13, "n_permutations": 9}),
+        "undecided": (_numbers(4), {"budget": 0.2, "gamma": 0.1, "n_permutations": 9}),
         "fair": (
             {**people, "y_pred": 0 * people["y_pred"]},
             {"subgroups": "conjunctions", "min_group_size": 30},
