@@ -401,3 +401,11 @@ def test_on_point_is_a_function(toy, strange):
     with pytest.raises(TypeError, match="on_point must be a function"):
         pareto_frontier(SubgroupParityClassifier(), X, y, sensitive_features=protected,
                         on_point=strange)  # fmt: skip
+
+
+@pytest.mark.parametrize("strange", [np.array(0.1), np.ma.masked, 0.1, "0.1"])
+def test_gammas_are_a_list(toy, strange):
+    X, y, protected = toy
+    with pytest.raises(TypeError, match="gammas must be a list of numbers"):
+        pareto_frontier(SubgroupParityClassifier(), X, y, sensitive_features=protected,
+                        gammas=strange)  # fmt: skip

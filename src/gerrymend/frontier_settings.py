@@ -167,7 +167,8 @@ def audited_class(estimator: ParityClassifier, asked: Any) -> SubgroupClass:
 
 def check_gammas(gammas: Any) -> list[float]:
     """The gammas as a list, each once."""
-    if isinstance(gammas, str) or not isinstance(gammas, Iterable):
+    is_scalar = isinstance(gammas, np.ndarray) and gammas.ndim == 0
+    if isinstance(gammas, str) or is_scalar or not isinstance(gammas, Iterable):
         raise TypeError(f"gammas must be a list of numbers; got {gammas!r}. For one: [{gammas!r}].")
     levels = [check_gamma(gamma) for gamma in gammas]
     if not levels:

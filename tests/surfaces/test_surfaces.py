@@ -458,3 +458,11 @@ def test_a_notion_of_one_s_own(toy):
         for notion in (accuracy, "error_rate")
     )  # fmt: skip
     np.testing.assert_allclose(mine, -theirs, atol=1e-15)
+
+
+@pytest.mark.parametrize("strange", [np.array(3), np.ma.masked, 3, "3", [[3]]])
+def test_rounds_are_a_list(toy, strange):
+    X, y, protected = toy
+    with pytest.raises(TypeError, match="rounds must be a list of whole numbers"):
+        DiscriminationSurface.from_training(SubgroupParityClassifier(), X, y, rounds=strange,
+                                            sensitive_features=protected)  # fmt: skip

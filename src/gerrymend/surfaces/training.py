@@ -134,7 +134,8 @@ def _check_rounds(rounds: Sequence[int] | None, max_iter: int) -> set[int]:
     if rounds is None:
         chosen: NDArray[np.intp] = np.geomspace(1, max_iter, _ABOUT).round().astype(np.intp)
         return set(chosen.tolist())
-    if isinstance(rounds, str) or not isinstance(rounds, Sequence | np.ndarray | range):
+    is_list = isinstance(rounds, Sequence | np.ndarray) and np.ndim(rounds) == 1
+    if isinstance(rounds, str) or not is_list:
         raise TypeError(f"rounds must be a list of whole numbers; got {rounds!r}.")
     at = {check_whole(number, "rounds", low=1) for number in rounds}
     if at and max(at) > max_iter:
