@@ -25,9 +25,9 @@ from gerrymend import (
     audit,
     audit_counts,
     bootstrap,
+    frontier,
     pareto_frontier,
 )
-from gerrymend import frontier
 from gerrymend._by_thread import heard_warnings
 from gerrymend._workers import Common, Workers
 from gerrymend.datasets import make_intersectional
