@@ -78,11 +78,18 @@ def interruptible(function: Callable[P, T]) -> Callable[P, T]:
         try:
             return function(*args, **options)
         except SystemError as error:
-            if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            if _was_pressed(error):
                 raise KeyboardInterrupt from None
             raise
 
     return wrapped
+
+
+def _was_pressed(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C is behind an error: compiled code that calls others wraps it anew."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 @contextmanager
