@@ -3,6 +3,7 @@
 import itertools
 import os
 import signal
+import time
 
 import numpy as np
 import pandas as pd
@@ -222,10 +223,12 @@ def test_blocks_leave_the_workers_after_the_fit(client):
     def held(dask_worker):
         return [key for key in dask_worker.data if "Slot" in str(key)] + [*dask_blocks._SLOTS]
 
-    left = [client.run(held)]
-    while any(left[-1].values()) and len(left) < 50:  # Dask lets go a little later
-        left.append(client.run(held))
-    assert not any(left[-1].values())
+    left = client.run(held)
+    patience = iter(range(1200))  # Dask lets go a little later, on a busy machine much later
+    while any(left.values()) and next(patience, None) is not None:
+        time.sleep(0.05)
+        left = client.run(held)
+    assert not any(left.values())
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
