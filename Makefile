@@ -3,10 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# The demonstration needs a small part of what developers do, and their part is gigabytes.
+DEMO_READY := $(VENV)/.demo-ready
 
 .PHONY: demo test test-slow lint bench example-reports browser clean
 
-demo: $(READY)
+demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
 
 test: $(READY) browser
@@ -39,9 +41,11 @@ clean:
 	rm -rf $(VENV) .venv-* build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Rebuilt when the dependencies change.
-$(READY): pyproject.toml
+# Both are rebuilt when the dependencies change.
+$(READY): EXTRAS := dev
+$(DEMO_READY): EXTRAS := cli,report
+$(READY) $(DEMO_READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gerrymend needs Python 3.11 or newer; set PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	touch $@

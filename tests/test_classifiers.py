@@ -31,11 +31,6 @@ from gerrymend.subgroups import search
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-EXPECTED_FAILURES = {
-    "check_classifiers_train": "it compares predict with the most probable decision; ours is drawn "
-    "with that probability, as cutting it at 0.5 would lose the guarantee"
-}
-
 
 @parametrize_with_checks(
     [
@@ -43,10 +38,7 @@ EXPECTED_FAILURES = {
         SubgroupParityClassifier(LinearRegression(), max_iter=30),
         MarginalParityClassifier(max_iter=30),
         MarginalParityClassifier(LinearRegression(), max_iter=30),
-    ],
-    expected_failed_checks=lambda estimator: (
-        {} if estimator.estimator is None else EXPECTED_FAILURES
-    ),
+    ]
 )
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_conventions(estimator, check):

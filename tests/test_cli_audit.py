@@ -5,7 +5,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -419,6 +418,25 @@ def test_the_example_in_the_help_can_be_pasted(tmp_path):
     assert "400" in out
 
 
+TELLS_WHEN_IT_PROVES = """
+import sys, threading, time
+from gerrymend.cli import main
+
+def tell():
+    names = set()
+    while "prove" not in names:
+        time.sleep(0.001)
+        frame, names = sys._current_frames()[threading.main_thread().ident], set()
+        while frame:
+            names.add(frame.f_code.co_name)
+            frame = frame.f_back
+    print("proving", flush=True)
+
+threading.Thread(target=tell, daemon=True).start()
+main()
+"""
+
+
 def test_an_interrupt_and_a_reader_that_has_gone_change_no_code(tmp_path):
     """Ctrl-C in compiled code is 130, not a verdict; a closed pipe leaves the verdict's code."""
     rng = np.random.default_rng(0)
@@ -428,8 +446,9 @@ def test_an_interrupt_and_a_reader_that_has_gone_change_no_code(tmp_path):
     pl.DataFrame(rows).write_csv(big)
     command = [str(Path(sys.executable).with_name("gerrymend")), "audit", str(big), "--label", "y",
                "--prediction", "d", "--protected", ",".join(f"x{j}" for j in range(8))]  # fmt: skip
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        time.sleep(12)
+    telling = [sys.executable, "-c", TELLS_WHEN_IT_PROVES, *command[1:], "--budget", "300"]
+    with subprocess.Popen(telling, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"proving\n"
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said.decode().strip()) == (130, "Interrupted.")

@@ -1,6 +1,10 @@
 """Sweeps under every backend of joblib: the same numbers, no more threads than cores."""
 
+import os
 import pickle
+import signal
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -21,6 +25,7 @@ from gerrymend import (
     audit,
     audit_counts,
     bootstrap,
+    frontier,
     pareto_frontier,
 )
 from gerrymend._by_thread import heard_warnings
@@ -192,6 +197,80 @@ def test_a_stop_keeps_the_points_that_were_done(data, chosen):
         frontier_of(data, n_jobs=2, on_point=stop_at_the_second)
     assert [point.gamma for point in stopped.value.frontier.points] == [0.0, 0.01]
     assert stopped.value.frontier.n_missing == 4
+
+
+# Presses Ctrl-C as soon as a worker is inside HiGHS, which gives the GIL away and takes it again in
+# a destructor of C++: an interpreter that is ending by then is aborted. It ends no sooner than the
+# worker comes back, so that this is no matter of chance.
+PRESSED_INSIDE_HIGHS = """
+import os, signal, sys, threading, time
+import joblib
+import numpy as np
+from scipy.optimize import linprog
+from gerrymend._workers import Workers
+
+came_back = []
+
+def solve(seed):
+    rng = np.random.default_rng(seed)
+    costs, limits = rng.random((1000, 2000)), np.ones(1000)
+    linprog(-rng.random(2000), A_ub=costs, b_ub=limits)
+    came_back.append(True)
+
+def press():
+    seen = []  # where in HiGHS's wrapper the worker was: inside HiGHS once that changes no more
+    while len(seen) < 100 or len(set(seen[-100:])) > 1:
+        time.sleep(0.001)
+        frames = sys._current_frames().values()
+        seen += [one.f_lasti for one in frames if one.f_code.co_name == "_highs_wrapper"]
+    os.kill(os.getpid(), signal.SIGINT)
+
+class Output:
+    def flush(self):  # the interpreter does this when it has begun to end
+        for _ in range(3000):
+            if sys.is_finalizing() and not came_back:
+                time.sleep(0.01)
+
+sys.stdout = Output()
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=press).start()
+with joblib.parallel_config(backend="threading"), Workers(2) as workers:
+    list(workers(solve, [(0,)]))
+"""
+
+
+def test_ctrl_c_while_threads_are_in_compiled_code_ends_the_process_in_order():
+    command = [sys.executable, "-c", PRESSED_INSIDE_HIGHS]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.stderr.strip().endswith("KeyboardInterrupt")
+    assert run.returncode == -signal.SIGINT
+
+
+def test_no_thread_trains_on_after_ctrl_c(data, monkeypatch):
+    """Both are at it, and would be for long; the first to be there presses Ctrl-C."""
+    train, both_train = frontier._train, threading.Barrier(2)
+    begun, ended = [], []
+
+    def watched(*task):
+        begun.append(threading.get_ident())
+        try:
+            if both_train.wait(60) == 0:
+                os.kill(os.getpid(), signal.SIGINT)
+            return train(*task)
+        finally:
+            ended.append(threading.get_ident())
+
+    monkeypatch.setattr(frontier, "_train", watched)
+    rows = slice(0, 500)
+    protected = {name: values[rows] for name, values in data.sensitive_features.items()}
+    clf = SubgroupParityClassifier(LinearRegression(), max_iter=10**6, tol=None, random_state=0)
+    with joblib.parallel_config(backend="threading"), pytest.raises(KeyboardInterrupt):
+        pareto_frontier(
+            clf, data.data[rows], data.target[rows], sensitive_features=protected, n_jobs=2,
+            gammas=[0.01], notions=["false_positive_rate", "statistical_parity"],
+        )  # fmt: skip
+    assert len(begun) == 2
+    assert sorted(ended) == sorted(begun)
 
 
 def kind_of_features(rows):

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from gerrymend.proving import Proof, prove
     from gerrymend.report import AuditReport
     from gerrymend.saving import ModelFileError, load_model, save_model
-    from gerrymend.solvers import ExponentiatedGradient, FictitiousPlay, NoRegret
+    from gerrymend.solvers import (
+        ExponentiatedGradient,
+        FictitiousPlay,
+        MultiplicativeWeights,
+        NoRegret,
+    )
     from gerrymend.subgroups import (
         Conjunctions,
         ExplicitGroups,
@@ -70,6 +75,7 @@ _HOME = {
     "FairnessNotion": "notions",
     "FictitiousPlay": "solvers",
     "NoRegret": "solvers",
+    "MultiplicativeWeights": "solvers",
     "ExponentiatedGradient": "solvers",
     "LinearThresholds": "subgroups",
     "Marginals": "subgroups",
@@ -108,6 +114,7 @@ __all__ = [
     "Marginals",
     "MixtureClassifier",
     "ModelFileError",
+    "MultiplicativeWeights",
     "NoRegret",
     "ParetoFrontier",
     "Proof",

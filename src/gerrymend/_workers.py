@@ -19,6 +19,7 @@ from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
 from gerrymend._by_thread import heard_warnings
+from gerrymend._interrupts import StoppableTasks
 
 T = TypeVar("T")
 # The backend's own class is not imported: it needs Dask.
@@ -55,7 +56,8 @@ class Common(Generic[T]):
 class Workers:
     """So many workers as n_jobs and joblib's configuration say; a context, to keep them for.
 
-    Within a task of joblib's there is one: the task has its core, and the others are taken.
+    Within a task of joblib's there is one: the task has its core, and the others are taken. No
+    thread is left at work when the context ends: tasks that nobody waits for are stopped.
 
     >>> with Workers(n_jobs=None) as workers:
     ...     list(workers(divmod, [(7, 2), (9, 4)]))
@@ -71,6 +73,8 @@ class Workers:
         as_done = "generator" if self._one_by_one else "list"
         self._parallel = Parallel(n_jobs=n_jobs, return_as=as_done, batch_size=1)
         self._threads = _threads_of_each(backend, self.number)
+        in_threads = self.number > 1 and getattr(backend, "uses_threads", False)
+        self._in_threads = StoppableTasks() if in_threads else None
 
     def __enter__(self) -> Self:
         with ExitStack() as entered:
@@ -81,7 +85,11 @@ class Workers:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._entered.__exit__(*error)
+        try:
+            self._entered.__exit__(*error)
+        finally:
+            if self._in_threads is not None:
+                self._in_threads.stop()
 
     def __call__(
         self, function: Callable[..., T], tasks: Sequence[tuple[Any, ...]]
@@ -91,6 +99,8 @@ class Workers:
         A backend that returns no result before the last is given as many tasks as it has workers.
         """
         run = partial(_run, function, self._threads, os.getpid(), get_config())
+        if self._in_threads is not None:
+            run = partial(self._in_threads.run, run)
         at_once = len(tasks) if self._one_by_one else self.number
         for start in range(0, len(tasks), at_once or 1):
             results = self._parallel(delayed(run)(*task) for task in tasks[start : start + at_once])

@@ -25,8 +25,8 @@ class SubgroupParityClassifier(ParityClassifier):
         The largest unfairness to allow: the share of all rows that are in the subgroup (and count
         for the notion), times how far its rate is from the overall one.
     subgroups : str or SubgroupClass, default="linear"
-        The class of subgroups, as in audit(). "linear" is LinearThresholds(restarts=0): the
-        search is asked every round. What it reports is a lower bound on the unfairness.
+        The class of subgroups, as in audit(). "linear" is LinearThresholds(restarts=None): its
+        search is asked often. What it reports is a lower bound on the unfairness.
     solver : str or GameSolver, default="exponentiated_gradient"
         How the game is played: "exponentiated_gradient", which converges in the fewest rounds and
         has few predictors; "fictitious_play", the paper's; "no_regret", the one with a theorem

@@ -1,16 +1,20 @@
 """What an audit's words claim: no more than its numbers do."""
 
+import inspect
 import io
+import re
 import shlex
 
 import numpy as np
 import pytest
 
+import gerrymend
 from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
 from gerrymend.notions import FairnessNotion
+from gerrymend.parity import ParityClassifier
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit_markdown import audit_markdown, escaped
-from gerrymend.reporting.audit_next import next_commands
+from gerrymend.reporting.audit_next import next_commands, next_sentences
 from gerrymend.reporting.audit_words import gap_sentence, verdict_sentences
 from tests.reporting import audits
 
@@ -119,6 +123,18 @@ def test_commands_audit_what_was_audited():
     assert not commands(subgroups=Conjunctions(max_depth=3))
     accuracy = FairnessNotion("accuracy", (True, True), a=(1, 0), b=(-1, 1))
     assert not commands(notion=accuracy)
+
+
+def test_advice_for_python_names_what_can_be_called_so():
+    y, decided, protected = audits.people()
+    accuracy = FairnessNotion("accuracy", (True, True), a=(1, 0), b=(-1, 1))
+    report = audit(y, decided, sensitive_features=protected, notion=accuracy, gamma=0.0)
+    advice = next_sentences(report.to_dict())[-1]
+    called = re.findall(r"(\w+)\(\.\.\.\)", advice)
+    assert called == ["SubgroupParityClassifier", "pareto_frontier"]
+    classifier, sweep = (inspect.signature(getattr(gerrymend, name)) for name in called)
+    assert {f"{name}=" for name in classifier.parameters} >= set(re.findall(r"\w+=", advice))
+    assert next(iter(sweep.parameters.values())).annotation is ParityClassifier
 
 
 def wide():

@@ -210,13 +210,17 @@ class DaskBlocks:
         waiting = dict(enumerate(places))
         while waiting:
             try:
-                answered = self._fetch([asked[i] for i in waiting])
+                answered = self._fetch(list(waiting.values()), [asked[i] for i in waiting])
             except TimeoutError:
                 present = self._workers()
                 waiting = {i: place for i, place in waiting.items() if place.worker in present}
                 self._check_paused(place.worker for place in waiting.values())
             except (FutureCancelledError, FuturesCancelledError):  # the slot itself is gone
-                waiting = {i: one for i, one in waiting.items() if not asked[i].cancelled()}
+                waiting = {
+                    i: place
+                    for i, place in waiting.items()
+                    if not any(future.cancelled() for future in (asked[i], *place.taken))
+                }
             else:
                 for i, answer in zip(waiting, answered, strict=True):
                     answers[i] = answer
@@ -235,9 +239,12 @@ class DaskBlocks:
                 "fewer gammas at once."
             )
 
-    def _fetch(self, futures: list[Future]) -> list[Any]:
+    def _fetch(self, places: Sequence[_Place], futures: list[Future]) -> list[Any]:
         """Wait for the results, but not for long: a worker may go before they are fetched."""
-        wait(futures, timeout=_LOOK)
+        # A place fails with its first bad block; a lower one may still be on its way.
+        taken = [future for place in places for future in place.taken]
+        wait([*taken, *futures], timeout=_LOOK)
+        _raise_lowest(places, futures)
         gather = partial(self._client.gather, futures, asynchronous=True)
         results: list[Any] = self._client.sync(gather, callback_timeout=_LOOK)
         return results
@@ -305,6 +312,24 @@ class DaskBlocks:
                 "workers (cluster.scale(2), say), and fit again."
             ) from None
         return self._workers()
+
+
+def _raise_lowest(places: Sequence[_Place], asked: Sequence[Future]) -> None:
+    """Raise the error of the block with the lowest number, where any has failed.
+
+    Dask's own choice among several errors changes from run to run. A block that could not be made
+    goes before a place that could not answer: the latter follows from the former.
+    """
+    made = {
+        number: future
+        for place in places
+        for number, future in zip(place.numbers, place.taken, strict=False)  # none once answered
+    }
+    answered = {min(place.numbers): future for place, future in zip(places, asked, strict=True)}
+    for futures in (made, answered):
+        failed = [number for number, future in futures.items() if future.status == "error"]
+        if failed:
+            futures[min(failed)].result(timeout=_LOOK)
 
 
 def _copied(argument: Any) -> Any:

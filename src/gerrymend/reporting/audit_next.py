@@ -28,8 +28,8 @@ def next_sentences(report: Report) -> list[str]:
     sentences = [more, cost] if report["verdict"] == "undecided" else [cost]
     if _options(report) is None:
         how = (
-            "These subgroups and rates are for Python alone: "
-            "ParetoFrontier and SubgroupParityClassifier take them as subgroups= and notion=."
+            "These subgroups and rates are for Python alone: SubgroupParityClassifier(...) takes "
+            "them as subgroups= and notion=, and pareto_frontier(...) takes such a classifier."
         )
     else:
         how = "The first of these commands trains such models, the second trains one."

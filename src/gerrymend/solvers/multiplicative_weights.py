@@ -20,9 +20,14 @@ class MultiplicativeWeights(AveragingSolver):
 
     Examples
     --------
-    >>> from gerrymend import SubgroupParityClassifier
-    >>> from gerrymend.solvers import MultiplicativeWeights
-    >>> clf = SubgroupParityClassifier(subgroups="marginals", solver=MultiplicativeWeights())
+    >>> from gerrymend import MultiplicativeWeights, SubgroupParityClassifier
+    >>> from gerrymend.datasets import make_intersectional
+    >>> data = make_intersectional(600, cardinalities=(2, 3), n_numeric=0, random_state=0)
+    >>> clf = SubgroupParityClassifier(
+    ...     subgroups="marginals", solver=MultiplicativeWeights(), max_iter=20, tol=None)
+    >>> clf = clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
+    >>> bool(clf.history_["unfairness"][-1] < clf.history_["unfairness"][0])
+    True
     """
 
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gerrymend._interrupts import check_stopped
 from gerrymend._sums import Array
 from gerrymend.subgroups.cone_bounds import (
     best_thresholds,
@@ -139,6 +140,7 @@ class _Search:
             self._push(cone, 0, math.inf)
         enough += self._rounding
         while self._heap and self.found.value <= enough and time.monotonic() < deadline:
+            check_stopped()
             bound, depth, cone = self._heap[0]
             if not self._is_open(-bound):
                 break
