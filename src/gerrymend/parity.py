@@ -64,6 +64,10 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _subgroup_class(self) -> SubgroupClass:
         """The subgroups that are to be treated alike."""
 
+    def _audited_class(self) -> SubgroupClass:
+        """The same subgroups, as `audit` searches them."""
+        return self._subgroup_class()
+
     @with_callbacks
     def fit(
         self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
@@ -331,7 +335,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Both players, on rows sorted by label and cell; and the solver, seeded."""
         order, cells = distinct_rows(protected).sorted_by(labels)
         labels, weight = labels[order], weight[order]
-        auditor = Auditor(notions, subgroups, cells, labels, weight)
+        auditor = Auditor(notions, subgroups, cells, labels, weight, self._audited_class())
         if self.random_state is not None or self.checkpoint is not None:
             seed_estimator(estimator := clone(estimator), self._seed)
             seed_estimator(solver := clone(solver), self._seed)
