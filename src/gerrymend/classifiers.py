@@ -138,12 +138,9 @@ class SubgroupParityClassifier(ParityClassifier):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _subgroup_class(self) -> SubgroupClass:
-        if self.subgroups == "linear":  # asked often
+    def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
+        if self.subgroups == "linear" and not audited:  # asked often
             return LinearThresholds(restarts=None)
-        return as_subgroup_class(self.subgroups)
-
-    def _audited_class(self) -> SubgroupClass:
         return as_subgroup_class(self.subgroups)
 
 
@@ -199,5 +196,5 @@ class MarginalParityClassifier(ParityClassifier):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _subgroup_class(self) -> SubgroupClass:
+    def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
         return as_subgroup_class("marginals")
