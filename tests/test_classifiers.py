@@ -543,6 +543,6 @@ def test_fit_without_protected_attributes_warns_and_says_how_to_pass_them():
     X = np.random.default_rng(0).integers(0, 2, size=(60, 2)).astype(float)
     y = np.tile([0, 1], 30)
     clf = MarginalParityClassifier(LinearRegression(), max_iter=3)
-    with pytest.warns(UserWarning, match=r"every column of X .* set_fit_request") as told:
+    with pytest.warns(UserWarning, match=r"every column of X .*set_fit_request") as told:
         clf.fit(X, y)
     assert told[0].filename == __file__

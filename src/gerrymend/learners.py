@@ -314,7 +314,7 @@ def check_uses_weights(estimator: Any, X: Any) -> None:
                 decided.append(model.predict(rows))
         except Exception:  # too few rows for it, perhaps; if not, its own fit will say so
             return
-    if np.array_equal(*decided) and _are_alike(*models, rows):
+    if np.array_equal(*decided) and _are_alike(models[0], models[1], rows):
         raise TypeError(
             f"estimator={estimator!r} takes sample_weight in fit and ignores it: with a thousand "
             "times the weight on either label it decides the same. The game works through weights; "
