@@ -146,7 +146,8 @@ def test_protected_columns_by_name(toy):
     by_value = clone(by_name).fit(X, y, sensitive_features=frame[["a", "b"]])
     np.testing.assert_array_equal(by_name.history_["error"], by_value.history_["error"])
     assert list(by_name.worst_subgroup_.rule.attributes) == ["a", "b"]
-    everything = clone(by_name).fit(frame, y)
+    with pytest.warns(UserWarning, match="every column of X"):
+        everything = clone(by_name).fit(frame, y)
     assert list(everything.worst_subgroup_.rule.attributes) == list("abcd")
 
 
