@@ -138,7 +138,8 @@ def test_protected_columns_by_name(toy):
     by_value = clone(by_name).fit(X, y, sensitive_features=frame[["a", "b"]])
     np.testing.assert_array_equal(by_name.history_["error"], by_value.history_["error"])
     assert list(by_name.worst_subgroup_.rule.attributes) == ["a", "b"]
-    everything = clone(by_name).fit(frame, y)
+    with pytest.warns(UserWarning, match="every column of X"):
+        everything = clone(by_name).fit(frame, y)
     assert list(everything.worst_subgroup_.rule.attributes) == list("abcd")
 
 
@@ -529,3 +530,12 @@ def test_other_columns_at_predict_are_refused(toy):
         clf.predict_proba(frame.rename(columns={"a": "z"}))
     with pytest.raises(ValueError, match="features"):
         fitted(toy).predict(X[:, :2])
+
+
+def test_fit_without_protected_attributes_warns_and_says_how_to_pass_them():
+    X = np.random.default_rng(0).integers(0, 2, size=(60, 2)).astype(float)
+    y = np.tile([0, 1], 30)
+    clf = MarginalParityClassifier(LinearRegression(), max_iter=3)
+    with pytest.warns(UserWarning, match=r"every column of X .*set_fit_request") as told:
+        clf.fit(X, y)
+    assert told[0].filename == __file__

@@ -5,15 +5,21 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from gerrymend._projection import Projection
-from gerrymend.learners import LinearLearner, check_estimator_kind, make_learner
+from gerrymend.learners import (
+    LinearLearner,
+    check_estimator_kind,
+    check_uses_weights,
+    make_learner,
+)
 
 
 @pytest.fixture
@@ -247,3 +253,19 @@ def test_a_cost_of_one_sign_is_answered_by_a_constant(problem, estimator):
         (decided, key), *_ = learner.answers(sign * np.abs(costs[0]), [sign * np.abs(costs[1])])
         np.testing.assert_array_equal(decided, sign < 0)
         np.testing.assert_array_equal(learner.mixture([key]).positive_probability(X), sign < 0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_network_on_rows_out_of_scale_is_not_told_that_it_ignores_weights(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 4)) * [1.0, 1e3, 1e5, 1e4] + [0.0, 5e3, 2e5, 1e4]
+    check_uses_weights(MLPClassifier(max_iter=20, random_state=seed), X)
+
+
+def test_one_that_ignores_weights_is_told_also_where_it_is_random():
+    class Deaf(RandomForestClassifier):
+        def fit(self, X, y, sample_weight=None):
+            return super().fit(X, y)
+
+    with pytest.raises(TypeError, match="ignores it"):
+        check_uses_weights(Deaf(n_estimators=5), np.random.default_rng(0).normal(size=(40, 3)))

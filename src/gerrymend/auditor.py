@@ -4,6 +4,7 @@ Rows are reduced to sums by cell once a call; all that follows is over cells.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from gerrymend._sums import Array, exactly_summable, total, total_by_cell
 from gerrymend.measured import EventCells, Subgroup
 from gerrymend.notions import FairnessNotion
 from gerrymend.protected import Cells
-from gerrymend.subgroups.base import Found, SubgroupClass
+from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
 from gerrymend.subgroups.rules import Members
 from gerrymend.tally import nothing_counts
 
@@ -23,7 +24,8 @@ class NotionAuditor:
     """One notion over the cells of some rows.
 
     Written with the outcome u = a + b·p of the rows in the event, summed by cell: `offset` is the
-    sum of w·a, and each call adds the sum of w·b·p.
+    sum of w·a, and each call adds the sum of w·b·p. `subgroups` are searched every round;
+    `audited_class` says how `audit` would search them.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class NotionAuditor:
         cells: Cells,
         y: NDArray[np.intp],
         weight: Array,
+        audited_class: SubgroupClass | None = None,
     ) -> None:
         self.notion = notion
         self._cells = cells
@@ -57,10 +60,19 @@ class NotionAuditor:
         self._ones = np.ones(len(self.mass))
         self._total_weight = total(weight)
         self._n_rows = np.bincount(cells.index, minlength=len(cells))
-        by_cell = total_by_cell(cells.index, weight, len(cells))
-        event_weight = np.zeros(len(cells))
+        self._cell_weight = total_by_cell(cells.index, weight, len(cells))
+        self.subgroups = self._bound(subgroups)
+        self._audited_class = audited_class
+
+    def _bound(self, subgroups: SubgroupClass) -> BoundClass:
+        event_weight = np.zeros(len(self._cells))
         event_weight[self._active] = self.mass
-        self.subgroups = subgroups.bind(cells.columns, by_cell, event_weight)
+        return subgroups.bind(self._cells.columns, self._cell_weight, event_weight)
+
+    @cached_property
+    def audited(self) -> BoundClass:
+        """The same class with the search of `audit`, bound when it is first asked for."""
+        return self.subgroups if self._audited_class is None else self._bound(self._audited_class)
 
     def _event_rows(
         self, y: NDArray[np.intp], weight: Array
@@ -148,8 +160,11 @@ class Auditor:
         cells: Cells,
         y: NDArray[np.intp],
         weight: Array,
+        audited_class: SubgroupClass | None = None,
     ) -> None:
-        self.notions = [NotionAuditor(notion, subgroups, cells, y, weight) for notion in notions]
+        self.notions = [
+            NotionAuditor(notion, subgroups, cells, y, weight, audited_class) for notion in notions
+        ]
         self.total_weight = total(weight)
         self.base_cost: Array = 1.0 - 2.0 * y.astype(np.float64)
         self.pressed = self._pressed_rows()

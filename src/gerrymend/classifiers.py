@@ -25,8 +25,9 @@ class SubgroupParityClassifier(ParityClassifier):
         The largest unfairness to allow: the share of all rows that are in the subgroup (and count
         for the notion), times how far its rate is from the overall one.
     subgroups : str or SubgroupClass, default="linear"
-        The class of subgroups, as in audit(). "linear" is LinearThresholds(restarts=None): its
-        search is asked often. What it reports is a lower bound on the unfairness.
+        The class of subgroups, as in audit(). "linear" is LinearThresholds(restarts=None) in the
+        rounds, as the search is asked often, and as in audit() in the last look: what that finds is
+        reported, and learned from while it is above gamma.
     solver : str or GameSolver, default="exponentiated_gradient"
         How the game is played: "exponentiated_gradient", which converges in the fewest rounds and
         has few predictors; "fictitious_play", the paper's; "no_regret", the one with a theorem
@@ -137,8 +138,8 @@ class SubgroupParityClassifier(ParityClassifier):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _subgroup_class(self) -> SubgroupClass:
-        if self.subgroups == "linear":  # asked often
+    def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
+        if self.subgroups == "linear" and not audited:  # asked often
             return LinearThresholds(restarts=None)
         return as_subgroup_class(self.subgroups)
 
@@ -195,5 +196,5 @@ class MarginalParityClassifier(ParityClassifier):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
-    def _subgroup_class(self) -> SubgroupClass:
+    def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
         return as_subgroup_class("marginals")

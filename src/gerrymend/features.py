@@ -1,6 +1,7 @@
 """Reading X: an array of numbers, or a frame as it is, for estimators that can take one."""
 
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -103,3 +104,17 @@ def _in_words(message: str) -> str:
     if "contains infinity" in message:
         return f"{message}\nReplace infinite values of X by a finite number, or drop these rows."
     return "" if _NAMES_X.search(message) else f"X can't be read as a table of numbers: {message}"
+
+
+def warn_all_protected() -> None:
+    """Warn that no protected attributes were passed, and say how to pass them."""
+    warnings.warn(
+        "sensitive_features was not passed, so every column of X is taken as a protected "
+        "attribute. Pass fit(X, y, sensitive_features=...): a frame, a mapping or an array, or the "
+        "names of columns of X. In a pipeline or a search, routing passes it on: "
+        "sklearn.set_config(enable_metadata_routing=True), and "
+        ".set_fit_request(sensitive_features=True) on the classifier. If every column is meant, "
+        "pass sensitive_features=X.",
+        UserWarning,
+        stacklevel=6,
+    )

@@ -33,7 +33,11 @@ from gerrymend.mixture import (
     Mixture,
     Predictor,
     ScorePredictor,
+    content_of,
 )
+
+# Scores of one model up to rounding; probabilities that weights can't move any more.
+_SAME_SCORE, _SATURATED = 1e-6, 1e-6
 
 Decisions = NDArray[np.bool_]
 Keys = Sequence[Any] | NDArray[Any]
@@ -202,7 +206,10 @@ class RegressionLearner(EstimatorLearner):
 class ClassificationLearner(EstimatorLearner):
     """A classifier trained on the cheaper label, weighted by what the choice is worth."""
 
-    _last: Any = None
+    def __init__(self, estimator: BaseEstimator, X: Any, weight: Array) -> None:
+        super().__init__(estimator, X, weight)
+        # The last models, the latest at the end.
+        self._last: list[Any] = []
 
     def _fit(self, cost: Array, *, near_last: bool = False) -> Predictor:
         label = (cost < 0).astype(np.int64)
@@ -218,23 +225,27 @@ class ClassificationLearner(EstimatorLearner):
         return LabelPredictor(model)
 
     def _model(self, near_last: bool) -> Any:
-        """A fresh clone; or the last one, where fitting it again starts from its coefficients.
+        """A fresh clone; or an earlier one, where fitting it again starts from its coefficients.
 
-        It is copied, so that what `state` has given out is never fitted again.
+        It is the one before the last: solvers ask in turn for what restrains subgroups and for
+        what restrains cells, whose answers are alike over rounds and unlike each other. It is
+        copied, so that what `state` has given out is never fitted again.
         """
         if not near_last or type(self._estimator) is not LogisticRegression:
             return clone(self._estimator)
-        if self._last is None:
-            self._last = clone(self._estimator).set_params(warm_start=True)
-        self._last = copy.copy(self._last)
-        return self._last
+        if self._last:
+            model = copy.copy(self._last[0])
+        else:
+            model = clone(self._estimator).set_params(warm_start=True)
+        self._last = [*self._last[-1:], model]
+        return model
 
     def state(self) -> Any:
-        """The last model, from whose coefficients the next fit may start."""
-        return self._last
+        """The models from whose coefficients the next fits may start."""
+        return list(self._last)
 
     def restore(self, state: Any) -> None:
-        """Start the next fit from that model."""
+        """Start the next fits from those models."""
         self._last = state
 
 
@@ -286,27 +297,42 @@ def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:
 def check_uses_weights(estimator: Any, X: Any) -> None:
     """Raise if a classifier takes weights and ignores them: the game would go nowhere.
 
-    A few rows with both labels each; as the weight moves to one label, so must the decisions.
+    A few rows with both labels each; as the weight moves to one label, so must the model. Decisions
+    alone can't tell: those of a model that rows out of scale have saturated never move.
     """
     if is_regressor(estimator) or isinstance(estimator, LinearClassifierMixin):
         return
     rows = _safe_indexing(X, np.repeat(np.arange(min(10, X.shape[0])), 2))
     label = np.tile([0, 1], rows.shape[0] // 2)
-    decided = []
+    models, decided = [], []
     for heavy in (0, 1):
         weight = np.where(label == heavy, 1000.0, 1.0)
+        seed_estimator(model := clone(estimator), 0)  # so that only weights can make a difference
         try:
             with heard_warnings():  # of rows that stand for none
-                decided.append(fit_weighted(clone(estimator), rows, label, weight).predict(rows))
+                models.append(fit_weighted(model, rows, label, weight))
+                decided.append(model.predict(rows))
         except Exception:  # too few rows for it, perhaps; if not, its own fit will say so
             return
-    if np.array_equal(*decided):
+    if np.array_equal(*decided) and _are_alike(models[0], models[1], rows):
         raise TypeError(
             f"estimator={estimator!r} takes sample_weight in fit and ignores it: with a thousand "
             "times the weight on either label it decides the same. The game works through weights; "
             "pass an estimator that uses them, such as LogisticRegression(), and leave out "
             "class_weight='balanced', which cancels them."
         )
+
+
+def _are_alike(first: Any, second: Any, X: Any) -> bool:
+    """Whether two models are the same, but for rounding where their scores are not at an end."""
+    if content_of(first) == content_of(second) is not None:
+        return True
+    method = next((one for one in SCORE_METHODS if hasattr(first, one)), None)
+    if method is None:
+        return False
+    one, other = (np.asarray(getattr(model, method)(X)) for model in (first, second))
+    saturated = method == "predict_proba" and bool((one.max(axis=1) > 1 - _SATURATED).all())
+    return not saturated and bool(np.allclose(one, other, rtol=_SAME_SCORE, atol=0.0))
 
 
 def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None) -> Any:

@@ -37,7 +37,7 @@ from gerrymend.callbacks import (
 )
 from gerrymend.checkpointing import FitCheckpoint
 from gerrymend.convergence import warn_unless_converged
-from gerrymend.features import FeatureReader
+from gerrymend.features import FeatureReader, warn_all_protected
 from gerrymend.fit_identity import data_digests
 from gerrymend.learners import (
     Learner,
@@ -61,8 +61,8 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A classifier by the game; the two public ones differ in their subgroups and their solver."""
 
     @abstractmethod
-    def _subgroup_class(self) -> SubgroupClass:
-        """The subgroups that are to be treated alike."""
+    def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
+        """The subgroups that are to be treated alike; `audited`, as `audit` searches them."""
 
     @with_callbacks
     def fit(
@@ -78,7 +78,8 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             The second in sorted order is the positive one.
         sensitive_features : frame, Series, mapping, array, or list of column names of X
             The protected attributes: strings, categoricals, booleans and numbers, matched to X by
-            position of the rows. A list of strings names columns if X is a frame. None: all of X.
+            position of the rows. A list of strings names columns if X is a frame. None is every
+            column of X, with a warning.
         sample_weight : array of n_rows weights, optional
 
         Returns
@@ -315,6 +316,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _read_protected(self, X: Any, features: Any, sensitive_features: Any) -> Columns:
         if sensitive_features is None:
+            warn_all_protected()
             return read_columns(X if is_frame(X) else features, "X")
         return read_columns(named_columns(X, sensitive_features))
 
@@ -332,7 +334,8 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Both players, on rows sorted by label and cell; and the solver, seeded."""
         order, cells = distinct_rows(protected).sorted_by(labels)
         labels, weight = labels[order], weight[order]
-        auditor = Auditor(notions, subgroups, cells, labels, weight)
+        audited = self._subgroup_class(audited=True)
+        auditor = Auditor(notions, subgroups, cells, labels, weight, audited)
         if self.random_state is not None or self.checkpoint is not None:
             seed_estimator(estimator := clone(estimator), self._seed)
             seed_estimator(solver := clone(solver), self._seed)

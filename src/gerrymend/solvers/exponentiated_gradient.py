@@ -125,9 +125,8 @@ class _Path:
         for gamma in sorted(set(gammas), reverse=True):
             game = self.games.get(gamma) or self._begin(gamma)
             if game.stage is Stage.ROUNDS:
-                game.play(
-                    self._max_iter, FOR_PROOF if certify else FOR_LAST_LOOK, on_round, reached
-                )
+                reserve = FOR_PROOF if certify else FOR_LAST_LOOK
+                game.play(self._max_iter, reserve, on_round, reached, proof_follows=certify)
                 reached()
             if certify and game.stage is Stage.PLAYED:
                 game.certify(reached)

@@ -17,6 +17,7 @@ from gerrymend.solvers.cell_play import CellPlay
 from gerrymend.solvers.certificate import Certificate, prove_mixture, weigh_strictly
 from gerrymend.solvers.pool import Pool, PooledGroup
 from gerrymend.solvers.program import Weighing, weigh
+from gerrymend.solvers.thorough_look import Look, ThoroughLooks
 from gerrymend.subgroups.base import RuleSequence
 
 _WAVE = 12
@@ -32,8 +33,9 @@ _FOUND_AT_LAST = 30
 _WORSE = 1e-3
 _WORSE_AT_LAST = 1e-4
 # In the last look the program aims so far below gamma: a subgroup that is a little worse than those
-# of the pool is then still within it.
-_AIM_AT_LAST = 0.97
+# of the pool is then still within it. Each time that one is not, the program aims lower, as far as
+# the second number: else as many subgroups as there are attributes would have to be found.
+_AIM_AT_LAST, _LOWEST_AIM, _LOWER = 0.97, 0.85, 0.01
 # Parts of the budget: what rounds leave for the last look, and for a proof after it; and what a
 # look leaves, as the Auditor's search can't be hurried.
 FOR_LAST_LOOK, FOR_PROOF, _FOR_SEARCH = 0.35, 0.6, 0.15
@@ -92,10 +94,12 @@ class PoolGame:
         reserve: float,
         on_round: Callable[[Round], None] | None,
         reached: Callable[[], None],
+        proof_follows: bool = False,
     ) -> None:
         """Play until neither side finds anything better, or rounds or time are used up.
 
-        `reached` is told when a round is over and the game goes on.
+        `reached` is told when a round is over and the game goes on. If no proof follows, the last
+        look is as thorough as an audit.
         """
         while self._number < max_iter:
             hurried = self._left() < reserve
@@ -103,14 +107,14 @@ class PoolGame:
             closing = last or self._number % _WAVE == 0
             self._play_round(closing)
             if closing or self._number <= _LOOK_EVERY or self._number % _LOOK_EVERY == 0:
-                self._look(_FOUND_AT_ONCE, _WORSE)
+                self._look()
             if on_round is not None:
                 on_round(self._round())
             self._converged = closing and self._is_quiet() and self.gap <= self._tol
             if self._converged or hurried:
                 break
             reached()
-        self._look(_FOUND_AT_LAST, _WORSE_AT_LAST, last=True)
+        self._look_at_last(self._thorough_looks() if not proof_follows else None)
         self.stage = Stage.PLAYED
 
     def _left(self) -> float:
@@ -166,35 +170,92 @@ class PoolGame:
         multipliers: Array = too_high - too_low
         return multipliers
 
-    def _look(self, most: int, worse: float, *, last: bool = False) -> None:
+    def _look(self) -> None:
         """Weigh the pool and audit the mixture, again while that finds much worse subgroups.
 
         Of these mixtures the one stands that is worth least to an Auditor who knows them all; one
-        within gamma, if that costs no more than `tol`. In the last look the Auditor is thorough
-        before it says that there is nothing, and goes on while a subgroup exceeds gamma.
+        within gamma, if that costs no more than `tol`.
         """
         pool, tried = self._pool, []
-        aim = _AIM_AT_LAST * self._gamma if last else self._gamma
-        for _ in range(most):
-            self._program = weigh(pool.error, pool.unfairness, aim, self._C)
+        for _ in range(_FOUND_AT_ONCE):
+            self._program = weigh(pool.error, pool.unfairness, self._gamma, self._C)
             tried.append(self._program.weights)
-            known = float(np.abs(pool.unfairness @ tried[-1]).max(initial=0.0))
+            known = self._known(tried[-1])
             found, unfairness = self._audit(tried[-1])
-            if last and unfairness <= max(self._gamma, known) + worse:
-                found, unfairness = self._audit(tried[-1], thorough=True)
             if unfairness > known + ROUNDING:
                 pool.add_group(found)
             self._last_excess = max(0.0, unfairness - max(self._gamma, known))
-            allowed = 0.0 if last and known <= self._gamma else worse
-            if self._last_excess <= allowed or self._left() < _FOR_SEARCH:
+            if self._last_excess <= _WORSE or self._left() < _FOR_SEARCH:
                 break
         self.standing = min((self._standing(one, found) for one in tried), key=self._preference)
         self._records[self._number] = self.standing
 
+    def _look_at_last(self, looks: ThoroughLooks | None) -> None:
+        """The same, until no look finds a subgroup above gamma; the mixture was then so looked at.
+
+        Where gamma costs too much, until none is much worse than those of the pool.
+        """
+        pool, tried = self._pool, []
+        seen: dict[int, Look] = {}
+        for attempt in range(_FOUND_AT_LAST):
+            aim = self._gamma * max(_LOWEST_AIM, _AIM_AT_LAST - _LOWER * attempt)
+            self._program = weigh(pool.error, pool.unfairness, aim, self._C)
+            tried.append(self._program.weights)
+            known = self._known(tried[-1])
+            limit = max(self._gamma, known)
+            look = self._look_harder(tried[-1], limit, looks)
+            if not look.decided:
+                seen[len(tried) - 1] = look
+                break
+            if look.unfairness > known + ROUNDING:
+                pool.add_group(look.group)
+            allowed = 0.0 if known <= self._gamma else _WORSE_AT_LAST
+            if look.unfairness <= limit + allowed or self._left() < _FOR_SEARCH:
+                break
+        self.standing = self._looked_at(tried, look, looks, seen)
+        self._records[self._number] = self.standing
+
+    def _look_harder(self, weights: Array, limit: float, looks: ThoroughLooks | None) -> Look:
+        """Find a subgroup above the limit, by a search that costs more if the last found none."""
+        found, unfairness = self._audit(weights)
+        if unfairness <= limit + _WORSE_AT_LAST:
+            found, unfairness = self._audit(weights, thorough=True)
+        if looks is None or unfairness > limit + ROUNDING:
+            return Look(found, unfairness, decided=True)
+        look = looks.at(weights, above=limit)
+        return look if look.unfairness >= unfairness else Look(found, unfairness, look.decided)
+
+    def _looked_at(
+        self, tried: list[Array], last: Look, looks: ThoroughLooks | None, seen: dict[int, Look]
+    ) -> Standing:
+        """The mixture that stands, measured by a look of its own.
+
+        That may find it worse than another; then the other is looked at, unless time had a part.
+        """
+        while True:
+            standings = [self._standing(one, last.group) for one in tried]
+            best = min(range(len(tried)), key=lambda i: self._preference(standings[i]))
+            if looks is None or (best in seen and seen[best].decided):
+                return standings[best]
+            look = seen.get(best) or looks.at(tried[best])
+            if look.unfairness > standings[best].unfairness + ROUNDING:
+                self._pool.add_group(look.group)
+            if not look.decided:
+                return self._standing(tried[best], look.group)
+            seen[best] = look
+
+    def _thorough_looks(self) -> ThoroughLooks:
+        seconds = time.monotonic() - self._start
+        return ThoroughLooks(self._auditor, self._pool, seconds, self._start + self._budget)
+
+    def _known(self, weights: Array) -> float:
+        """The unfairness of a mixture to the subgroups of the pool."""
+        return float(np.abs(self._pool.unfairness @ weights).max(initial=0.0))
+
     def reconsider(self) -> None:
         """Weigh once more, over all that games of smaller gammas have brought into the pool."""
         before = self.standing
-        self._look(_FOUND_AT_LAST, _WORSE_AT_LAST, last=True)
+        self._look_at_last(self._thorough_looks())
         assert before is not None
         assert self.standing is not None
         before = self._standing(before.weights, before.worst)
