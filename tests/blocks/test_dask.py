@@ -35,21 +35,6 @@ from gerrymend.solvers import FictitiousPlay  # noqa: E402
 from gerrymend.subgroups.encoding import LinearEncoding  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
-    ) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def client(cluster):
-    with distributed.Client(cluster) as client:
-        client.wait_for_workers(2)
-        yield client
-
-
 def model(estimator=None, **settings):
     usual = {"gamma": 0.0103, "max_iter": 40, "tol": None, "random_state": 0}
     return SubgroupParityClassifier(

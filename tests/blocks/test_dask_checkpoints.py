@@ -13,7 +13,7 @@ distributed = pytest.importorskip("distributed")
 
 from gerrymend import checkpointing  # noqa: E402
 from gerrymend.blocks import dask_blocks  # noqa: E402
-from tests.blocks.test_dask import client, cluster, model, problem, table  # noqa: E402, F401
+from tests.blocks.test_dask import model, problem, table  # noqa: E402
 from tests.cut_short import assert_same  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -68,7 +68,7 @@ def arrays(chunks=CHUNKS, **changes):
         ("treated", 1, lose_the_cluster),
     ],
 )
-def test_a_fit_goes_on(client, tmp_path, method, number, act):  # noqa: F811
+def test_a_fit_goes_on(client, tmp_path, method, number, act):
     whole = model(max_iter=70).fit(**arrays())
     path = tmp_path / "fit"
     cut = model(max_iter=70, checkpoint=path, checkpoint_every=1e6)
@@ -90,7 +90,7 @@ def test_a_path_goes_on_on_another_cluster(tmp_path, tol):
             distributed.LocalCluster(
                 n_workers=n_workers, threads_per_worker=1, processes=False,
                 dashboard_address=":0", silence_logs="CRITICAL",
-            ) as cluster,  # noqa: F811
+            ) as cluster,
             distributed.Client(cluster),
         ):  # fmt: skip
             return model(max_iter=90, tol=tol, checkpoint=checkpoint, random_state=None).fit_path(
@@ -106,7 +106,7 @@ def test_a_path_goes_on_on_another_cluster(tmp_path, tol):
         assert_same(one, other, frame[names])
 
 
-def test_a_worker_that_dies_after_it_went_on(client, tmp_path):  # noqa: F811
+def test_a_worker_that_dies_after_it_went_on(client, tmp_path):
     whole = model(max_iter=70).fit(**arrays())
     cut = model(max_iter=70, checkpoint=tmp_path / "fit")
     with Stopping("find", 30, press), pytest.raises(KeyboardInterrupt):
@@ -120,7 +120,7 @@ def test_a_worker_that_dies_after_it_went_on(client, tmp_path):  # noqa: F811
     assert_same(resumed, whole, problem()[0])
 
 
-def test_nothing_of_a_row_is_in_the_file(client, tmp_path):  # noqa: F811
+def test_nothing_of_a_row_is_in_the_file(client, tmp_path):
     path = tmp_path / "fit"
     with Stopping("find", 30, press), pytest.raises(KeyboardInterrupt):
         model(checkpoint=path).fit(**arrays())
@@ -134,7 +134,7 @@ def test_nothing_of_a_row_is_in_the_file(client, tmp_path):  # noqa: F811
     assert path.stat().st_size == pytest.approx(small, rel=0.05)
 
 
-def test_other_rows_are_refused_before_any_round(client, tmp_path):  # noqa: F811
+def test_other_rows_are_refused_before_any_round(client, tmp_path):
     cut = model(checkpoint=tmp_path / "fit")
     with Stopping("find", 5, press), pytest.raises(KeyboardInterrupt):
         cut.fit(**arrays())
@@ -161,7 +161,7 @@ def test_other_rows_are_refused_before_any_round(client, tmp_path):  # noqa: F81
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
-def test_a_dask_native_classifier_goes_on(client, tmp_path, capfd):  # noqa: F811
+def test_a_dask_native_classifier_goes_on(client, tmp_path, capfd):
     lightgbm = pytest.importorskip("lightgbm")
     estimator = lightgbm.DaskLGBMClassifier(
         n_estimators=3, num_leaves=4, verbosity=-1, deterministic=True, force_row_wise=True
