@@ -29,6 +29,8 @@ from gerrymend.subgroups.rules import LinearRule, Members
 # Above so many dimensions branch and bound gets nowhere; parts of the class are proven instead.
 _MOST_DIMENSIONS = 8
 _LARGEST_PART = 4
+# With more dimensions than this even the exact algebra before the first bound outlasts a budget.
+_HOPELESS = 32
 # From so many dimensions on, boxes of offsets are tried first, with this share of the time.
 _FEWEST_BOXED = 3
 _BOXES_SHARE = 0.8
@@ -50,7 +52,8 @@ class ThresholdProofs:
         """
         value = abs(float(found.values[0]))
         trivial = float(np.maximum(residual, 0.0).sum())
-        if trivial == 0.0 or (at_most is not None and value > at_most):
+        decided = trivial == 0.0 or (at_most is not None and value > at_most)
+        if decided or seconds <= 0.0:
             return Bracket(found, trivial)
         deadline = time.monotonic() + seconds
         parts: tuple[tuple[str, float], ...]
@@ -127,6 +130,8 @@ class ThresholdProofs:
         best, members, used = 0.0, None, set[_Block]()
         for size in range(1, min(largest, len(self._blocks)) + 1):
             bound = 0.0
+            if not self._is_hopeful(size):
+                return self._better(best, members, value), tuple(parts)
             # What adds to the best so far comes first: the higher the best, the sooner others end.
             for blocks in sorted(
                 itertools.combinations(self._blocks, size), key=lambda some: -len(used & set(some))
@@ -143,6 +148,14 @@ class ThresholdProofs:
                 parts.append((words, bound))
         whole = bound if len(self._blocks) <= largest else math.inf
         return self._better(best, members, value, whole), tuple(parts)
+
+    def _is_hopeful(self, size: int) -> bool:
+        """Say whether any so many attributes have few enough dimensions; else none is begun.
+
+        The widest take the most: all but the widest discrete one, which is strata.
+        """
+        widest = sorted(self._blocks, key=lambda block: -block.width)[:size]
+        return self._dimensions(widest) <= _HOPELESS
 
     @staticmethod
     def _better(

@@ -13,7 +13,7 @@ Numbers = NDArray[np.intp]
 
 
 class Rows(NamedTuple):
-    """Rows by stratum, then by chain, the highest number first; and the indicators of each chain."""
+    """Rows by stratum, then by chain, the highest number first; and the chains' indicators."""
 
     x: Array
     weight: Array
