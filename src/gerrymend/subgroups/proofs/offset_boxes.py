@@ -54,7 +54,9 @@ _ROWS_A_LOOK = 500_000
 # What a round leaves of the distance between the bound and the best value found.
 _PART_LEFT = 0.7
 # Offsets are halved down to this, in units of the number.
-_NARROWEST = 0.125
+_NARROWEST = 0.25
+# So many boxes a row, and a round is given up: ties keep boxes open however often they are halved.
+_MOST_BOXES = 150
 # Whole numbers, and their sums with offsets, have to fit float64.
 _MOST_BITS = 50
 _ROUNDING = 1e-11
@@ -84,7 +86,8 @@ def bound_over_boxes(
     """Return a bound on the value of every threshold, as low as the time allows.
 
     `known` is a value that some group has. Ends when no value can be above it or the target, or no
-    offset can be halved any more, or at the deadline; infinite if that comes at once.
+    offset can be halved any more, or a round takes too many boxes, or at the deadline; infinite if
+    that comes at once.
     """
     counted = np.flatnonzero(points.weight != 0)
     if len(counted) == 0:
@@ -145,22 +148,26 @@ class _Boxes:
         self._n_boxes = _FIRST_BOXES
 
     def bound(self, target: float, deadline: float, clock: Callable[[], float]) -> float:
-        """Explore all offsets, and return the largest bound of a box; infinite if time is up."""
-        stack, size = self._start(), 1
+        """Explore all offsets, and return the largest bound of a box; infinite if given up."""
+        stack = self._start()
+        size = 1
+        allowed = _MOST_BOXES * len(self._rows.x)
         summary = np.array([-math.inf, -math.inf, 0.0])
         while size > 0:
-            if clock() >= deadline:
+            if allowed <= 0 or clock() >= deadline:
                 return math.inf
             summary[2] = 0.0
             size, left = explore(
                 self._rows, stack, size, target, _NARROWEST, self._unit, self._n_boxes, summary
             )
             done = self._n_boxes - left
+            allowed -= done
             if size > 0 and left > 0:
                 self._numbers = np.concatenate([self._numbers, self._numbers])
                 stack = stack._replace(numbers=self._numbers)
             if done > 0:
-                self._n_boxes = 1 + int(_ROWS_A_LOOK * done / max(1.0, summary[2]))
+                a_box = summary[2] / done
+                self._n_boxes = min(1000, 1 + int(_ROWS_A_LOOK / max(1.0, a_box)))
         return float(summary[:2].max())
 
     def _start(self) -> Stack:
