@@ -34,7 +34,7 @@ What a box passes on to its halves.
   into one sum, the others dropped: a part looks only at the rows that are still undecided.
 
 So boxes are explored depth-first against a fixed target T; those with a bound of at most T are
-done. If all are, no group is above the largest of their bounds. Then the target is lowered.
+done. If all are, no group is above T, and the target is lowered.
 """
 
 import math
@@ -106,7 +106,7 @@ def bound_over_boxes(
     while bound > floor + rounding:
         reached = -math.inf
         for side in sides:
-            reached = max(reached, side.bound(goal + rounding, deadline, clock))
+            reached = max(reached, side.bound(goal, rounding, deadline, clock))
         if reached >= bound:  # out of time, or of offsets to halve
             break
         bound = reached
@@ -147,8 +147,14 @@ class _Boxes:
         self._numbers: NDArray[np.intp] = np.arange(4 * len(rows.x))
         self._n_boxes = _FIRST_BOXES
 
-    def bound(self, target: float, deadline: float, clock: Callable[[], float]) -> float:
-        """Explore all offsets, and return the largest bound of a box; infinite if given up."""
+    def bound(
+        self, target: float, rounding: float, deadline: float, clock: Callable[[], float]
+    ) -> float:
+        """Explore all offsets, and return a bound, the target at best; infinite if given up.
+
+        Narrowed windows leave out groups that are not above the target, and so do the bounds of
+        the boxes that have them: only of the first box, as a whole, does a lesser bound hold.
+        """
         stack = self._start()
         size = 1
         allowed = _MOST_BOXES * len(self._rows.x)
@@ -158,7 +164,14 @@ class _Boxes:
                 return math.inf
             summary[2] = 0.0
             size, left = explore(
-                self._rows, stack, size, target, _NARROWEST, self._unit, self._n_boxes, summary
+                self._rows,
+                stack,
+                size,
+                target + rounding,
+                _NARROWEST,
+                self._unit,
+                self._n_boxes,
+                summary,
             )
             done = self._n_boxes - left
             allowed -= done
@@ -168,7 +181,8 @@ class _Boxes:
             if done > 0:
                 a_box = summary[2] / done
                 self._n_boxes = min(1000, 1 + int(_ROWS_A_LOOK / max(1.0, a_box)))
-        return float(summary[:2].max())
+        whole = allowed == _MOST_BOXES * len(self._rows.x) - 1
+        return float(summary[0]) if whole else max(target, float(summary[1]))
 
     def _start(self) -> Stack:
         """All offsets as one box, all thresholds, all rows."""
