@@ -137,6 +137,8 @@ class _Search:
         if known.value < 0.0:  # no one at all
             self.found = _Found(0.0, np.zeros(len(self._order), dtype=bool))
         for cone in self._cover():
+            if time.monotonic() >= deadline:  # of many rows, some cones take all the time there is
+                return math.inf
             self._push(cone, 0, math.inf)
         enough += self._rounding
         while self._heap and self.found.value <= enough and time.monotonic() < deadline:

@@ -59,6 +59,8 @@ class GreatCircleSearch(LinearSearch):
         unit = np.eye(self._z.shape[1])
         coefficients = unit[:, :-1] / scale
         self._source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
+        # A constant column has an infinite scale, and no part in any direction.
+        self._mean, self._scale = mean, np.where(np.isfinite(scale), scale, 0.0)
 
     @property
     def source(self) -> RuleSource:
@@ -184,8 +186,10 @@ class GreatCircleSearch(LinearSearch):
         return starts
 
     def _regression_direction(self, residual: Array) -> Array:
-        """The regression's group, as a direction over z: least squares of its fitted values."""
+        """The regression's group, as a direction over z: its coefficients in the units of z.
+
+        intercept + Σ a·x is (intercept + Σ a·mean) + Σ (a·scale)·z: no second factorisation.
+        """
         found = self._regression.worst(residual[None])
-        fitted = self._regression.fitted(found.keys)[0]
-        solution: Array = np.linalg.lstsq(self._z, fitted, rcond=None)[0]
-        return solution
+        intercept, coefficients = self._regression.projection.coefficients(found.keys[0])
+        return np.append(coefficients * self._scale, intercept + coefficients @ self._mean)

@@ -23,11 +23,17 @@ from gerrymend.subgroups.base import Bracket, Found
 from gerrymend.subgroups.certified import Solved, solve
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.exact_points import Points, whole_numbers
+from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes, fits
 from gerrymend.subgroups.rules import LinearRule, Members
 
 # Above so many dimensions branch and bound gets nowhere; parts of the class are proven instead.
 _MOST_DIMENSIONS = 8
 _LARGEST_PART = 4
+# With more dimensions than this even the exact algebra before the first bound outlasts a budget.
+_HOPELESS = 32
+# From so many dimensions on, boxes of offsets are tried first, with this share of the time.
+_FEWEST_BOXED = 3
+_BOXES_SHARE = 0.8
 
 
 class ThresholdProofs:
@@ -46,18 +52,22 @@ class ThresholdProofs:
         """
         value = abs(float(found.values[0]))
         trivial = float(np.maximum(residual, 0.0).sum())
-        if trivial == 0.0 or (at_most is not None and value > at_most):
+        decided = trivial == 0.0 or (at_most is not None and value > at_most)
+        if decided or seconds <= 0.0:
             return Bracket(found, trivial)
         deadline = time.monotonic() + seconds
         parts: tuple[tuple[str, float], ...]
         points = _points(self._blocks, residual)
         if points.x.shape[1] == 2 and points.n_strata == 1 and planar.fits(points.x):
             solved, parts = _in_the_plane(points, value, deadline), ()
+        elif (bound := self._bound_by_boxes(residual, value, at_most, deadline)) <= value:
+            solved, parts = Solved(value, None, bound), ()
         elif self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
-            solved = self._solve(self._blocks, residual, value, at_most, deadline)
+            solved = self._solve(self._blocks, residual, value, at_most, deadline, bound)
             parts = ()
         else:
             solved, parts = self._solve_parts(residual, value, at_most, deadline)
+            solved = solved._replace(upper_bound=min(solved.upper_bound, bound))
         if solved.members is not None:
             better = self._as_found(residual, solved.members)
             if better is not None and abs(float(better.values[0])) > value:
@@ -71,12 +81,41 @@ class ThresholdProofs:
         known: float,
         at_most: float | None,
         deadline: float,
+        proven: float = math.inf,
     ) -> Solved:
-        # The rarer sign is collected: bounds cost less, and complements have the other sign.
-        rarer = 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
-        points = _points(blocks, rarer * residual)
+        """Branch and bound over cones of directions; `proven` is a bound that is known."""
+        if at_most is not None and proven <= at_most:
+            return Solved(known, None, proven)
+        points = _points(blocks, _rarer_sign(residual) * residual)
         ends = {} if at_most is None else {"enough": at_most, "target": at_most}
-        return solve(points, known=known, deadline=deadline, **ends)
+        solved = solve(points, known=known, deadline=deadline, **ends)
+        return solved._replace(upper_bound=min(solved.upper_bound, proven))
+
+    def _bound_by_boxes(
+        self, residual: Array, known: float, at_most: float | None, deadline: float
+    ) -> float:
+        """A bound where one number meets several categorical attributes; infinite elsewhere.
+
+        There it closes in much sooner than cones of directions, but for the last bit: rows that are
+        tied. In few dimensions cones need no help.
+        """
+        dimensions = self._dimensions(self._blocks)
+        if sum(not block.is_discrete for block in self._blocks) != 1 or dimensions < _FEWEST_BOXED:
+            return math.inf
+        strata = _strata(self._blocks)
+        number_first = sorted(self._blocks, key=lambda block: block.is_discrete)
+        points = _points(number_first, _rarer_sign(residual) * residual)
+        widths = [b.width for b in number_first[1:] if b is not strata and b.width > 0]
+        if not fits(points, widths):
+            return math.inf
+        now = time.monotonic()
+        return bound_over_boxes(
+            points,
+            widths,
+            known=known,
+            target=-math.inf if at_most is None else at_most,
+            deadline=now + _BOXES_SHARE * (deadline - now),
+        )
 
     def _solve_parts(
         self,
@@ -91,6 +130,8 @@ class ThresholdProofs:
         best, members, used = 0.0, None, set[_Block]()
         for size in range(1, min(largest, len(self._blocks)) + 1):
             bound = 0.0
+            if not self._is_hopeful(size):
+                return self._better(best, members, value), tuple(parts)
             # What adds to the best so far comes first: the higher the best, the sooner others end.
             for blocks in sorted(
                 itertools.combinations(self._blocks, size), key=lambda some: -len(used & set(some))
@@ -107,6 +148,14 @@ class ThresholdProofs:
                 parts.append((words, bound))
         whole = bound if len(self._blocks) <= largest else math.inf
         return self._better(best, members, value, whole), tuple(parts)
+
+    def _is_hopeful(self, size: int) -> bool:
+        """Say whether any so many attributes have few enough dimensions; else none is begun.
+
+        The widest take the most: all but the widest discrete one, which is strata.
+        """
+        widest = sorted(self._blocks, key=lambda block: -block.width)[:size]
+        return self._dimensions(widest) <= _HOPELESS
 
     @staticmethod
     def _better(
@@ -149,9 +198,19 @@ class _Block:
         return [(self.codes == code).astype(np.int64) for code in range(1, self.width + 1)]
 
 
-def _points(blocks: Sequence[_Block], weight: Array) -> Points:
+def _rarer_sign(residual: Array) -> float:
+    """The sign to collect: bounds cost less, and complements have the other sign."""
+    return 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
+
+
+def _strata(blocks: Sequence[_Block]) -> _Block | None:
+    """The attribute whose categories are strata."""
     discrete = [block for block in blocks if block.is_discrete]
-    strata = max(discrete, key=lambda block: block.width, default=None)
+    return max(discrete, key=lambda block: block.width, default=None)
+
+
+def _points(blocks: Sequence[_Block], weight: Array) -> Points:
+    strata = _strata(blocks)
     x = [column for block in blocks if block is not strata for column in block.coordinates()]
     return Points(
         x=np.column_stack(x) if x else np.zeros((len(weight), 0), dtype=np.int64),

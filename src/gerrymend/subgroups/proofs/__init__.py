@@ -1,0 +1,1 @@
+"""Proofs over classes of subgroups: bounds that no subgroup of the class exceeds."""
