@@ -5,14 +5,19 @@ import pytest
 
 from gerrymend.notions import as_notions
 from gerrymend.solvers import FictitiousPlay, MultiplicativeWeights, NoRegret, play
-from tests.solvers.test_known_games import NAMES, make_game, value_by_linear_program
+from tests.solvers.test_known_games import (
+    NOTIONS,
+    OTHER_NOTIONS,
+    make_game,
+    value_by_linear_program,
+)
 from tests.solvers.test_no_regret import play_four_rows
 
 pytestmark = pytest.mark.slow
 C, GAMMA = 5.0, 0.01
 
 
-@pytest.mark.parametrize("notion", [*NAMES, "equalized_odds"])
+@pytest.mark.parametrize("notion", [*NOTIONS, *OTHER_NOTIONS])
 def test_regret_of_multiplicative_weights(notion):
     """The gap of T rounds is at most C·ρ·3√(log(K+1)/T), ρ the largest violation of a play.
 
@@ -37,7 +42,7 @@ def test_regret_of_multiplicative_weights(notion):
 
 
 @pytest.mark.parametrize("solver", [FictitiousPlay(), FictitiousPlay("appendix")], ids=repr)
-@pytest.mark.parametrize("notion", [*NAMES, "equalized_odds"])
+@pytest.mark.parametrize("notion", [*NOTIONS, *OTHER_NOTIONS])
 def test_fictitious_play_converges_to_the_value(solver, notion):
     """Robinson 1951: both sides' average play converges; here it is near after 20,000 rounds."""
     for seed in range(4):
@@ -71,7 +76,7 @@ def test_rate_of_the_perturbed_leader(random_state):
         assert 0 <= end.gap <= regret_and_sampling(4, 1.0, 2, K=n_answers, m=25)
 
 
-@pytest.mark.parametrize("notion", [*NAMES, "equalized_odds"])
+@pytest.mark.parametrize("notion", [*NOTIONS, *OTHER_NOTIONS])
 def test_regret_of_the_perturbed_leader(notion):
     for seed in range(3):
         auditor, learner, y, weight, a, decisions = make_game(seed, notion)
