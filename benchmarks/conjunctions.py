@@ -10,10 +10,10 @@ import numpy as np
 
 from benchmarks.venvs import run_peer
 from gerrymend import Conjunctions
+from gerrymend.auditing.tally import Tally
 from gerrymend.datasets import make_benchmark
+from gerrymend.inputs.protected import Column, distinct_rows
 from gerrymend.notions import STATISTICAL_PARITY
-from gerrymend.protected import Column, distinct_rows
-from gerrymend.tally import Tally
 
 FEW = (2, 2, 2, 2, 3, 3, 3, 4, 5, 5, 8, 10)
 

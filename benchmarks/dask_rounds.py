@@ -91,7 +91,7 @@ def of_dask(n):
 
 def in_one_process(n):
     """NumPy's arrays, with as many threads as the cluster has workers: see `fresh`."""
-    from gerrymend.solvers.linear_play import LinearGames
+    from gerrymend.solvers.regression.linear_play import LinearGames
 
     return seconds_a_round(of_numpy, n, LinearGames)
 
@@ -100,7 +100,7 @@ def on_a_cluster(n):
     """Workers of one thread each."""
     from distributed import Client, LocalCluster
 
-    from gerrymend.blocks import BlockGame
+    from gerrymend.solvers.regression.block_game import BlockGame
 
     with (
         LocalCluster(n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=":0",

@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import need_paper_data
 from gerrymend import LinearThresholds, SubgroupParityClassifier
+from gerrymend.auditing.from_rows import tally_of_rows
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.reading import tally_of_rows
 
 DATASETS = ("communities", "adult", "student", "lawschool")
 # What a unit of unfairness above gamma counts in units of error: the classifier's default C.

@@ -16,9 +16,9 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from gerrymend import LinearThresholds, SubgroupParityClassifier
-from gerrymend.auditor import Auditor
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.protected import distinct_rows, read_columns
+from gerrymend.solvers.players.auditor import Auditor
 
 GAMMA = 0.01
 N_SPLITS = 10

@@ -12,9 +12,10 @@ import numpy as np
 import torch
 
 from benchmarks.recording import RESULTS, record
-from gerrymend.blocks import BlockGame, LinearBlock, LocalBlocks
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import FictitiousPlay
+from gerrymend.solvers.regression.block_game import BlockGame
+from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term
 

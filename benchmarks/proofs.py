@@ -9,9 +9,9 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import need_paper_data
 from gerrymend import LinearThresholds, audit
+from gerrymend.auditing.from_rows import tally_of_rows
 from gerrymend.datasets import make_benchmark
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.reading import tally_of_rows
 
 # Data, first so many protected columns, exact value, and the prototype's seconds (DESIGN §5).
 PROTOTYPE = [

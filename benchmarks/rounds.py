@@ -10,12 +10,12 @@ from sklearn.linear_model import LinearRegression
 
 from benchmarks.data import communities
 from gerrymend import LinearThresholds, SubgroupParityClassifier
-from gerrymend.auditor import Auditor
-from gerrymend.learners import LinearLearner
-from gerrymend.mixture import Mixture
+from gerrymend.inputs.protected import distinct_rows, read_columns
+from gerrymend.models.mixture import Mixture
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.solvers.linear_play import LinearGames
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.regression.linear_play import LinearGames
 
 
 class Game:

@@ -7,7 +7,8 @@ import numpy as np
 
 from benchmarks.fits import DATASETS, PENALTY, fit, searched_unfairness, standardised
 from gerrymend import LinearThresholds
-from gerrymend.solvers import exponentiated_gradient, pool_game
+from gerrymend.solvers import exponentiated_gradient
+from gerrymend.solvers.pool import game as pool_game
 
 Game = pool_game.PoolGame
 # Of the program's duals in the running mean, for each round.

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from gerrymend import AuditReport, CheckResult, check_report
-from gerrymend.tally import Tally
+from gerrymend.auditing.tally import Tally
 
 # The checker loops over rows, so that larger audits would take the suite too long.
 MOST_ROWS = 20_000

@@ -10,7 +10,10 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
-from gerrymend import auditing, counting, examination, provenance
+from gerrymend.auditing import audit as auditing
+from gerrymend.auditing import audit_counts as counting
+from gerrymend.auditing import examine as examination
+from gerrymend.auditing import provenance
 from gerrymend.checker import classes
 from tests.checking import assert_tally_checked
 

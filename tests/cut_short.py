@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from gerrymend import LinearThresholds, MarginalParityClassifier, SubgroupParityClassifier
-from gerrymend.auditor import Auditor
 from gerrymend.datasets import make_intersectional
-from gerrymend.learners import EstimatorLearner, LinearLearner
-from gerrymend.solvers.linear_rows import LinearRows
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import EstimatorLearner, LinearLearner
+from gerrymend.solvers.regression.linear_rows import LinearRows
 
 DATA = make_intersectional(300, random_state=0)
 X, Y, A = DATA.data, DATA.target, pd.DataFrame(DATA.sensitive_features)

@@ -27,7 +27,7 @@ from gerrymend import (
     audit,
 )
 from gerrymend.datasets import make_intersectional
-from gerrymend.subgroups import search
+from gerrymend.subgroups.thresholds import search
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

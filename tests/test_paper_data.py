@@ -5,9 +5,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from gerrymend import LinearThresholds, SubgroupParityClassifier
-from gerrymend.auditor import Auditor
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.protected import distinct_rows, read_columns
+from gerrymend.solvers.players.auditor import Auditor
 from tests.conftest import load_paper
 
 UNCONSTRAINED = {

@@ -9,16 +9,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gerrymend.auditing import audit
+    from gerrymend.auditing.audit import audit
+    from gerrymend.auditing.audit_counts import audit_counts
+    from gerrymend.auditing.inference.bootstrap import Bootstrap, bootstrap
+    from gerrymend.auditing.prove import Proof, prove
+    from gerrymend.auditing.report import AuditReport
+    from gerrymend.auditing.subgroup import Subgroup
     from gerrymend.checker import CheckResult, check_report
-    from gerrymend.checkpointing import CheckpointError
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
-    from gerrymend.counting import audit_counts
-    from gerrymend.derandomizing import DerandomizationCost
-    from gerrymend.frontier import FrontierInterrupted, pareto_frontier
-    from gerrymend.inference.bootstrap import Bootstrap, bootstrap
-    from gerrymend.measured import Subgroup
-    from gerrymend.mixture_classifier import MixtureClassifier
+    from gerrymend.frontier.sweep import FrontierInterrupted, pareto_frontier
+    from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
+    from gerrymend.models.derandomizing import DerandomizationCost
+    from gerrymend.models.mixture_classifier import MixtureClassifier
+    from gerrymend.models.saving import ModelFileError, load_model, save_model
     from gerrymend.notions import FairnessNotion
     from gerrymend.plotting import (
         AuditDisplay,
@@ -27,9 +30,6 @@ if TYPE_CHECKING:
         SurfaceDisplay,
         TrajectoryDisplay,
     )
-    from gerrymend.proving import Proof, prove
-    from gerrymend.report import AuditReport
-    from gerrymend.saving import ModelFileError, load_model, save_model
     from gerrymend.solvers import (
         ExponentiatedGradient,
         FictitiousPlay,
@@ -45,33 +45,33 @@ if TYPE_CHECKING:
         ValueSets,
     )
     from gerrymend.surfaces import DiscriminationSurface, discrimination_surface
-    from gerrymend.tradeoffs import FrontierPoint, ParetoFrontier
+    from gerrymend.training.checkpoints import CheckpointError
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "audit": "auditing",
-    "audit_counts": "counting",
-    "AuditReport": "report",
-    "prove": "proving",
-    "Proof": "proving",
-    "bootstrap": "inference.bootstrap",
-    "Bootstrap": "inference.bootstrap",
+    "audit": "auditing.audit",
+    "audit_counts": "auditing.audit_counts",
+    "AuditReport": "auditing.report",
+    "prove": "auditing.prove",
+    "Proof": "auditing.prove",
+    "bootstrap": "auditing.inference.bootstrap",
+    "Bootstrap": "auditing.inference.bootstrap",
     "check_report": "checker",
     "CheckResult": "checker",
-    "Subgroup": "measured",
+    "Subgroup": "auditing.subgroup",
     "SubgroupParityClassifier": "classifiers",
     "MarginalParityClassifier": "classifiers",
-    "pareto_frontier": "frontier",
-    "FrontierInterrupted": "frontier",
-    "ParetoFrontier": "tradeoffs",
-    "FrontierPoint": "tradeoffs",
-    "MixtureClassifier": "mixture_classifier",
-    "DerandomizationCost": "derandomizing",
-    "save_model": "saving",
-    "load_model": "saving",
-    "ModelFileError": "saving",
-    "CheckpointError": "checkpointing",
+    "pareto_frontier": "frontier.sweep",
+    "FrontierInterrupted": "frontier.sweep",
+    "ParetoFrontier": "frontier.tradeoffs",
+    "FrontierPoint": "frontier.tradeoffs",
+    "MixtureClassifier": "models.mixture_classifier",
+    "DerandomizationCost": "models.derandomizing",
+    "save_model": "models.saving",
+    "load_model": "models.saving",
+    "ModelFileError": "models.saving",
+    "CheckpointError": "training.checkpoints",
     "FairnessNotion": "notions",
     "FictitiousPlay": "solvers",
     "NoRegret": "solvers",

@@ -1,9 +1,9 @@
-"""The classifiers that users call; how they work is in `parity.py`."""
+"""The classifiers that users call; how they work is in `training/fit.py`."""
 
 from typing import Any
 
-from gerrymend.parity import ParityClassifier
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, as_subgroup_class
+from gerrymend.training.fit import ParityClassifier
 
 
 class SubgroupParityClassifier(ParityClassifier):

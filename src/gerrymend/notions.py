@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gerrymend._sums import Array, total
-from gerrymend._validation import did_you_mean
+from gerrymend._numeric.sums import Array, total
 from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
+from gerrymend.inputs.settings import did_you_mean
 
 
 def in_words(name: str) -> str:
@@ -196,4 +196,14 @@ def as_notions(notion: NotionLike) -> tuple[FairnessNotion, ...]:
         return tuple(dict.fromkeys(one for part in notion for one in as_notions(part)))
     raise TypeError(
         f"notion must be a name, a FairnessNotion, or a non-empty tuple of these; got {notion!r}."
+    )
+
+
+def nothing_counts(notion: FairnessNotion) -> ValueError:
+    """The error for an event without rows."""
+    wanted = " or ".join(str(label) for label in (0, 1) if notion.event[label])
+    return ValueError(
+        f"No row counts for the {notion.words}: it is a rate over rows of label {wanted} (0 and 1 "
+        "in the order of the classes), and there is none with positive weight. Choose another "
+        "notion."
     )

@@ -15,13 +15,7 @@ import pyarrow as pa
 import pytest
 
 import gerrymend.checker
-from gerrymend import (
-    ExplicitGroups,
-    FairnessNotion,
-    LinearThresholds,
-    audit,
-    check_report,
-)
+from gerrymend import ExplicitGroups, FairnessNotion, LinearThresholds, audit, check_report
 from tests.checking import assert_checked
 
 CODE = Path(gerrymend.checker.__file__).parent

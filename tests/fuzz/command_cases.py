@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from tests.fuzz.oracle import Case, fault, told_errors
 from tests.fuzz.samples import CLASSES, HOSTILE_WORDS, NOTIONS, Sample, make_sample, pick
 
-COMMANDS = ("cli_audit", "cli_fit", "cli_predict", "cli_frontier", "cli_data", "cli_reproduce")
+COMMANDS = ("audit", "fit", "predict", "frontier", "data", "reproduce")
 
 # What a shell can pass: words that are no numbers, and numbers that are out of range.
 ODD_WORDS = ("", " ", "-1", "0", "1", "2", "nan", "inf", "-inf", "1e308", "1e-320", "1e17", "0.5",
@@ -34,7 +34,7 @@ def application() -> typer.Typer:
     app = typer.Typer(no_args_is_help=True, add_completion=False)
     app.callback()(lambda: None)
     for part in COMMANDS:
-        importlib.import_module(f"gerrymend.{part}").add_to(app)
+        importlib.import_module(f"gerrymend.cli.{part}").add_to(app)
     return app
 
 

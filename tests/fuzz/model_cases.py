@@ -27,7 +27,7 @@ from gerrymend import (
     pareto_frontier,
     save_model,
 )
-from gerrymend.mixture import Mixture
+from gerrymend.models.mixture import Mixture
 from tests.fuzz.disguises import ALL, disguise_of
 from tests.fuzz.oracle import Case
 from tests.fuzz.samples import CLASSES, NOTIONS, ODD_VALUES, Sample, make_sample, pick

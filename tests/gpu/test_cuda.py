@@ -4,21 +4,22 @@ import numpy as np
 import pytest
 import sklearn
 
-from gerrymend.blocks import BlockGame, LinearBlock, LocalBlocks
-from gerrymend.blocks.records import Records
+from gerrymend.inputs.protected import read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE, STATISTICAL_PARITY
-from gerrymend.protected import read_columns
 from gerrymend.solvers import FictitiousPlay
+from gerrymend.solvers.regression.block_game import BlockGame
+from gerrymend.solvers.regression.block_records import Records
+from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
-from tests.blocks.test_block_checkpoints import pressing_in_round
-from tests.blocks.test_blocks import GAMMAS, assert_same, problem, reference
 from tests.cut_short import assert_same as assert_equal
+from tests.solvers.test_block_checkpoints import pressing_in_round
+from tests.solvers.test_blocks import GAMMAS, assert_same, problem, reference
 
 torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():
     pytest.skip("no CUDA device", allow_module_level=True)
 
-from tests.blocks.test_device import classifier, fit_path  # noqa: E402
+from tests.solvers.test_device import classifier, fit_path  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

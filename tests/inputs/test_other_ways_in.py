@@ -11,7 +11,10 @@ import typer
 from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner
 
-from gerrymend import SubgroupParityClassifier, cli_audit, cli_fit, cli_frontier
+from gerrymend import SubgroupParityClassifier
+from gerrymend.cli import audit as cli_audit
+from gerrymend.cli import fit as cli_fit
+from gerrymend.cli import frontier as cli_frontier
 from gerrymend.subgroups import LinearThresholds
 
 N = 60
@@ -144,7 +147,7 @@ PARTITIONS = {
 
 @pytest.mark.parametrize("features", PARTITIONS.values(), ids=PARTITIONS)
 def test_a_partition_merges_nothing(features):
-    from gerrymend.blocks.dask_rows import read_partition
+    from gerrymend.inputs.dask_rows import read_partition
 
     with pytest.raises(ValueError, match=r"X has whole numbers .* 9007199254740993"):
         read_partition(features, LABEL, BIT, None)

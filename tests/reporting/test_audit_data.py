@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gerrymend import audit
-from gerrymend.reporting.audit_markdown import audit_markdown
+from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.markdown import escaped
 from tests.reporting import audits
 

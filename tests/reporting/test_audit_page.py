@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gerrymend import LinearThresholds, audit
-from gerrymend.reporting.audit_page import audit_page
+from gerrymend.reporting.audit.page import audit_page
 from tests.reporting import audits
 
 pytest.importorskip("jinja2")

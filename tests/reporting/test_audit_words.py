@@ -11,11 +11,11 @@ import pytest
 import gerrymend
 from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
 from gerrymend.notions import FairnessNotion
-from gerrymend.parity import ParityClassifier
 from gerrymend.reporting import wording
-from gerrymend.reporting.audit_markdown import audit_markdown, escaped
-from gerrymend.reporting.audit_next import next_commands, next_sentences
-from gerrymend.reporting.audit_words import gap_sentence, verdict_sentences
+from gerrymend.reporting.audit.markdown import audit_markdown, escaped
+from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
+from gerrymend.reporting.audit.words import gap_sentence, verdict_sentences
+from gerrymend.training.fit import ParityClassifier
 from tests.reporting import audits
 
 REVERSED = "live\u202e positive"

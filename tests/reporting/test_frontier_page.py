@@ -11,16 +11,14 @@ from rich.console import Console
 from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner
 
-from gerrymend import (
-    FrontierInterrupted,
-    SubgroupParityClassifier,
-    cli_fit,
-    cli_frontier,
-    demo,
-    pareto_frontier,
-)
+from gerrymend import FrontierInterrupted, SubgroupParityClassifier, pareto_frontier
+from gerrymend.cli import demo
+from gerrymend.cli import fit as cli_fit
+from gerrymend.cli import frontier as cli_frontier
 from gerrymend.datasets import make_intersectional
-from gerrymend.reporting import frontier_page, frontier_text, wording
+from gerrymend.reporting import wording
+from gerrymend.reporting.frontier import page as frontier_page
+from gerrymend.reporting.frontier import text as frontier_text
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gerrymend.auditor import Auditor
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.protected import distinct_rows, read_columns
 from gerrymend.solvers import cell_play
 from gerrymend.solvers.cell_play import CellPlay
+from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.subgroups import Marginals
 
 

@@ -24,11 +24,11 @@ Round 3. The average dual is 12/3 = 4: costs 2.6 and −1.4; sums −.2 and .2, 
 import numpy as np
 import pytest
 
-from gerrymend.auditor import Auditor
-from gerrymend.learners import LinearLearner
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.protected import distinct_rows, read_columns
 from gerrymend.solvers import FictitiousPlay, play
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import LinearLearner
 from gerrymend.subgroups import LinearThresholds
 
 X = np.array([1, 1, 1, 1, 1, 1, 1, 0, 0, 0.0])[:, None]

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from gerrymend.auditor import Auditor
-from gerrymend.learners import LinearLearner, make_learner
-from gerrymend.mixture import Mixture
+from gerrymend.inputs.protected import distinct_rows, read_columns
+from gerrymend.models.mixture import Mixture
 from gerrymend.notions import as_notions
-from gerrymend.protected import distinct_rows, read_columns
 from gerrymend.solvers import (
     ExponentiatedGradient,
     FictitiousPlay,
@@ -16,6 +14,8 @@ from gerrymend.solvers import (
     NoRegret,
     play,
 )
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import LinearLearner, make_learner
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 

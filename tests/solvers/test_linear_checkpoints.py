@@ -11,10 +11,11 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from gerrymend import FictitiousPlay, checkpointing
+from gerrymend import FictitiousPlay
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.solvers import linear_play
-from gerrymend.solvers.linear_rows import LinearRows
+from gerrymend.solvers.regression import linear_play
+from gerrymend.solvers.regression.linear_rows import LinearRows
+from gerrymend.training import checkpoints
 from tests.cut_short import AUDITS, Stopping, assert_same
 from tests.solvers.test_linear_play import GAMMAS, C, classifier, players, problem
 
@@ -99,13 +100,13 @@ def test_games_that_converge_in_the_round_that_is_cut_short(tmp_path):
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_every_round_can_be_gone_on_from(tmp_path, monkeypatch, verbose):
     """Each file that was written is one that a process which was killed there would leave."""
-    files, write = [], checkpointing.write_whole
+    files, write = [], checkpoints.write_whole
 
     def kept(path, content):
         files.append(content)
         write(path, content)
 
-    monkeypatch.setattr(checkpointing, "write_whole", kept)
+    monkeypatch.setattr(checkpoints, "write_whole", kept)
     path = tmp_path / "fit"
     model = classifier(max_iter=50, checkpoint=path, checkpoint_every=0.0)
     whole = fit_path(model)
@@ -136,7 +137,7 @@ def test_fewer_rounds_than_were_played_are_refused(tmp_path):
     model = classifier(checkpoint=tmp_path / "fit")
     with pressing_in_round(12), pytest.raises(KeyboardInterrupt):
         fit_path(model)
-    with pytest.raises(checkpointing.CheckpointError, match="has 12 rounds, and max_iter is 11"):
+    with pytest.raises(checkpoints.CheckpointError, match="has 12 rounds, and max_iter is 11"):
         fit_path(model.set_params(max_iter=11))
     whole = fit_path(classifier(max_iter=100))
     for one, other in zip(fit_path(model.set_params(max_iter=100)), whole, strict=True):
@@ -179,7 +180,7 @@ def test_seconds_before_an_interruption_count(monkeypatch):
 PROCESS = """
     import os, sys, warnings
     import numpy as np
-    from gerrymend.solvers.linear_rows import LinearRows
+    from gerrymend.solvers.regression.linear_rows import LinearRows
     from tests.solvers.test_linear_checkpoints import A, WEIGHT, X, Y
     from tests.solvers.test_linear_play import GAMMAS, classifier
 

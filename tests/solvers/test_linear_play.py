@@ -8,17 +8,18 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from gerrymend import LinearThresholds, SubgroupParityClassifier
-from gerrymend.auditor import Auditor
-from gerrymend.learners import LinearLearner
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import (
     FALSE_NEGATIVE_RATE,
     FALSE_POSITIVE_RATE,
     STATISTICAL_PARITY,
     FairnessNotion,
 )
-from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.solvers import FictitiousPlay, linear_play, linear_rows, play
+from gerrymend.solvers import FictitiousPlay, play
 from gerrymend.solvers.base import Followers, Interrupted
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.regression import linear_play, linear_rows
 from tests.solvers import test_hand_worked as by_hand
 
 # A rate with an offset and a slope that are no 0 and 1.

@@ -5,11 +5,11 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from gerrymend import SubgroupParityClassifier
-from gerrymend.auditor import Auditor
-from gerrymend.learners import LinearLearner
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import as_notions
-from gerrymend.protected import distinct_rows, read_columns
 from gerrymend.solvers import FictitiousPlay, NoRegret, as_solver, play
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import LinearLearner
 from gerrymend.subgroups import LinearThresholds, Marginals
 from tests.solvers.test_known_games import TableLearner, make_game
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gerrymend.auditor import Auditor
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import NOTION_NAMES, FairnessNotion, as_notions
-from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.solvers import pool as pool_module
-from gerrymend.solvers.pool import Pool, PooledGroup
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.pool import pool as pool_module
+from gerrymend.solvers.pool.pool import Pool, PooledGroup
 from gerrymend.subgroups import Marginals
 
 N = 90

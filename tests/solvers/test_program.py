@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from gerrymend.solvers.program import weigh
+from gerrymend.solvers.pool.program import weigh
 
 
 @st.composite

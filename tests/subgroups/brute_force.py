@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gerrymend.protected import Column, distinct_rows
+from gerrymend.inputs.protected import Column, distinct_rows
 
 
 def instance(rng, *, most_attributes=4, most_values=5):

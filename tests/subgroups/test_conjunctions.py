@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from gerrymend import Conjunctions, audit
+from gerrymend.inputs.protected import Column
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.protected import Column
-from gerrymend.subgroups import products
+from gerrymend.subgroups.products import search as products
 from gerrymend.subgroups.rules import Condition, Conjunction
 from tests.subgroups import brute_force as brute
 
@@ -51,8 +51,8 @@ def test_lists_and_stretches_find_what_full_tables_find(monkeypatch):
     rng = np.random.default_rng(0)
     instances = [brute.instance(rng, most_values=8) for _ in range(100)]
     whole = [brute.bind(Conjunctions(3), c).worst(w[None]).values[0] for c, w, _ in instances]
-    monkeypatch.setattr("gerrymend.subgroups.tables._SMALL", 1)
-    monkeypatch.setattr("gerrymend.subgroups.tables._SPARSE", 0)
+    monkeypatch.setattr("gerrymend.subgroups.products.tables._SMALL", 1)
+    monkeypatch.setattr("gerrymend.subgroups.products.tables._SPARSE", 0)
     listed = [brute.bind(Conjunctions(3), c).worst(w[None]).values[0] for c, w, _ in instances]
     np.testing.assert_array_equal(np.abs(listed), np.abs(whole))
     monkeypatch.setattr(products, "_STRETCH", 7)

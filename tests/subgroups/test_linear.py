@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
 from gerrymend import LinearThresholds, audit
-from gerrymend.auditor import Auditor
 from gerrymend.datasets import make_gerrymandered
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE, as_notions
-from gerrymend.protected import distinct_rows, read_columns
-from gerrymend.subgroups.circles import best_on_circle
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.subgroups.thresholds.great_circles import best_on_circle
 
 NOTIONS = ("false_positive_rate", "false_negative_rate", "statistical_parity", "error_rate")
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from gerrymend import LinearThresholds
-from gerrymend.protected import Column, distinct_rows
-from gerrymend.subgroups.exact_points import Points
+from gerrymend.inputs.protected import Column, distinct_rows
 from gerrymend.subgroups.proofs import offset_boxes
 from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes
+from gerrymend.subgroups.proofs.whole_points import Points
 from tests.subgroups.brute_force import bind
 from tests.subgroups.test_threshold_proofs import draw_residual, worst
 from tests.subgroups.thresholds import worst as worst_of_points

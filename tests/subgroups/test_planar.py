@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gerrymend.subgroups import planar
-from gerrymend.subgroups.certified import solve
-from gerrymend.subgroups.exact_points import whole_numbers
+from gerrymend.subgroups.proofs import planar
+from gerrymend.subgroups.proofs.branch_and_bound import solve
+from gerrymend.subgroups.proofs.whole_points import whole_numbers
 from tests.subgroups.thresholds import groups, points_of, value
 
 seeds = st.integers(0, 1_000_000)

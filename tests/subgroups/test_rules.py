@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gerrymend.protected import Column, read_columns
+from gerrymend.inputs.protected import Column, read_columns
 from gerrymend.subgroups.rules import (
     Condition,
     Conjunction,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gerrymend import LinearThresholds
-from gerrymend.protected import Column
-from gerrymend.subgroups import certified, threshold_proofs
+from gerrymend.inputs.protected import Column
+from gerrymend.subgroups.proofs import branch_and_bound, threshold_proofs
 from tests.subgroups.brute_force import bind
 from tests.subgroups.thresholds import points_of
 
@@ -52,10 +52,12 @@ def test_the_first_cones_look_at_the_clock(monkeypatch):
     rng = np.random.default_rng(2)
     points = points_of(rng.integers(0, 50, (40, 6)), rng.standard_normal(40))
     bounds = []
-    cone_bound = certified.cone_bound
-    monkeypatch.setattr(certified, "cone_bound", lambda *how: bounds.append(1) or cone_bound(*how))
-    monkeypatch.setattr(certified.time, "monotonic", lambda: float(len(bounds)))
-    solved = certified.solve(points, deadline=2.0)
+    cone_bound = branch_and_bound.cone_bound
+    monkeypatch.setattr(
+        branch_and_bound, "cone_bound", lambda *how: bounds.append(1) or cone_bound(*how)
+    )
+    monkeypatch.setattr(branch_and_bound.time, "monotonic", lambda: float(len(bounds)))
+    solved = branch_and_bound.solve(points, deadline=2.0)
     assert len(bounds) == 2
     assert solved.upper_bound >= points.weight.max()
 

@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from gerrymend import LinearThresholds, audit
 from gerrymend.checker.dichotomies import dichotomies
+from gerrymend.inputs.protected import Column, distinct_rows
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.protected import Column, distinct_rows
 from tests.conftest import load_paper
 from tests.subgroups.brute_force import bind
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gerrymend import LinearThresholds
-from gerrymend.protected import Column, distinct_rows
+from gerrymend.inputs.protected import Column, distinct_rows
 from tests.subgroups.brute_force import bind, value, worst, worst_of_size
 from tests.subgroups.thresholds import groups, points_of
 

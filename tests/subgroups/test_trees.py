@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gerrymend import Conjunctions, Trees, audit
-from gerrymend.protected import Column
+from gerrymend.inputs.protected import Column
 from gerrymend.subgroups import trees
 from gerrymend.subgroups.rules import Condition
 from gerrymend.subgroups.tree_rule import Split, TreeRule

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gerrymend import Conjunctions, ValueSets
-from gerrymend.protected import Column
-from gerrymend.subgroups import products
+from gerrymend.inputs.protected import Column
+from gerrymend.subgroups.products import search as products
 from tests.subgroups import brute_force as brute
 
 
@@ -40,8 +40,8 @@ def test_it_is_exact_in_parts_too(monkeypatch):
     rng = np.random.default_rng(7)
     instances = [brute.instance(rng, most_values=5) for _ in range(60)]
     whole = [brute.bind(ValueSets(3), c).worst(w[None]).values[0] for c, w, _ in instances]
-    monkeypatch.setattr("gerrymend.subgroups.tables._SMALL", 1)
-    monkeypatch.setattr("gerrymend.subgroups.tables._SPARSE", 0)
+    monkeypatch.setattr("gerrymend.subgroups.products.tables._SMALL", 1)
+    monkeypatch.setattr("gerrymend.subgroups.products.tables._SPARSE", 0)
     monkeypatch.setattr(products, "_STRETCH", 5)
     in_parts = [brute.bind(ValueSets(3), c).worst(w[None]).values[0] for c, w, _ in instances]
     np.testing.assert_array_equal(np.abs(in_parts), np.abs(whole))

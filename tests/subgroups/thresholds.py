@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from gerrymend.checker.dichotomies import dichotomies
-from gerrymend.subgroups.exact_points import Points
+from gerrymend.subgroups.proofs.whole_points import Points
 
 
 def points_of(x, weight, stratum=None, rank=None):

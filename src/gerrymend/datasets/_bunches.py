@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from gerrymend._sums import Array
+from gerrymend._numeric.sums import Array
 from gerrymend.datasets._cleaning import Cleaned, Columns, is_missing
 
 

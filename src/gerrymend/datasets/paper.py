@@ -5,11 +5,11 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
-from gerrymend._validation import check_choice
 from gerrymend.datasets import _cleaning, _descriptions
 from gerrymend.datasets._bunches import make_bunch, need_pandas
 from gerrymend.datasets._obtain import Found, data_home_path, obtain
 from gerrymend.datasets._sources import DATASETS
+from gerrymend.inputs.settings import check_choice
 
 DataHome = str | os.PathLike[str] | None
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from gerrymend._validation import check_number, check_whole
 from gerrymend.inputs.seeds import random_generator, random_source
+from gerrymend.inputs.settings import check_number, check_whole
 
 # Far more rows, columns or values than any machine holds; an array of more can't even be asked for.
 _MOST = 10**12

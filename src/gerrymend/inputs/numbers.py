@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array
+from gerrymend._numeric.sums import Array
 
 # Every whole number up to this size has a float64 of its own.
 LARGEST_WHOLE = 2**53

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from gerrymend.mixture_classifier import MixtureClassifier
-from gerrymend.parity import ParityClassifier
-from gerrymend.protected import named_columns
+from gerrymend.inputs.protected import named_columns
+from gerrymend.models.mixture_classifier import MixtureClassifier
 from gerrymend.reporting.wording import visible
+from gerrymend.training.fit import ParityClassifier
 
 # Okabe and Ito's colours, which colour-blind people can tell apart.
 VERMILLION, BLUE = "#D55E00", "#0072B2"

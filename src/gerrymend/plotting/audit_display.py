@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gerrymend.auditing import audit
+from gerrymend.auditing.audit import audit
+from gerrymend.auditing.report import AuditReport
 from gerrymend.notions import in_words
 from gerrymend.plotting._display import (
     BLUE,
@@ -15,8 +16,7 @@ from gerrymend.plotting._display import (
     protected_of,
     say_nothing,
 )
-from gerrymend.report import AuditReport
-from gerrymend.reporting.subgroup_words import short_name
+from gerrymend.reporting.audit.subgroup_words import short_name
 from gerrymend.reporting.wording import percent
 
 _LINES = ("--", ":", "-.", (0, (5, 1)))

@@ -4,16 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend.frontier import pareto_frontier
-from gerrymend.plotting._display import (
-    BLUE,
-    VERMILLION,
-    Display,
-    label,
-    legend_above,
-    say_nothing,
-)
-from gerrymend.tradeoffs import FrontierPoint, OnRows, ParetoFrontier
+from gerrymend.frontier.sweep import pareto_frontier
+from gerrymend.frontier.tradeoffs import FrontierPoint, OnRows, ParetoFrontier
+from gerrymend.plotting._display import BLUE, VERMILLION, Display, label, legend_above, say_nothing
 
 _SAMPLES = {"train": ("training rows", BLUE, "--"), "test": ("test rows", VERMILLION, "-")}
 _MARKERS = "os^Dv<>Phd*"

@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from gerrymend._files import write_whole
+from gerrymend._runtime.files import write_whole
 from gerrymend.reporting import wording
 
 

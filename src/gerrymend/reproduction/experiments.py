@@ -10,9 +10,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from gerrymend.auditing import audit
+from gerrymend.auditing.audit import audit
 from gerrymend.datasets import make_gerrymandered
-from gerrymend.learners import make_learner
 from gerrymend.reproduction.games import (
     Fairest,
     PaperData,
@@ -30,6 +29,7 @@ from gerrymend.solvers import (
     NoRegret,
     play,
 )
+from gerrymend.solvers.players.learners import make_learner
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 TRAJECTORY_GAMMAS = (0.001, 0.005, 0.009, 0.022)

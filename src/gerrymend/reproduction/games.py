@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array
-from gerrymend.auditor import Auditor
-from gerrymend.learners import Learner, LinearLearner
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.protected import distinct_rows, read_columns
 from gerrymend.solvers import Equilibrium, GameSolver, Round, play
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import Learner, LinearLearner
 from gerrymend.subgroups import SubgroupClass
 
 

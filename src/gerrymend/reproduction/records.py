@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend._files import write_whole
-from gerrymend._versions import versions
+from gerrymend._runtime.files import write_whole
+from gerrymend._runtime.versions import versions
 
 
 class Records:

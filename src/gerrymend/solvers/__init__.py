@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gerrymend._validation import check_choice
+from gerrymend.inputs.settings import check_choice
 from gerrymend.solvers.averaging import play
 from gerrymend.solvers.base import Equilibrium, GameSolver, Round
 from gerrymend.solvers.exponentiated_gradient import ExponentiatedGradient

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._interrupts import uninterrupted
-from gerrymend._sums import Array
-from gerrymend.auditor import Answer, Auditor
-from gerrymend.learners import Decisions, Keys, Learner
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.interrupts import uninterrupted
 from gerrymend.solvers.base import (
     Checkpoint,
     Ending,
@@ -25,6 +23,8 @@ from gerrymend.solvers.base import (
     State,
     check_rounds,
 )
+from gerrymend.solvers.players.auditor import Answer, Auditor
+from gerrymend.solvers.players.learners import Decisions, Keys, Learner
 from gerrymend.subgroups.base import RuleSequence
 
 

@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from gerrymend._sums import Array
-from gerrymend.auditor import Auditor, Subgroup
-from gerrymend.learners import Learner
-from gerrymend.mixture import Mixture
+from gerrymend._numeric.sums import Array
+from gerrymend.models.mixture import Mixture
+from gerrymend.solvers.players.auditor import Auditor, Subgroup
+from gerrymend.solvers.players.learners import Learner
 from gerrymend.subgroups.base import RuleSource
 from gerrymend.subgroups.rules import Rule
 

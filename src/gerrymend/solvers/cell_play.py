@@ -15,10 +15,10 @@ any more; so they start from 0 again after a while, with a Learner that has come
 
 import numpy as np
 
-from gerrymend._sums import Array
-from gerrymend.auditor import Auditor
-from gerrymend.learners import Decisions
+from gerrymend._numeric.sums import Array
 from gerrymend.solvers.base import State
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import Decisions
 
 # η: a cell that is decided 1 where others are not is worth one error more to the Learner.
 _STEP = 1.0

@@ -22,8 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend.auditor import Auditor
-from gerrymend.learners import Learner
 from gerrymend.solvers.base import (
     CannotResumeError,
     Checkpoint,
@@ -34,8 +32,10 @@ from gerrymend.solvers.base import (
     State,
 )
 from gerrymend.solvers.cell_play import CellPlay
-from gerrymend.solvers.pool import Pool
-from gerrymend.solvers.pool_game import FOR_LAST_LOOK, FOR_PROOF, PoolGame, Stage
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import Learner
+from gerrymend.solvers.pool.game import FOR_LAST_LOOK, FOR_PROOF, PoolGame, Stage
+from gerrymend.solvers.pool.pool import Pool
 
 
 class ExponentiatedGradient(GameSolver):

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend._sums import Array
-from gerrymend._validation import check_choice
-from gerrymend.auditor import Answer, Auditor
-from gerrymend.learners import Decisions, Learner, LinearLearner
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.settings import check_choice
 from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
 from gerrymend.solvers.base import Equilibrium, Followers, State
-from gerrymend.subgroups.regression import RegressionSearch
+from gerrymend.solvers.players.auditor import Answer, Auditor
+from gerrymend.solvers.players.learners import Decisions, Learner, LinearLearner
+from gerrymend.subgroups.thresholds.regression import RegressionSearch
 
 
 class FictitiousPlay(AveragingSolver):
@@ -54,7 +54,7 @@ class FictitiousPlay(AveragingSolver):
         plain = not (conventions.pop("lag") or any(rules.get(name) for name in beyond))
         blind = isinstance(rules.get("on_round"), Followers | None)
         if plain and blind and type(learner) is LinearLearner and _is_regression(auditor):
-            from gerrymend.solvers.linear_play import LinearGames
+            from gerrymend.solvers.regression.linear_play import LinearGames
 
             games = LinearGames(learner, auditor, rules["gammas"], rules["C"], **conventions)
             length = ("max_iter", "tol", "budget", "on_round", "checkpoint")

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gerrymend._sums import Array
-from gerrymend.auditor import Answer, Auditor
-from gerrymend.learners import Decisions
+from gerrymend._numeric.sums import Array
 from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
 from gerrymend.solvers.base import State
+from gerrymend.solvers.players.auditor import Answer, Auditor
+from gerrymend.solvers.players.learners import Decisions
 from gerrymend.subgroups.listed import ListedClass
 
 

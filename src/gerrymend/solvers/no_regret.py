@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gerrymend._sums import Array
-from gerrymend._validation import check_number, check_whole
-from gerrymend.auditor import Answer, Auditor
-from gerrymend.learners import Decisions
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.settings import check_number, check_whole
 from gerrymend.solvers.averaging import AveragingSolver, Player
 from gerrymend.solvers.base import State
 from gerrymend.solvers.fictitious_play import FictitiousPlayer
+from gerrymend.solvers.players.auditor import Answer, Auditor
+from gerrymend.solvers.players.learners import Decisions
 
 
 class NoRegret(AveragingSolver):

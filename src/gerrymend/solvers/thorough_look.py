@@ -13,11 +13,11 @@ import math
 import time
 from typing import NamedTuple
 
-from gerrymend._interrupts import interruptible
-from gerrymend._sums import Array
-from gerrymend.auditor import Auditor, NotionAuditor
-from gerrymend.measured import ROUNDING
-from gerrymend.solvers.pool import Pool, PooledGroup
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.interrupts import interruptible
+from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.solvers.players.auditor import Auditor, NotionAuditor
+from gerrymend.solvers.pool.pool import Pool, PooledGroup
 from gerrymend.subgroups.base import Found
 
 # Cells up to which several times as many starts as those of an audit take seconds: starts are far

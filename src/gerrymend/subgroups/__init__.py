@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gerrymend._validation import check_choice
+from gerrymend.inputs.settings import check_choice
 from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
 from gerrymend.subgroups.conjunctions import Conjunctions
 from gerrymend.subgroups.explicit import ExplicitGroups

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from gerrymend._sums import Array
-from gerrymend.protected import Column
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.rules import Rule
 
 

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from gerrymend._sums import Array
-from gerrymend._validation import check_choice, check_whole
-from gerrymend.protected import Column
-from gerrymend.subgroups.axes import axes_of, cuts_in_words
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.protected import Column
+from gerrymend.inputs.settings import check_choice, check_whole
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
+from gerrymend.subgroups.products.scales import axes_of, cuts_in_words
 
 # Cuts are looked for one by one, so that more would take long and part nothing more.
 _MOST_BINS = 100_000
@@ -53,7 +53,7 @@ class Conjunctions(SubgroupClass):
         max_depth = check_whole(self.max_depth, "max_depth", low=1)
         numeric = check_choice(self.numeric, "numeric", ("intervals", "half_lines"))
         bins = check_bins(self.bins)
-        from gerrymend.subgroups.products import ProductSearch
+        from gerrymend.subgroups.products.search import ProductSearch
 
         axes = axes_of(columns, weight, event_weight > 0, bins)
         scales = [axis.scale for axis in axes]
@@ -67,7 +67,7 @@ class Conjunctions(SubgroupClass):
 
 
 def _in_words(depth: int, on: str) -> str:
-    from gerrymend.subgroups.products import conditions
+    from gerrymend.subgroups.products.search import conditions
 
     return f"every conjunction of {conditions(depth)} on {on}"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend._projection import TIE
-from gerrymend._sums import Array, total
-from gerrymend.protected import Column
+from gerrymend._numeric.projection import TIE
+from gerrymend._numeric.sums import Array, total
+from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.rules import LinearRule, Term
 
 

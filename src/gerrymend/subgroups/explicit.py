@@ -5,11 +5,11 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend._sums import Array
-from gerrymend._validation import did_you_mean
+from gerrymend._numeric.sums import Array
 from gerrymend.inputs.categories import as_category, plain_type
 from gerrymend.inputs.numbers import as_float, is_exact, is_missing, is_number_type, short
-from gerrymend.protected import Column, take_rows
+from gerrymend.inputs.protected import Column, take_rows
+from gerrymend.inputs.settings import did_you_mean
 from gerrymend.subgroups.base import SubgroupClass
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Condition, Conjunction

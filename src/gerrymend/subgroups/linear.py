@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from gerrymend._projection import TIE
-from gerrymend._sums import Array, total
-from gerrymend._validation import check_choice, check_flag, check_whole
-from gerrymend.protected import Column, take_rows
+from gerrymend._numeric.projection import TIE
+from gerrymend._numeric.sums import Array, total
+from gerrymend.inputs.protected import Column, take_rows
+from gerrymend.inputs.settings import check_choice, check_flag, check_whole
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.listed import ListedClass
-from gerrymend.subgroups.regression import RegressionSearch
-from gerrymend.subgroups.through_mean import ThroughMean
+from gerrymend.subgroups.thresholds.regression import RegressionSearch
+from gerrymend.subgroups.thresholds.through_mean import ThroughMean
 
 
 class LinearThresholds(SubgroupClass):
@@ -81,7 +81,7 @@ class LinearThresholds(SubgroupClass):
             return (ThetaGrid if search == "grid" else ThroughMean)(counted, encoding, mean)
         if search == "regression":
             return RegressionSearch(counted, encoding, event_weight[active])
-        from gerrymend.subgroups.search import GreatCircleSearch
+        from gerrymend.subgroups.thresholds.search import GreatCircleSearch
 
         return GreatCircleSearch(
             counted,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gerrymend._sums import Array
-from gerrymend.protected import Column
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import BoundClass, Found, RuleSource
 from gerrymend.subgroups.rules import Rule
 

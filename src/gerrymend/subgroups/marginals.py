@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gerrymend._sums import Array, total
-from gerrymend.protected import Column
+from gerrymend._numeric.sums import Array, total
+from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import SubgroupClass
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Condition, Conjunction, shortest_between

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array
-from gerrymend.protected import MISSING_LABEL, Column, select_columns
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.protected import MISSING_LABEL, Column, select_columns
 
 Members = NDArray[np.bool_]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gerrymend.protected import Column
+from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.rules import Condition, Members, Rule, category_label
 
 

@@ -9,10 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array, Whole, as_whole
-from gerrymend._validation import check_whole
-from gerrymend.protected import Column
-from gerrymend.subgroups.axes import Axis, Scale, axes_of, cuts_in_words
+from gerrymend._numeric.sums import Array, Whole, as_whole
+from gerrymend.inputs.protected import Column
+from gerrymend.inputs.settings import check_whole
 from gerrymend.subgroups.base import (
     BoundClass,
     Bracket,
@@ -22,6 +21,7 @@ from gerrymend.subgroups.base import (
     check_cells,
 )
 from gerrymend.subgroups.conjunctions import check_bins
+from gerrymend.subgroups.products.scales import Axis, Scale, axes_of, cuts_in_words
 from gerrymend.subgroups.tree_rule import Node, Split, TreeRule
 
 # Values to visit in one call: short enough for a deadline, and for Ctrl-C, to be noticed.

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from functools import partial
 
-from gerrymend._sums import Array
-from gerrymend._validation import check_whole
-from gerrymend.protected import Column
-from gerrymend.subgroups.axes import Scale, axes_of, cuts_in_words
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.protected import Column
+from gerrymend.inputs.settings import check_whole
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
 from gerrymend.subgroups.conjunctions import check_bins
+from gerrymend.subgroups.products.scales import Scale, axes_of, cuts_in_words
 
 # Values of which all sets are tried: 2^22 sets are about a second.
 _MOST_VALUES = 22
@@ -49,7 +49,7 @@ class ValueSets(SubgroupClass):
         """Rank the values of each attribute."""
         max_depth = check_whole(self.max_depth, "max_depth", low=1)
         bins = check_bins(self.bins)
-        from gerrymend.subgroups.products import ProductSearch
+        from gerrymend.subgroups.products.search import ProductSearch
 
         axes = axes_of(columns, weight, event_weight > 0, bins)
         scales = [axis.scale for axis in axes]
@@ -67,7 +67,7 @@ def _in_words(depth: int, of: str) -> str:
 
 def _check_few_values(scales: Sequence[Scale], max_depth: int) -> None:
     """All sets of values of all attributes but the last of a product can be tried."""
-    from gerrymend.subgroups.products import n_options
+    from gerrymend.subgroups.products.search import n_options
 
     ordered = sorted(
         scales, key=lambda one: n_options("interval" if one.is_number else "set", one.size)

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._projection import TIE
-from gerrymend._sums import Array, total
-from gerrymend._validation import as_vector, did_you_mean
+from gerrymend._numeric.projection import TIE
+from gerrymend._numeric.sums import Array, total
 from gerrymend.inputs.categories import as_category
 from gerrymend.inputs.numbers import as_numbers
-from gerrymend.protected import Column
+from gerrymend.inputs.protected import Column
+from gerrymend.inputs.settings import did_you_mean
+from gerrymend.inputs.validation import as_vector
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term, category_label
 from gerrymend.surfaces.likeness import Parts, nearest

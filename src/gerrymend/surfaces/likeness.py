@@ -9,7 +9,7 @@ count: then no subtraction, of two groups or of many, leaves a few.
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array
+from gerrymend._numeric.sums import Array
 
 # A group that is a right angle away is no more like another than its opposite is.
 _FURTHEST = np.pi / 2 - 1e-9

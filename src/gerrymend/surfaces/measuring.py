@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gerrymend._sums import Array
-from gerrymend._validation import check_whole
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.from_rows import read_tally
+from gerrymend.auditing.tally import NotionTally, Tally
+from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
+from gerrymend.inputs.settings import check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
-from gerrymend.protected import Cells, Column, distinct_rows, take_rows
-from gerrymend.reading import read_tally
 from gerrymend.surfaces.half_planes import HalfPlanes, check_not_rare, two_terms
 from gerrymend.surfaces.surface import DiscriminationSurface, SurfaceRound
-from gerrymend.tally import NotionTally, Tally
 
 
 def discrimination_surface(

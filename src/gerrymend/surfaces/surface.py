@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend._sums import Array
-from gerrymend._validation import check_whole
-from gerrymend.measured import ROUNDING
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.inputs.settings import check_whole
 from gerrymend.notions import FairnessNotion
 
 
@@ -224,18 +224,18 @@ class DiscriminationSurface:
 
     def to_markdown(self) -> str:
         """The worst group of each round as Markdown; text from the data is escaped."""
-        from gerrymend.reporting.surface_text import as_markdown
+        from gerrymend.reporting.surface.text import as_markdown
 
         return as_markdown(self.to_dict())
 
     def __str__(self) -> str:
-        from gerrymend.reporting.surface_text import as_text
+        from gerrymend.reporting.surface.text import as_text
 
         return as_text(self.to_dict())
 
     def to_html(self) -> str:
         """The surface as one HTML page, to be turned over rounds; it needs `gerrymend[report]`."""
-        from gerrymend.reporting.surface_page import surface_page
+        from gerrymend.reporting.surface.page import surface_page
 
         return surface_page(self.to_dict())
 
@@ -247,7 +247,7 @@ class DiscriminationSurface:
 
     def _repr_html_(self) -> str | None:
         """The sentence and the table for notebooks; None without jinja2, and they show the text."""
-        from gerrymend.reporting.surface_page import surface_fragment
+        from gerrymend.reporting.surface.page import surface_fragment
 
         try:
             return surface_fragment(self.to_dict())

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from gerrymend._sums import Array
-from gerrymend._validation import check_whole
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
+from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.settings import check_whole
 from gerrymend.notions import FairnessNotion, as_notions
-from gerrymend.parity import ParityClassifier
-from gerrymend.protected import Cells, distinct_rows, read_columns
-from gerrymend.rows import Rows
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.surfaces.half_planes import check_not_rare, two_terms
 from gerrymend.surfaces.measuring import one_notion
-from gerrymend.tally import Tally
+from gerrymend.training.fit import ParityClassifier
 
 # Rounds that are kept unless they are named.
 _ABOUT = 24

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array
+from gerrymend._numeric.sums import Array
 
 Numbers = NDArray[np.intp]
 

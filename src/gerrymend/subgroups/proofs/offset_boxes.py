@@ -44,9 +44,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._sums import Array
-from gerrymend.subgroups.exact_points import Points
+from gerrymend._numeric.sums import Array
 from gerrymend.subgroups.proofs.chain_kernel import Rows, Stack, explore
+from gerrymend.subgroups.proofs.whole_points import Points
 
 # Boxes between two looks at the clock: at first, and after that by how many rows they had.
 _FIRST_BOXES = 16

@@ -1,0 +1,1 @@
+"""Sum rows by cell, search and prove the worst subgroup, and report it."""

@@ -1,0 +1,165 @@
+"""audit(): the worst-treated subgroup of a model's decisions, and how sure that is."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gerrymend.auditing.examine import check_settings, examine
+from gerrymend.auditing.from_rows import read_tally, second_sample
+from gerrymend.auditing.inference.held_out import split
+from gerrymend.auditing.report import AuditReport
+from gerrymend.inputs.settings import check_fraction
+from gerrymend.notions import NotionLike
+
+
+def audit(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    notion: NotionLike = "false_positive_rate",
+    subgroups: Any = "linear",
+    gamma: float = 0.01,
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    decision_probabilities: bool = False,
+    pos_label: Any = None,
+    budget: float = 30.0,
+    min_group_size: int = 10,
+    data: Any = None,
+    n_permutations: int = 0,
+    test_size: float | None = None,
+    holdout: Any = None,
+    top: int = 1,
+    random_state: int = 0,
+    on_draw: Callable[[int, int], None] | None = None,
+    features: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+) -> AuditReport:
+    """Find the subgroup that a model's decisions treat worst.
+
+    Parameters
+    ----------
+    y_true : array of labels, of two values
+    y_pred : array of decisions, of the same two values
+        Or scores, with `threshold`; or a mixture's probabilities of deciding the positive label,
+        with `decision_probabilities=True`.
+    sensitive_features : frame, Series, mapping from names to columns, or array
+        The protected attributes: strings, categoricals, booleans and numbers. Rows are matched by
+        position, never by an index.
+    notion : str, FairnessNotion or tuple of these, default="false_positive_rate"
+        The rate to compare; of several, the worst is reported.
+    subgroups : str or SubgroupClass, default="linear"
+        The class of subgroups to search: "linear" thresholds over all attributes,
+        "conjunctions" of values and intervals, "value_sets", "trees", "marginals" (one attribute
+        at a time), or an instance of one, such as Conjunctions(max_depth=3).
+    gamma : float, default=0.01
+        The unfairness to allow.
+    sample_weight : array of weights, optional
+    threshold : float, optional
+        Decide the positive label where the score y_pred is at least this.
+    decision_probabilities : bool, default=False
+        Whether y_pred are the probabilities with which a randomised model decides.
+    pos_label : label, optional
+        The positive label; by default the second in sorted order.
+    budget : float, default=30.0
+        Seconds that the proof may take. What it has proven by then holds.
+    min_group_size : int, default=10
+        Groups with fewer rows that count, inside or outside, are not described: few rows identify
+        people. The bounds cover them all the same.
+    data : frame or mapping from names to columns, optional
+        Where the columns are. y_true, y_pred and sample_weight are then names of columns, and
+        sensitive_features a list of names. A lazy frame (a Polars LazyFrame, a DuckDB relation,
+        PySpark, Dask) is summed by its own engine: only sums by protected values travel, and the
+        report is the same.
+    n_permutations : int, default=0
+        Permutations for a p-value of the worst unfairness, which pays for the search: the whole
+        search is repeated so often. 199 will do; below 19 no p-value can be 5 %.
+    test_size : float, optional
+        Part of the rows, of each label, to keep out of the search. The report is about the other
+        rows; `held_out` has its worst subgroup as measured on these.
+    holdout : tuple (y_true, y_pred, sensitive_features), or a frame where `data` is one, optional
+        A second sample to measure the worst subgroup on, in the form of the first; the weights of a
+        tuple, if any, come fourth.
+    top : int, default=1
+        Subgroups to describe that differ from each other: the worst, the worst without it, ….
+    random_state : int, default=0
+        Seed of the permutations and of the rows that are held out.
+    on_draw : callable, optional
+        Called as on_draw(done, of) while permutations are made.
+    features : list of str, optional
+        Names of the columns that the model decides by, for the report to say which protected ones
+        are among them.
+    n_jobs : int, optional
+        Workers for the permutations, through joblib and whatever backend it is configured to use,
+        which share the cores between them. The result is the same, unless the budget ends them.
+
+    Returns
+    -------
+    AuditReport
+
+    Examples
+    --------
+    The paper's toy example: fair to each race and to each gender, and not to blue men.
+
+    >>> from gerrymend import audit
+    >>> from gerrymend.datasets import make_gerrymandered
+    >>> toy = make_gerrymandered(800)
+    >>> decisions = (toy.score >= 0.5).astype(int)
+    >>> audit(toy.target, decisions, sensitive_features=toy.sensitive_features,
+    ...       subgroups="marginals").unfairness
+    0.0
+    >>> print(audit(toy.target, decisions, sensitive_features=toy.sensitive_features))
+    Audit of 800 rows over LinearThresholds(): exceeds gamma.
+    Worst subgroup found: race = blue and gender = man (200 rows)
+      false positive rate 100.0%, overall 50.0%: +50.0 points, 2.00 times; its rows that count are
+      12.5% of all rows
+      unfairness 0.0625 (exact), gamma 0.01
+      one attribute at a time: 0 at most
+      proof over every linear threshold of race, gender
+
+    Where the data lives, here in a Polars query:
+
+    >>> import polars as pl
+    >>> people = pl.LazyFrame({**toy.sensitive_features, "y": toy.target, "score": toy.score})
+    >>> audit("y", "score", threshold=0.5, sensitive_features=["race", "gender"], data=people
+    ...       ).worst.describe()
+    'race = blue and gender = man'
+    """
+    settings = check_settings(
+        notion=notion,
+        subgroups=subgroups,
+        gamma=gamma,
+        budget=budget,
+        min_group_size=min_group_size,
+        n_permutations=n_permutations,
+        top=top,
+        random_state=random_state,
+        features=features,
+        n_jobs=n_jobs,
+        on_draw=on_draw,
+    )
+    if test_size is not None:
+        test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
+        if holdout is not None:
+            raise ValueError(
+                "test_size and holdout exclude each other: rows are held out of this sample, or "
+                "are a second one."
+            )
+    decided = {
+        "threshold": threshold,
+        "decision_probabilities": decision_probabilities,
+        "pos_label": pos_label,
+    }
+    given = {
+        "y_true": y_true,
+        "y_pred": y_pred,
+        "sensitive_features": sensitive_features,
+        "sample_weight": sample_weight,
+    }
+    tally = read_tally(data, given, decided)
+    held_out = None
+    if holdout is not None:
+        held_out = second_sample(holdout, tally, data, given, decided)
+    elif test_size is not None:
+        tally, held_out = split(tally, test_size, random_state)
+    return examine(tally, held_out=held_out, **settings)

@@ -1,0 +1,214 @@
+"""audit_counts(): an audit of a table of counts, such as SQL's GROUP BY makes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import exact_parts
+from gerrymend.auditing.examine import check_settings, examine
+from gerrymend.auditing.inference.held_out import split
+from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
+from gerrymend.inputs.protected import (
+    Column,
+    check_spreads,
+    distinct_rows,
+    read_columns,
+    take_rows,
+    warn_of_identifiers,
+)
+from gerrymend.inputs.settings import check_fraction
+from gerrymend.inputs.validation import (
+    as_pair,
+    as_vector,
+    check_attribute_names,
+    check_classes,
+    check_column,
+    check_no_missing,
+    check_same_length,
+    columns_of,
+    decisions_from,
+    is_lazy,
+)
+from gerrymend.notions import NotionLike
+
+
+def audit_counts(
+    table: Any,
+    *,
+    sensitive_features: Any,
+    label: str = "label",
+    prediction: str = "prediction",
+    count: str = "count",
+    notion: NotionLike = "false_positive_rate",
+    subgroups: Any = "linear",
+    gamma: float = 0.01,
+    threshold: float | None = None,
+    decision_probabilities: bool = False,
+    pos_label: Any = None,
+    budget: float = 30.0,
+    min_group_size: int = 10,
+    n_permutations: int = 0,
+    test_size: float | None = None,
+    top: int = 1,
+    random_state: int = 0,
+    on_draw: Callable[[int, int], None] | None = None,
+    features: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+) -> AuditReport:
+    """Audit a table of counts: the same report as audit() gives for the rows it counts.
+
+    All that an audit needs is how many rows there are of each protected values, label and
+    decision. Where the rows can't leave a database, this can:
+    `SELECT race, sex, label, prediction, count(*) AS count FROM loans GROUP BY ALL`.
+
+    Parameters
+    ----------
+    table : frame, mapping from names to columns, or lazy frame
+        Lines of the same values are added up; a count may be 0.
+    sensitive_features : str or list of str
+        The protected columns.
+    label, prediction, count : str
+        The columns of the true label, of the decision (or of a score, with `threshold`, or of a
+        probability, with `decision_probabilities=True`), and of the number of rows.
+    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, budget, \
+min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs
+        As in audit().
+
+    Returns
+    -------
+    AuditReport
+
+    Examples
+    --------
+    >>> table = {
+    ...     "sex":        ["F", "F", "M", "M", "F", "M"],
+    ...     "label":      ["no", "no", "no", "no", "yes", "yes"],
+    ...     "prediction": ["no", "yes", "no", "yes", "yes", "yes"],
+    ...     "count":      [600, 200, 700, 100, 250, 150],
+    ... }
+    >>> report = audit_counts(table, sensitive_features="sex")
+    >>> report.worst.describe(), report.worst.size, report.worst.rate, report.n_rows
+    ('sex = F', 1050, 0.25, 2000)
+    """
+    settings = check_settings(
+        notion=notion,
+        subgroups=subgroups,
+        gamma=gamma,
+        budget=budget,
+        min_group_size=min_group_size,
+        n_permutations=n_permutations,
+        top=top,
+        random_state=random_state,
+        features=features,
+        n_jobs=n_jobs,
+        on_draw=on_draw,
+    )
+    if test_size is not None:
+        test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
+    names = {"label": label, "prediction": prediction, "count": count}
+    attributes = check_attribute_names(sensitive_features)
+    columns = _columns(table, attributes, names)
+    n = _counts(columns[count])
+    labels = as_vector(columns[label], "label")
+    predicted = as_vector(columns[prediction], "prediction")
+    protected = read_columns({name: columns[name] for name in attributes})
+    check_same_length(
+        label=labels, prediction=predicted, count=n, sensitive_features=protected[0].values
+    )
+    some = n > 0  # a line of no rows says nothing
+    tally = _tally(
+        labels[some],
+        predicted[some],
+        tuple(_in_use(column) for column in take_rows(protected, some)),
+        n[some],
+        threshold,
+        decision_probabilities,
+        pos_label,
+    )
+    check_spreads(tally.columns)
+    warn_of_identifiers(tally.columns, int(n.sum()))
+    held_out = None
+    if test_size is not None:
+        tally, held_out = split(tally, test_size, random_state)
+    return examine(tally, held_out=held_out, **settings)
+
+
+def _tally(
+    labels: NDArray[Any],
+    predicted: NDArray[Any],
+    protected: tuple[Column, ...],
+    n: NDArray[np.int64],
+    threshold: float | None,
+    decision_probabilities: bool,
+    pos_label: Any,
+) -> Tally:
+    check_no_missing(labels, "label")
+    check_no_missing(predicted, "prediction")
+    decisions = predicted if threshold is None and not decision_probabilities else None
+    classes = check_classes(labels, decisions, pos_label, argument="label")
+    p = decisions_from(predicted, classes, threshold, decision_probabilities, "prediction")
+    weight = n.astype(np.float64)
+    return Tally.of_sums(
+        distinct_rows(protected),
+        (labels == classes[1]).astype(np.intp),
+        n,
+        weight,
+        np.array([*exact_parts(weight * p), np.zeros(len(p))]),
+        is_count=bool(((p == 0) | (p == 1)).all()),
+        labels=as_pair(classes),
+        squared_weight=weight,  # each of the rows weighs 1
+    )
+
+
+def _columns(table: Any, attributes: list[str], names: dict[str, str]) -> dict[str, Any]:
+    """The columns of the table, of which those that are named are there."""
+    if is_lazy(table):
+        frame = nw.from_native(table)
+        available = list(frame.collect_schema())
+    else:
+        columns = columns_of(table, "table")
+        available = list(columns)
+    for name in attributes:
+        check_column(name, "sensitive_features", available, "table")
+    for argument, name in names.items():
+        check_column(name, argument, available, "table")
+    if is_lazy(table):
+        wanted = list(dict.fromkeys([*attributes, *names.values()]))
+        columns = columns_of(frame.select(wanted).collect().to_native(), "table")
+    return columns
+
+
+def _counts(column: Any) -> NDArray[np.int64]:
+    """Whole numbers of rows, not all of them 0."""
+    values = as_vector(column, "count")
+    check_no_missing(values, "count")
+    numbers = as_numbers(values, "count", what="whole numbers")
+    wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
+    if wrong.any():
+        raise ValueError(
+            f"count must be whole numbers of rows, 0 or more; got {numbers[wrong][0]:g}. Sums of "
+            "weights are no counts: audit the rows, with sample_weight."
+        )
+    if not numbers.any():
+        raise ValueError("count is 0 in every line: the table counts no rows.")
+    if numbers.sum() >= LARGEST_WHOLE:
+        raise ValueError(
+            f"count adds up to {numbers.sum():g} rows, and sums are exact below 2⁵³; divide all "
+            "counts by a constant, and pass them as sample_weight of audit()."
+        )
+    return numbers.astype(np.int64)
+
+
+def _in_use(column: Column) -> Column:
+    """The column without categories that no row has."""
+    if column.categories is None:
+        return column
+    used, codes = np.unique(column.values, return_inverse=True)
+    categories = tuple(column.categories[int(code)] for code in used)
+    return replace(column, values=codes.astype(np.float64), categories=categories)

@@ -1,0 +1,252 @@
+"""examine(): what every audit does once its data is summed."""
+
+import functools
+import itertools
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gerrymend._runtime.interrupts import interruptible
+from gerrymend._runtime.workers import check_jobs
+from gerrymend.auditing.described import describable, published_beside, top_subgroups
+from gerrymend.auditing.inference.generalisation import generalisation
+from gerrymend.auditing.inference.held_out import measure_held_out
+from gerrymend.auditing.inference.intervals import simultaneous_intervals
+from gerrymend.auditing.inference.permutation import permutation_test
+from gerrymend.auditing.marginal_rates import marginal_rates, overall_rates
+from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.tally import Examined, NotionTally, Tally
+from gerrymend.inputs.protected import Column
+from gerrymend.inputs.settings import check_callable, check_gamma, check_number, check_whole
+from gerrymend.notions import FairnessNotion, NotionLike, as_notions
+from gerrymend.subgroups import (
+    Conjunctions,
+    LinearThresholds,
+    Marginals,
+    SubgroupClass,
+    Trees,
+    ValueSets,
+    as_subgroup_class,
+)
+from gerrymend.subgroups.base import Bracket
+
+
+def check_settings(
+    *,
+    notion: NotionLike,
+    subgroups: Any,
+    gamma: Any,
+    budget: Any,
+    min_group_size: Any,
+    n_permutations: Any,
+    top: Any,
+    random_state: Any,
+    features: Any = None,
+    n_jobs: Any = None,
+    on_draw: Any = None,
+) -> dict[str, Any]:
+    """What examine() takes beside tallies, checked before any data is read."""
+    check_callable(on_draw, "on_draw", "on_draw(done, of)")
+    return {
+        "notions": as_notions(notion),
+        "subgroups": as_subgroup_class(subgroups),
+        "gamma": check_gamma(gamma),
+        "budget": check_budget(budget),
+        "min_group_size": check_whole(min_group_size, "min_group_size", low=1),
+        "n_permutations": check_whole(n_permutations, "n_permutations", low=0),
+        "top": check_whole(top, "top", low=1, remedy="It is a number of subgroups."),
+        "random_state": check_whole(random_state, "random_state", low=0),
+        "features": None if features is None else _check_features(features),
+        "n_jobs": check_jobs(n_jobs),
+        "on_draw": on_draw,
+    }
+
+
+def _check_features(features: Any) -> tuple[str, ...]:
+    """Names of columns, perhaps none."""
+    named = not isinstance(features, str) and isinstance(features, Iterable)
+    names = tuple(features) if named else ()
+    if not named or not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            "features must be the names of the columns that the model decides by, as a list of "
+            f"strings; got {features!r}. Leave it out where they are not known."
+        )
+    return names
+
+
+def check_budget(budget: Any) -> float:
+    """Seconds, more than 0."""
+    remedy = "It is in seconds: 30, for example."
+    return check_number(budget, "budget", low=0.0, above=True, remedy=remedy)
+
+
+@interruptible
+def examine(
+    tally: Tally,
+    *,
+    notions: Sequence[FairnessNotion],
+    subgroups: SubgroupClass,
+    gamma: float,
+    budget: float,
+    min_group_size: int,
+    n_permutations: int = 0,
+    held_out: Tally | None = None,
+    top: int = 1,
+    random_state: int = 0,
+    on_draw: Callable[[int, int], None] | None = None,
+    features: tuple[str, ...] | None = None,
+    n_jobs: int | None = None,
+) -> AuditReport:
+    """Audit a tally: what audit() does once the data is summed.
+
+    `on_draw(done, of)` hears of the permutations; `features` are what the model decides by.
+    """
+    examined = prove_each(tally, notions, subgroups, budget)
+    n, brackets = tally.total_weight, [part.bracket for part in examined]
+    described = [
+        describable(part, part.bracket.found, part.seen.residual, min_group_size)
+        for part in examined
+    ]
+    worst = max(
+        (one for one in described if one is not None and abs(one.unfairness) > ROUNDING),
+        key=lambda one: abs(one.unfairness),
+        default=None,
+    )
+    several = top_subgroups(examined, worst, number=top, smallest=min_group_size) if worst else ()
+    found = max(abs(float(bracket.found.values[0])) / n for bracket in brackets)
+    if several:  # the same value as the description has it, or a worse one that turned up
+        worst = several[0]
+        found = max(found, abs(worst.unfairness))
+    unfairness = found if found > ROUNDING else 0.0
+    return AuditReport(
+        worst=worst,
+        unfairness=unfairness,
+        upper_bound=max(unfairness, *(bracket.upper_bound / n for bracket in brackets)),
+        gamma=gamma,
+        n_rows=int(tally.n_rows.sum()),
+        subgroups=subgroups,
+        covers=examined[0].bound.covers,
+        partial=_partial(brackets, n),
+        min_group_size=min_group_size,
+        labels=tally.labels,
+        notions=tuple(notions),
+        top=several,
+        permutation_test=None
+        if n_permutations == 0
+        else permutation_test(
+            tally,
+            examined,
+            n_permutations=n_permutations,
+            seconds=budget,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            on_draw=on_draw,
+        ),
+        held_out=None
+        if held_out is None
+        else measure_held_out(worst, held_out, smallest=min_group_size),
+        generalisation=generalisation(tally, examined),
+        provenance=Provenance.of(tally, random_state=random_state, budget=budget),
+        **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
+        **_listed(examined, subgroups, several, min_group_size),
+    )
+
+
+def _of_the_data(
+    tally: Tally, seen: Sequence[NotionTally], smallest: int, features: tuple[str, ...] | None
+) -> dict[str, Any]:
+    """What a report has whatever the class of subgroups."""
+    attributes = tuple(column.name for column in tally.columns)
+    used = None if features is None else tuple(name for name in attributes if name in features)
+    return {
+        "attributes": attributes,
+        "overall_rates": overall_rates(seen, smallest=smallest),
+        "weighted": not np.array_equal(tally.weight, tally.n_rows),
+        "protected_used": used,
+    }
+
+
+def _listed(
+    examined: Sequence[Examined],
+    subgroups: SubgroupClass,
+    described: Sequence[Subgroup],
+    smallest: int,
+) -> dict[str, Any]:
+    """Groups that were named beforehand, and those of one attribute, beside those described."""
+    seen = [part.seen for part in examined]
+    published = {one.notion: published_beside(one, described, smallest) for one in seen}
+    own = not isinstance(subgroups, Marginals)  # which are listed in any case
+    intervals = simultaneous_intervals(examined, published, smallest=smallest) if own else ()
+    marginals = marginal_rates(seen, published, smallest=smallest)
+    return {
+        "intervals": intervals if own else marginals.groups,
+        "marginals": marginals.groups,
+        "marginals_left_out": marginals.left_out,
+        "marginal_unfairness": marginals.unfairness,
+    }
+
+
+def prove_each(
+    tally: Tally,
+    notions: Sequence[FairnessNotion],
+    subgroups: SubgroupClass,
+    budget: float,
+    at_most: float | None = None,
+) -> list[Examined]:
+    """Close in on the worst of each notion; what one leaves of the time is the others'.
+
+    With `at_most`, only as far as it takes to say whether a subgroup exceeds it.
+    """
+    _compile(type(subgroups), tally.columns)
+    deadline = time.monotonic() + budget
+    examined = []
+    for i, notion in enumerate(notions):
+        seen = tally.of_notion(notion)
+        bound = seen.bind(subgroups)
+        seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
+        limit = None if at_most is None else as_sum(at_most, tally)
+        bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
+        examined.append(Examined(seen, bound, bracket))
+    return examined
+
+
+def as_sum(unfairness: float, tally: Tally) -> float:
+    """Return the sum of residuals that is still within an unfairness, given for rounding."""
+    return (unfairness + ROUNDING) * tally.total_weight
+
+
+def _compile(kind: type[SubgroupClass], columns: Sequence[Column]) -> None:
+    """Prove something small, so that numba compiles (or loads) before the clock starts."""
+    if kind in (LinearThresholds, Conjunctions, ValueSets, Trees):
+        n_categories = sum(column.is_categorical for column in columns)
+        n_numbers = min(len(columns) - n_categories, 2 if n_categories else 3)
+        _prove_small(kind, n_numbers, min(n_categories, 3 - n_numbers))
+
+
+@functools.cache
+def _prove_small(kind: type[SubgroupClass], n_numbers: int, n_categories: int) -> None:
+    """Prove over so many attributes of each kind: what they need is compiled, and no more.
+
+    Two numbers alone, categories alone and both together have algorithms of their own.
+    """
+    n = n_numbers + n_categories
+    grid = np.array(list(itertools.product((0.0, 1.0, 2.0), repeat=n)))
+    columns = tuple(
+        Column(f"attribute {j}", grid[:, j], None if j < n_numbers else ("x", "y", "z"))
+        for j in range(n)
+    )
+    residual = np.where(grid.sum(axis=1) % 2 == 0, 1.0, -1.0)  # a checkerboard: many ties
+    residual -= residual.mean()
+    weight = np.ones(len(grid))
+    kind().bind(columns, weight, weight).prove(residual)
+
+
+def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:
+    """Parts of the class that were proven for every notion."""
+    bounds = [dict(bracket.partial) for bracket in brackets]
+    shared = [words for words, _ in brackets[0].partial if all(words in one for one in bounds)]
+    return tuple((words, max(one[words] for one in bounds) / n) for words in shared)

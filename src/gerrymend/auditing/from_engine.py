@@ -1,0 +1,323 @@
+"""A lazy frame to a tally: its engine adds up, and only sums by protected values travel.
+
+Two queries. The first groups rows by label and decision: a handful of lines, on which all is
+checked that audit() checks of its rows. The second groups them by the protected values as well.
+
+Counts are exact. Weights and probabilities are split into parts on grids by the engine, by the same
+expressions as in `_sums`, so that the order in which it adds can't matter: the sums are those that
+the rows would have given here, to the last bit.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array, grid_shifts, modest_scale
+from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.protected import check_attribute_type, distinct_rows, read_columns
+from gerrymend.inputs.validation import (
+    are_missing,
+    as_pair,
+    as_vector,
+    check_attribute_names,
+    check_classes,
+    check_column,
+    check_cut,
+    check_none,
+    check_weights,
+    decisions_from,
+)
+
+# Labels and decisions have two values; of a column that has more, so many are enough to say it.
+_ENOUGH = 1000
+
+
+def tally_of_lazy(
+    data: Any,
+    *,
+    y_true: Any,
+    y_pred: Any,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    decision_probabilities: bool = False,
+    pos_label: Any = None,
+) -> Tally:
+    """Sum a lazy frame by protected values and label, where it lives.
+
+    The arguments are those of audit(), with the names of columns for the arrays.
+
+    >>> import polars as pl
+    >>> loans = pl.LazyFrame({"sex": ["F", "M", "F"], "repaid": [0, 1, 0], "granted": [0, 1, 1]})
+    >>> tally = tally_of_lazy(
+    ...     loans, y_true="repaid", y_pred="granted", sensitive_features="sex"
+    ... )
+    >>> tally.n_rows.tolist(), tally.positive.tolist()
+    ([[2, 0], [0, 1]], [[1.0, 0.0], [0.0, 1.0]])
+    """
+    rows = LazyRows.of(
+        data, y_true, y_pred, sensitive_features, sample_weight, threshold, decision_probabilities
+    )
+    overview = Overview.of(rows, pos_label)
+    summary = rows.sums(overview)
+    columns = read_columns({name: summary[key] for name, key in rows.attributes.items()})
+    n = _numbers(summary["n"])
+    p = overview.decided(summary)
+    return Tally.of_sums(
+        distinct_rows(columns),
+        (as_vector(summary["label"], "y_true") == overview.classes[1]).astype(np.intp),
+        n.astype(np.int64),
+        _parts(summary, "weight") if rows.weighted else n,
+        p * (_parts(summary, "positive") if rows.has_sums else n),
+        overview.is_count,
+        as_pair(overview.classes),
+        _parts(summary, "square") if rows.weighted else n,
+        _numbers(summary["counted"]).astype(np.int64) if rows.weighted else None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LazyRows:
+    """The columns that an audit needs, under names of our own.
+
+    `label`; `decision`, unless y_pred are probabilities; `weight` and `positive`, w·p, where they
+    are not known from counts; and `p` and the missing values of y_pred and of the weights.
+    """
+
+    frame: "nw.LazyFrame[Any]"
+    attributes: dict[str, str]
+    weighted: bool
+    cut: float | None
+    probabilities: bool
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        y_true: Any,
+        y_pred: Any,
+        sensitive_features: Any,
+        sample_weight: Any,
+        threshold: float | None,
+        probabilities: bool,
+    ) -> "LazyRows":
+        """Choose the columns, which must be there and of a type that will do."""
+        frame: nw.LazyFrame[Any] = nw.from_native(data)
+        schema = frame.collect_schema()
+        cut = check_cut(threshold, probabilities)
+        names = check_attribute_names(sensitive_features)
+        for name in names:
+            check_column(name, "sensitive_features", schema, "data")
+            check_attribute_type(name, schema[name])
+        check_column(y_true, "y_true", schema, "data")
+        check_column(y_pred, "y_pred", schema, "data")
+        attributes = {name: f"attribute_{i}" for i, name in enumerate(names)}
+        chosen = {key: nw.col(name) for name, key in attributes.items()}
+        chosen |= {"label": nw.col(y_true)} | _predicted(y_pred, schema[y_pred], cut, probabilities)
+        weighted = sample_weight is not None
+        if weighted:
+            check_column(sample_weight, "sample_weight", schema, "data")
+            chosen |= _weighed(sample_weight, schema[sample_weight])
+        rows = frame.select(**chosen)
+        if weighted:
+            rows = rows.with_columns(counted=(nw.col("weight") > 0).cast(nw.Int64))
+        if probabilities:
+            p = nw.col("p").clip(0.0, 1.0)
+            rows = rows.with_columns(
+                positive=nw.col("weight") * p if weighted else p,
+                certain=((p == 0.0) | (p == 1.0)).cast(nw.Int64),
+            )
+        elif weighted:
+            rows = rows.with_columns(positive=nw.col("weight"))
+        lazy = cls(rows, attributes, weighted, cut, probabilities)
+        for name in lazy.summed:
+            some = nw.when(nw.col(name) > 0).then(nw.col(name)).alias(f"{name}_some")
+            lazy = replace(lazy, frame=lazy.frame.with_columns(some))
+        return lazy
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether Σ w·p has to be summed, as counts don't give it."""
+        return self.weighted or self.probabilities
+
+    @property
+    def keys(self) -> list[str]:
+        """What the first query groups by."""
+        return ["label"] if self.probabilities else ["label", "decision"]
+
+    def checks(self) -> "nw.DataFrame[Any]":
+        """The first query: what there is to check, by label and decision."""
+        wanted = [nw.len().alias("n"), nw.col("missing").sum()]
+        if self.weighted:
+            wanted += [nw.col("weight").min().alias("weight_min"),
+                       nw.col("weight_some").min().alias("weight_least"),
+                       nw.col("weight").max().alias("weight_max"),
+                       nw.col("weight_missing").sum()]  # fmt: skip
+        if self.has_sums:
+            wanted += [nw.col("positive_some").min().alias("positive_least"),
+                       nw.col("positive").max().alias("positive_max")]  # fmt: skip
+        if self.probabilities:
+            wanted += [nw.col("p").min().alias("p_min"), nw.col("p").max().alias("p_max"),
+                       nw.col("certain").sum()]  # fmt: skip
+        return self.frame.group_by(self.keys).agg(*wanted).head(_ENOUGH).collect()
+
+    def sums(self, overview: "Overview") -> "nw.DataFrame[Any]":
+        """The second query: sums by protected values, label and decision."""
+        keys = [*self.attributes.values(), *self.keys]
+        rows, sums = self.frame, [nw.len().alias("n")]
+        shifts = {name: overview.shifts(name) for name in self.summed}
+        for name in self.summed:
+            rows = rows.with_columns((nw.col(name) * overview.scale).alias(name))
+        if self.weighted:
+            rows = rows.with_columns(square=nw.col("weight") * nw.col("weight"))
+            shifts["square"] = overview.shifts("weight", power=2)
+            sums.append(nw.col("counted").sum())
+        for name, grids in shifts.items():
+            for i, shift in enumerate(grids):
+                part = f"{name}_{i}"
+                rows = rows.with_columns(((nw.col(name) + shift) - shift).alias(part))
+                rows = rows.with_columns((nw.col(name) - nw.col(part)).alias(name))
+                sums.append(nw.col(part).sum())
+        return rows.group_by(keys).agg(*sums).collect()
+
+    @property
+    def summed(self) -> list[str]:
+        """The columns of numbers that counts don't give."""
+        return ["weight"] * self.weighted + ["positive"] * self.has_sums
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """What the first query saw, all of it checked."""
+
+    rows: LazyRows
+    lines: "nw.DataFrame[Any]"
+    classes: NDArray[Any]
+
+    @classmethod
+    def of(cls, rows: LazyRows, pos_label: Any) -> "Overview":
+        """Ask, and raise what audit() would raise for the rows."""
+        lines = rows.checks()
+        labels = as_vector(lines["label"], "y_true")
+        cut_off = len(labels) == _ENOUGH
+        missing = are_missing(labels)
+        if not cut_off:  # there are too many values else, and not all were counted
+            check_none(int(_numbers(lines["n"])[missing].sum()), "y_true")
+            check_none(int(_numbers(lines["missing"]).sum()), "y_pred")
+        if rows.weighted:
+            _check_weights(lines)
+        are_decisions = not rows.probabilities and rows.cut is None
+        decisions = as_vector(lines["decision"], "y_pred") if are_decisions else None
+        classes = check_classes(labels[~missing], decisions, pos_label, cut_off=cut_off)
+        if decisions is not None:
+            decisions_from(decisions, classes, None, False)
+        if rows.probabilities:
+            extremes = np.concatenate([_numbers(lines["p_min"]), _numbers(lines["p_max"])])
+            decisions_from(extremes, classes, None, True)
+        return cls(rows, lines, classes)
+
+    def decided(self, lines: "nw.DataFrame[Any]") -> Array:
+        """1 for lines of rows that are decided 1, and for those whose sums hold p already."""
+        if self.rows.probabilities:
+            return np.ones(len(lines))
+        decisions = as_vector(lines["decision"], "y_pred")
+        classes = self.classes if self.rows.cut is None else np.array([False, True])
+        return decisions_from(decisions, classes, None, False)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """All rows."""
+        return int(_numbers(self.lines["n"]).sum())
+
+    @cached_property
+    def scale(self) -> float:
+        """The power of two that `check_weights` would scale the weights by."""
+        return modest_scale(self._extremes("weight")[1]) if self.rows.weighted else 1.0
+
+    def shifts(self, name: str, power: int = 1) -> list[float]:
+        """List what puts the parts of a column, or of its squares, on their grids."""
+        least, largest = (self.scale * end for end in self._extremes(name))
+        return grid_shifts(self.n_rows, largest**power, least**power)
+
+    def _extremes(self, name: str) -> tuple[float, float]:
+        """The least positive and the largest value; 0 where none is.
+
+        Of w·p, those decided 1: the others are left out later.
+        """
+        least, largest = (_numbers(self.lines[f"{name}_{end}"]) for end in ("least", "max"))
+        if name == "positive":
+            chosen = self.decided(self.lines) > 0
+            least, largest = least[chosen], largest[chosen]
+        some = least[least > 0]
+        return float(np.min(some, initial=np.inf)), float(np.max(largest, initial=0.0))
+
+    @property
+    def is_count(self) -> bool:
+        """Whether each row weighs 1 and is decided 0 or 1."""
+        lines = self.lines
+        if self.rows.probabilities and _numbers(lines["certain"]).sum() < self.n_rows:
+            return False
+        extremes: Sequence[str] = ("weight_min", "weight_max") if self.rows.weighted else ()
+        return all(bool((_numbers(lines[name]) == 1).all()) for name in extremes)
+
+
+def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) -> dict[str, nw.Expr]:
+    """The decision, or its probability, and whether it is missing."""
+    missing = {"missing": _missing(name, dtype)}
+    if cut is not None:
+        score = _as_numbers(name, dtype, "y_pred", "threshold")
+        if dtype.is_integer() and abs(cut) < 2.0**63:  # exact, as in `at_least`
+            return missing | {"decision": nw.col(name) >= math.ceil(cut)}
+        return missing | {"decision": score >= cut}
+    if probabilities:
+        return missing | {"p": _as_numbers(name, dtype, "y_pred", "decision_probabilities=True")}
+    return missing | {"decision": nw.col(name)}
+
+
+def _weighed(name: str, dtype: Any) -> dict[str, nw.Expr]:
+    return {
+        "weight": _as_numbers(name, dtype, "sample_weight"),
+        "weight_missing": _missing(name, dtype),
+    }
+
+
+def _check_weights(lines: "nw.DataFrame[Any]") -> None:
+    """The least and the greatest weight have every fault that a weight can have."""
+    ends = ("weight_min", "weight_least", "weight_max")
+    extremes = np.concatenate([_numbers(lines[end]) for end in ends])
+    no_positive = np.isnan(_numbers(lines["weight_least"]))
+    extremes[len(lines) : 2 * len(lines)][no_positive] = 0.0
+    if _numbers(lines["weight_missing"]).any():
+        extremes[0] = np.nan
+    check_weights(extremes, len(extremes))
+
+
+def _as_numbers(name: str, dtype: Any, argument: str, given: str = "") -> nw.Expr:
+    if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
+        where = f" where {given} is given" if given else ""
+        raise TypeError(f"{argument} must be numbers{where}; got {dtype}.")
+    return nw.col(name).cast(nw.Float64)
+
+
+def _missing(name: str, dtype: Any) -> nw.Expr:
+    """1 where there is no value: engines differ in whether NaN is one."""
+    column = nw.col(name)
+    missing = column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
+    return missing.cast(nw.Int64)
+
+
+def _numbers(values: "nw.Series[Any]") -> Array:
+    numbers: Array = values.cast(nw.Float64).to_numpy()
+    return numbers
+
+
+def _parts(lines: "nw.DataFrame[Any]", name: str) -> Array:
+    """Collect the sums of a column's parts, one part a row; of zeros there is none."""
+    parts = [_numbers(lines[part]) for part in lines.columns if part.startswith(f"{name}_")]
+    return np.array(parts or [np.zeros(len(lines))])

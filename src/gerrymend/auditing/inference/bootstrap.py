@@ -1,0 +1,309 @@
+"""bootstrap(): how much of the worst unfairness is the search's luck, and if it recurs.
+
+As many rows are drawn from the rows, with replacement, and searched anew. A resample is to the rows
+what the rows are to the people they were drawn from. With g* what is found in a resample, v* its
+unfairness there and v on the rows, both with the sign of v*,
+
+    optimism = mean over resamples of |v*(g*)| − v(g*)
+
+is by how much a subgroup looks worse on the rows that it was found on (Efron). It is an estimate,
+and a low one where no subgroup differs: the rows then have a worst subgroup of their own, which
+resamples find again. Rows that were held out need no such correction.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.interrupts import interruptible
+from gerrymend._runtime.workers import Common, Workers, check_jobs
+from gerrymend.auditing.from_rows import read_tally
+from gerrymend.auditing.inference.drawing import rounds
+from gerrymend.auditing.inference.shuffles import obstacle
+from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.auditing.tally import NotionTally, Rows, Tally
+from gerrymend.inputs.settings import check_callable, check_whole
+from gerrymend.notions import FairnessNotion, NotionLike, as_notions
+from gerrymend.subgroups import as_subgroup_class
+from gerrymend.subgroups.base import BoundClass
+
+# Two subgroups are the same where they share more than this part of what either covers.
+_MOST_SHARED = 0.5
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """What the search finds in samples that are drawn from the rows.
+
+    Attributes
+    ----------
+    unfairness : float
+        What the same search finds in the rows: a quick one, as it is repeated so often. audit()
+        looks harder.
+    optimism : float
+        By how much a subgroup looks worse on the rows that it was found on than on others.
+    recurrence : float
+        The part of the resamples in which much the same subgroup is found as in the rows: they
+        share more than half of what either covers, by weight.
+    n_resamples : int
+        Resamples that were drawn; fewer than asked for where time was up.
+    """
+
+    unfairness: float
+    optimism: float
+    recurrence: float
+    n_resamples: int
+
+    @property
+    def corrected(self) -> float:
+        """The unfairness less the optimism, 0 at least."""
+        return max(0.0, self.unfairness - self.optimism)
+
+
+@interruptible
+def bootstrap(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    notion: NotionLike = "false_positive_rate",
+    subgroups: Any = "linear",
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    decision_probabilities: bool = False,
+    pos_label: Any = None,
+    data: Any = None,
+    n_resamples: int = 199,
+    budget: float = 30.0,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    on_draw: Callable[[int, int], None] | None = None,
+) -> Bootstrap:
+    """Search rows that are drawn from the rows: how lucky was the search, and does it recur?
+
+    Parameters
+    ----------
+    y_true, y_pred, sensitive_features, notion, subgroups, sample_weight, threshold, \
+decision_probabilities, pos_label, data
+        As in audit().
+    n_resamples : int, default=199
+        How often the rows are drawn anew and searched.
+    budget : float, default=30.0
+        Seconds that it may take; a round of resamples is drawn in any case.
+    random_state : int, default=0
+        Seed of the resamples.
+    n_jobs : int, optional
+        Workers, through joblib and whatever backend it is configured to use, which share the cores
+        between them. The result is the same, unless the budget ends it.
+    on_draw : callable, optional
+        Called as on_draw(done, of) while resamples are drawn.
+
+    Returns
+    -------
+    Bootstrap
+
+    Examples
+    --------
+    Blue men are decided 1 and others 0, and so it is in every resample:
+
+    >>> from gerrymend import bootstrap
+    >>> from gerrymend.datasets import make_gerrymandered
+    >>> toy = make_gerrymandered(800)
+    >>> found = bootstrap(toy.target, (toy.score >= 0.5).astype(int), n_resamples=50,
+    ...                   sensitive_features=toy.sensitive_features, subgroups="conjunctions")
+    >>> found.unfairness, found.optimism < 0.01
+    (0.0625, True)
+    """
+    from gerrymend.auditing.examine import check_budget
+
+    notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
+    check_callable(on_draw, "on_draw", "on_draw(done, of)")
+    n_resamples = check_whole(n_resamples, "n_resamples", low=1)
+    deadline = time.monotonic() + check_budget(budget)
+    seed, n_jobs = check_whole(random_state, "random_state", low=0), check_jobs(n_jobs)
+    tally = read_tally(
+        data,
+        {
+            "y_true": y_true,
+            "y_pred": y_pred,
+            "sensitive_features": sensitive_features,
+            "sample_weight": sample_weight,
+        },
+        {
+            "threshold": threshold,
+            "decision_probabilities": decision_probabilities,
+            "pos_label": pos_label,
+        },
+    )
+    if reason := obstacle(tally):
+        raise ValueError(f"Rows can't be drawn anew: {reason}. Pass the rows themselves.")
+    seen = [tally.of_notion(one) for one in notions]
+    searches = _Searches.of(tally, seen, [one.bind(subgroup_class) for one in seen], seed)
+    return _repeated(searches, n_resamples, deadline, n_jobs, on_draw)
+
+
+def _repeated(
+    searches: "_Searches",
+    n_resamples: int,
+    deadline: float,
+    n_jobs: int | None,
+    on_draw: Callable[[int, int], None] | None,
+) -> Bootstrap:
+    there = searches.in_the_rows()
+    width = sum(len(one.residual) for one in searches.seen)
+    sent, searched = Common(searches), []
+    with Workers(n_jobs) as workers:
+        for blocks in rounds(n_resamples, workers=workers.number, width=width, deadline=deadline):
+            tasks = [(sent, there, draws) for draws in blocks]
+            searched += [one for some in workers(_search, tasks) for one in some]
+            if on_draw is not None:
+                on_draw(len(searched), n_resamples)
+    optimism = math.fsum(one.value - one.on_rows for one in searched) / len(searched)
+    recurrence = sum(one.is_the_same for one in searched) / len(searched)
+    return Bootstrap(abs(there.value), optimism, recurrence, len(searched))
+
+
+class _Worst(NamedTuple):
+    """A subgroup that was found: the number of its notion, its signed value, its cells."""
+
+    notion: int
+    value: float
+    members: NDArray[np.bool_]
+
+
+class _Resampled(NamedTuple):
+    """What was found in a resample: its |value| there, and on the rows with the same sign."""
+
+    value: float
+    on_rows: float
+    is_the_same: bool
+
+
+def _search(searches: Common["_Searches"], there: _Worst, draws: range) -> list[_Resampled]:
+    return [searches.value.in_a_resample(draw, there) for draw in draws]
+
+
+class _Resampler(Protocol):
+    def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Σ w and Σ w·p by label and cell, of as many rows, drawn with replacement."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class _Searches:
+    """What it takes to search resamples, and no more: it is sent to workers."""
+
+    seen: list[NotionTally]
+    bounds: list[BoundClass]
+    resampler: _Resampler
+    seed: int
+
+    @classmethod
+    def of(
+        cls, tally: Tally, seen: list[NotionTally], bounds: list[BoundClass], seed: int
+    ) -> "_Searches":
+        """Of the rows, if they are needed, or else of their counts."""
+        resampler: _Resampler = _Counts(tally) if tally.is_count else _Rows(tally)
+        sums = replace(tally, rows=None)
+        return cls(
+            [replace(one, tally=sums) for one in seen],
+            [one.quick for one in bounds],
+            resampler,
+            seed,
+        )
+
+    def in_the_rows(self) -> _Worst:
+        """The worst that the search finds in the rows as they are."""
+        return self._worst([one.residual for one in self.seen], self.seen[0].cells.total_weight)
+
+    def in_a_resample(self, draw: int, there: _Worst) -> _Resampled:
+        """The worst that it finds in a resample, measured there and on the rows."""
+        weight, positive = self.resampler.draw(np.random.default_rng([self.seed, 2, draw]))
+        residuals = [_residual(one.notion, one.cells.active, weight, positive) for one in self.seen]
+        found = self._worst(residuals, float(weight.sum()) or 1.0)
+        if abs(found.value) <= ROUNDING:
+            return _Resampled(0.0, 0.0, is_the_same=False)
+        seen = self.seen[found.notion]
+        on_rows = float(seen.residual[found.members].sum()) / seen.cells.total_weight
+        return _Resampled(
+            abs(found.value),
+            math.copysign(1.0, found.value) * on_rows,
+            # Cells of another notion are others: there may be more or fewer rows in its event.
+            found.notion == there.notion
+            and _shared(seen.cells.mass, found.members, there.members) > _MOST_SHARED,
+        )
+
+    def _worst(self, residuals: list[Array], n: float) -> _Worst:
+        found = [
+            bound.worst(residual[None])
+            for bound, residual in zip(self.bounds, residuals, strict=True)
+        ]
+        worst = max(range(len(found)), key=lambda i: abs(float(found[i].values[0])))
+        return _Worst(worst, float(found[worst].values[0]) / n, found[worst].members[0] > 0)
+
+
+def _residual(
+    notion: FairnessNotion, active: NDArray[np.intp], weight: Array, positive: Array
+) -> Array:
+    """W of the cells that have rows in the event, some of which a resample may have none of."""
+    event = np.asarray(notion.event, dtype=float)
+    a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
+    mass = (event @ weight)[active]
+    outcomes = (a @ weight + b @ positive)[active]
+    rate = outcomes.sum() / (mass.sum() or 1.0)
+    residual: Array = outcomes - rate * mass
+    return residual
+
+
+def _shared(mass: Array, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
+    """What two divisions of the rows have in common: a group is the same as its complement."""
+
+    def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
+        either = float(mass[first | second].sum())
+        return float(mass[first & second].sum()) / either if either > 0 else 1.0
+
+    return max(jaccard(one, other), jaccard(one, ~other))
+
+
+class _Counts:
+    """Equal rows of whole decisions: how many of each cell, label and decision are drawn, O(m)."""
+
+    def __init__(self, tally: Tally) -> None:
+        positive = np.rint(tally.positive).astype(np.int64)
+        by_decision = np.stack([tally.n_rows - positive, positive])  # decision, label, cell
+        self._n, self._shape = int(tally.n_rows.sum()), by_decision.shape
+        self._shares = by_decision.ravel() / self._n
+
+    def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Counts as sums."""
+        drawn = rng.multinomial(self._n, self._shares).reshape(self._shape).astype(np.float64)
+        return drawn.sum(axis=0), drawn[1]
+
+
+class _Rows:
+    """Rows that weigh differently or are decided with a probability, in an order of their own."""
+
+    def __init__(self, tally: Tally) -> None:
+        assert tally.rows is not None
+        rows: Rows = tally.rows
+        order = np.lexsort((rows.weight, rows.p, rows.y, rows.cell))
+        self._m = tally.weight.shape[1]
+        self._key = (rows.cell + self._m * rows.y)[order]
+        self._weight, self._positive = rows.weight[order], (rows.weight * rows.p)[order]
+
+    def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Each row as often as it was drawn."""
+        n = len(self._key)
+        times = np.bincount(rng.integers(0, n, n), minlength=n)
+
+        def by_label(values: Array) -> Array:
+            sums = np.bincount(self._key, times * values, 2 * self._m)
+            return sums.astype(np.float64).reshape(2, self._m)
+
+        return by_label(self._weight), by_label(self._positive)

@@ -1,0 +1,96 @@
+"""What the sums that a report publishes tell by subtraction.
+
+A group whose rate is published parts the rows that count in two, in and out. An attribute whose
+values are published parts them into these and, together, the values that are left out. All blocks
+of such partitions have sums that are known.
+
+Take a block A of one, and the blocks B of another. A less the B that are inside it tells Σ (A∩B)
+over those that A cuts, and these less that tell Σ (B∖A). Nothing smaller follows: a combination of
+A and the B is a sum over a set of rows if each row has the factor 0 or 1; where A has the factor 1
+and a B that it cuts c, these are c + 1 and c, so that c is 0 for every such B; where A has −1, c
+is 1 in the same way. So both sums must be over at least `smallest` rows.
+
+Any two partitions are guarded so, not what three or more could tell together.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from gerrymend._numeric.sums import Array
+
+# The block of each active cell, in whole numbers from 0.
+Blocks = NDArray[np.intp]
+
+
+class Published:
+    """The partitions that are published of some rows: `rows` that count, of each active cell.
+
+    >>> rows = np.array([296, 4, 300, 300])  # blue men, blue women, green men, green women
+    >>> published = Published(rows, smallest=10)
+    >>> published.add(np.array([1, 0, 0, 0]))
+    >>> published.told_by(np.array([1, 1, 2, 2]))  # blue, or all but green, less blue men are 4
+    {1, 2}
+    >>> published.told_by(np.array([1, 2, 1, 2]))
+    set()
+    """
+
+    def __init__(self, rows: NDArray[np.intp], smallest: int) -> None:
+        self.rows, self.smallest = rows.astype(np.float64), smallest
+        self._partitions: list[Blocks] = []
+
+    def add(self, blocks: Blocks) -> None:
+        """Publish a partition."""
+        self._partitions.append(blocks)
+
+    def told_by(self, blocks: Blocks) -> set[int]:
+        """The blocks that, with one of the published partitions, tell of too few rows."""
+        told: set[int] = set()
+        for other in self._partitions:
+            mine, theirs, n = self._common(blocks, other)
+            size = self._sizes(blocks)[mine]
+            other_size = self._sizes(other)[theirs]
+            told.update(mine[self._leaks(theirs, n, size) & (n < size)].tolist())
+            told.update(mine[self._leaks(mine, n, other_size)].tolist())
+        return told
+
+    def shown(self, groups: Blocks, fits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Publish what may be of disjoint groups; those that may, of those that fit.
+
+        `groups` has the number of each cell's group, from 1, and 0 where it is in none. What is
+        left out is a block as well. The groups that tell something go and, if that is the block of
+        those left out, the smallest of the others.
+        """
+        inside = np.bincount(groups, self.rows, len(fits) + 1)[1:]
+        shown = fits.copy()
+        while shown.any():
+            blocks = np.where(np.r_[False, shown][groups], groups, 0)
+            told = self.told_by(blocks)
+            if not told and not 0 < self.rows[blocks == 0].sum() < self.smallest:
+                self.add(blocks)
+                break
+            smallest = int(np.argmin(np.where(shown, inside, np.inf)))
+            shown[[block - 1 for block in told - {0}] or smallest] = False
+        return shown
+
+    def _sizes(self, blocks: Blocks) -> Array:
+        return np.asarray(np.bincount(blocks, self.rows), dtype=np.float64)
+
+    def _common(self, blocks: Blocks, other: Blocks) -> tuple[Blocks, Blocks, Array]:
+        """Pairs of blocks that share rows, and how many."""
+        height, width = int(blocks.max()) + 1, int(other.max()) + 1
+        if height * width <= len(self.rows):
+            counts = np.bincount(blocks * width + other, self.rows)
+            there = np.flatnonzero(counts)
+            return there // width, there % width, np.asarray(counts[there], dtype=np.float64)
+        table: Any = sparse.coo_array((self.rows, (blocks, other))).tocsr().tocoo()
+        return table.row, table.col, table.data
+
+    def _leaks(self, a: Blocks, n: Array, size: Array) -> NDArray[np.bool_]:
+        """Whether A tells, for pairs of A and B with n rows in common and `size` in B."""
+        cut = n < size
+        inside, outside = np.bincount(a, n * cut), np.bincount(a, (size - n) * cut)
+        leaks: NDArray[np.bool_] = ((inside > 0) & (np.minimum(inside, outside) < self.smallest))[a]
+        return leaks

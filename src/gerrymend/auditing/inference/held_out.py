@@ -1,0 +1,163 @@
+"""Held-out audits: the subgroup is found on some rows and measured on others.
+
+What was found worst on some rows is worst partly by luck; on rows that had no part in the search
+its unfairness is an honest estimate, with an ordinary confidence interval.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend.auditing.inference.intervals import Interval, estimate
+from gerrymend.auditing.inference.shuffles import MOST_ROWS
+from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.auditing.tally import Rows, Tally
+from gerrymend.inputs.protected import Cells, take_rows
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The worst subgroup of a search, on rows that were not searched.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that were held out.
+    subgroup : Subgroup or None
+        The subgroup as it is treated there; None where the search found none, or too few of its
+        rows (or all but too few) count there.
+    unfairness_interval, gap_interval : Interval or None
+        Confidence intervals for its unfairness, with sign, and for rate − overall_rate, for the
+        people that the rows were drawn from. None where rows weigh differently and only their
+        sums are at hand.
+    level : float
+        The confidence.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 80, [1, 1, 1, 0] * 10 + [0, 0, 0, 1] * 10, subgroups="marginals",
+    ...                sensitive_features={"race": ["blue"] * 40 + ["green"] * 40}, test_size=0.5)
+    >>> there = report.held_out.subgroup
+    >>> print(report.n_rows, report.held_out.n_rows, there)
+    40 40 race = blue
+    >>> low, high = report.held_out.unfairness_interval
+    >>> low < there.unfairness < high
+    True
+    """
+
+    n_rows: int
+    subgroup: Subgroup | None = None
+    unfairness_interval: Interval | None = None
+    gap_interval: Interval | None = None
+    level: float = 0.95
+
+    def to_dict(self) -> dict[str, Any]:
+        """The measurement as plain data."""
+        return {
+            "n_rows": self.n_rows,
+            "level": self.level,
+            "subgroup": None if self.subgroup is None else self.subgroup.to_dict(),
+            "unfairness_interval": _plain(self.unfairness_interval),
+            "gap_interval": _plain(self.gap_interval),
+        }
+
+
+def measure_held_out(
+    found: Subgroup | None, tally: Tally, *, smallest: int, level: float = 0.95
+) -> HeldOut:
+    """A subgroup that was found elsewhere, on these rows."""
+    n_rows = int(tally.n_rows.sum())
+    if found is None or not (np.asarray(found.notion.event, float) @ tally.weight).any():
+        return HeldOut(n_rows, level=level)
+    seen = tally.of_notion(found.notion)
+    members = found.rule.members({column.name: column for column in tally.columns})
+    members = members[seen.cells.active]
+    inside = int(seen.rows[members].sum())
+    if min(inside, int(seen.rows.sum()) - inside) < smallest:
+        return HeldOut(n_rows, level=level)
+    subgroup = seen.cells.as_treated(found.rule, seen.outcomes)
+    estimates = estimate(seen, members[None].astype(float), level)
+    if estimates is None:
+        return HeldOut(n_rows, subgroup, level=level)
+    _, gap, unfairness = estimates.of(0)
+    return HeldOut(n_rows, subgroup, unfairness, gap, level)
+
+
+def split(tally: Tally, test_size: float, random_state: int) -> tuple[Tally, Tally]:
+    """Part the rows at random: those to search, and `test_size` of each label to hold out.
+
+    Which rows go where depends on the seed and on what the rows are, not on their order.
+    """
+    rng = np.random.default_rng([random_state, 0])
+    return (
+        _split_counts(tally, test_size, rng)
+        if tally.is_count
+        else _split_rows(tally, test_size, rng)
+    )
+
+
+def _number_held_out(n: int, test_size: float) -> int:
+    """Of n rows of a label; one at least on either side where there are two, none of one."""
+    return min(max(round(test_size * n), 1), n - 1) if n > 1 else 0
+
+
+def _split_counts(tally: Tally, test_size: float, rng: np.random.Generator) -> tuple[Tally, Tally]:
+    """Equal rows of whole decisions: how many of each cell and decision are held out."""
+    positive = np.rint(tally.positive).astype(np.int64)
+    by_decision = np.stack([tally.n_rows - positive, positive])  # decision, label, cell
+    held = np.zeros_like(by_decision)
+    for label in (0, 1):
+        kinds = by_decision[:, label].ravel()
+        if kinds.sum() >= MOST_ROWS:
+            raise ValueError(
+                f"test_size={test_size:g} can't part {MOST_ROWS:,} rows or more of one label; pass "
+                "a second sample as holdout."
+            )
+        number = _number_held_out(int(kinds.sum()), test_size)
+        drawn = rng.multivariate_hypergeometric(kinds, number, method="marginals")
+        held[:, label] = drawn.reshape(2, -1)
+    return _of_counts(tally, by_decision - held), _of_counts(tally, held)
+
+
+def _of_counts(tally: Tally, by_decision: NDArray[np.int64]) -> Tally:
+    """The tally of so many rows by decision, label and cell."""
+    n_rows = by_decision.sum(axis=0)
+    there = n_rows.any(axis=0)
+    n_rows = n_rows[:, there]
+    return Tally(
+        columns=take_rows(tally.columns, there),
+        n_rows=n_rows.astype(np.intp),
+        weight=n_rows.astype(np.float64),
+        positive=by_decision[1][:, there].astype(np.float64),
+        is_count=True,
+        labels=tally.labels,
+        squared_weight=n_rows.astype(np.float64),
+    )
+
+
+def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tuple[Tally, Tally]:
+    if tally.rows is None:
+        raise ValueError(
+            "test_size can't part rows that weigh differently, or are decided with a probability, "
+            "where only their sums are at hand; pass a second sample as holdout."
+        )
+    rows = tally.rows
+    order = np.lexsort((rows.p, rows.weight, rows.cell, rows.y))
+    held = np.zeros(len(order), dtype=bool)
+    for label in (0, 1):
+        of_label = order[rows.y[order] == label]
+        held[rng.permutation(of_label)[: _number_held_out(len(of_label), test_size)]] = True
+    return _of_rows(tally, rows, ~held), _of_rows(tally, rows, held)
+
+
+def _of_rows(tally: Tally, rows: Rows, chosen: NDArray[np.bool_]) -> Tally:
+    there, cell = np.unique(rows.cell[chosen], return_inverse=True)
+    cells = Cells(take_rows(tally.columns, there), cell)
+    return Tally.of_rows(cells, rows.y[chosen], rows.p[chosen], rows.weight[chosen], tally.labels)
+
+
+def _plain(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else list(interval)

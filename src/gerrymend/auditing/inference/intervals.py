@@ -1,0 +1,290 @@
+"""Confidence intervals for the rate and the unfairness of subgroups that were chosen beforehand.
+
+Of rows drawn independently, let e be the part in the event, ḡ the group's part of the event, and
+Δ the group's rate less the rate of the event's other rows. As overall = ḡ·rate + (1 − ḡ)·other,
+
+    gap = rate − overall = (1 − ḡ)·Δ,    unfairness = e·ḡ·gap = c·Δ  with c = e·ḡ·(1 − ḡ).
+
+- A rate has its exact interval (Clopper and Pearson). Where rows weigh differently n becomes the
+  effective number (Σ w)² / Σ w² (Korn and Graubard); an outcome between 0 and 1 varies no more than
+  one of 0 or 1 with the same mean, so its interval is wide enough too.
+- Δ is a difference of two independent rates, in intervals [l₁, u₁] and [l₀, u₀]. Its own (Newcombe)
+  reaches from Δ − √((rate − l₁)² + (u₀ − other)²) to Δ + √((u₁ − rate)² + (other − l₀)²): each end
+  with the spread that its side of either rate has, so that it is right for rates near 0 and 1.
+- A product f·Δ with f = c or 1 − ḡ: given who is in the sample the estimate of Δ has no bias, so it
+  is uncorrelated with that of f, and the spreads f·(Δ's) and Δ·(f's) add in squares, each end with
+  its side of both. f is a mean: c of q = 1_E·(g − ḡ)², and ḡ of g over the event. To first order an
+  estimated ḡ moves c by −2·mean(1_E·(g − ḡ)) = 0, so var(c) = Σ w²·(q − c)² / (Σ w)² and
+  var(ḡ) = Σ_E w²·(g − ḡ)² / (Σ_E w)². Both are parts of the rows, and small ones are skewed: the
+  interval of f is symmetric for its logarithm, from f·exp(−z·sd/f) to f·exp(z·sd/f).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, ndtri
+
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.tally import Examined, NotionTally
+from gerrymend.notions import FairnessNotion
+from gerrymend.subgroups.listed import ListedClass
+from gerrymend.subgroups.rules import Conjunction, Rule
+
+# The confidence with which all intervals hold.
+LEVEL = 0.95
+
+
+class Interval(NamedTuple):
+    """From low to high."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class GroupEstimate:
+    """A group that was named beforehand, with intervals that hold for all such groups at once.
+
+    Attributes
+    ----------
+    group, notion : str
+        Who is in, in words, and the rate that was compared.
+    size : int
+        Rows in the group, in the event or not.
+    rate, unfairness : float
+        On the rows that were audited.
+    rate_interval, unfairness_interval : Interval
+        Where they are for the people that the rows were drawn from.
+    rule : Rule
+        Who is in.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 80, [1, 1, 1, 0] * 10 + [0, 0, 0, 1] * 10, subgroups="marginals",
+    ...                sensitive_features={"race": ["blue"] * 40 + ["green"] * 40})
+    >>> for one in report.intervals:
+    ...     low, high = one.rate_interval
+    ...     print(f"{one.group}: {one.rate:.2f}, between {low:.2f} and {high:.2f}")
+    race = blue: 0.75, between 0.55 and 0.90
+    race = green: 0.25, between 0.10 and 0.45
+    """
+
+    group: str
+    notion: str
+    size: int
+    rate: float
+    rate_interval: Interval
+    unfairness: float
+    unfairness_interval: Interval
+    rule: Rule
+
+    def to_dict(self) -> dict[str, Any]:
+        """The estimate as plain data."""
+        return {
+            "group": self.group,
+            "rule": self.rule.to_dict(),
+            "notion": self.notion,
+            "size": self.size,
+            "rate": self.rate,
+            "rate_interval": list(self.rate_interval),
+            "unfairness": self.unfairness,
+            "unfairness_interval": list(self.unfairness_interval),
+        }
+
+
+class Listed(NamedTuple):
+    """Groups that were named beforehand, as one notion sees them.
+
+    `membership` is over active cells, a group a row; `sizes` are rows in the event or not.
+    """
+
+    seen: NotionTally
+    rules: Sequence[Rule]
+    membership: Any
+    sizes: Sequence[int]
+
+    @classmethod
+    def of(cls, seen: NotionTally, bound: ListedClass) -> "Listed":
+        """The groups of a class that lists them."""
+        columns = {column.name: column for column in seen.cells.columns}
+        n_rows = seen.cells.n_rows
+        sizes = [int(n_rows[rule.members(columns)].sum()) for rule in bound.rules]
+        return cls(seen, bound.rules, bound.membership, sizes)
+
+
+def simultaneous_intervals(
+    examined: Sequence[Examined],
+    published: Mapping[FairnessNotion, Published],
+    *,
+    smallest: int,
+    level: float = LEVEL,
+) -> tuple[GroupEstimate, ...]:
+    """Intervals for every group of a class that lists them, which hold all at once."""
+    # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
+    return group_estimates(
+        [Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass],
+        published,
+        smallest=smallest,
+        level=level,
+    )
+
+
+def group_estimates(
+    listed: Sequence[Listed],
+    published: Mapping[FairnessNotion, Published],
+    *,
+    smallest: int,
+    level: float = LEVEL,
+) -> tuple[GroupEstimate, ...]:
+    """Rates and intervals of groups, the intervals for all at once.
+
+    Bonferroni: with k groups (over all notions), the rate and the unfairness of each is given the
+    level 1 − (1 − level)/2k, so that all 2k hold with probability `level`, however they depend on
+    each other. Groups with fewer than `smallest` rows that count, inside or outside, are left out,
+    and those that would tell of so few beside what is `published`, by notion; the others are added
+    to it.
+    """
+    k = sum(len(groups.rules) for groups in listed)
+    rows: list[GroupEstimate] = []
+    for groups in listed:
+        seen = groups.seen
+        estimates = estimate(seen, groups.membership, 1 - (1 - level) / (2 * k))
+        if estimates is None:
+            return ()
+        inside = groups.membership @ seen.rows
+        fits = np.minimum(inside, seen.rows.sum() - inside) >= smallest
+        fits = _shown(groups, fits, published[seen.notion])
+        mass, outcomes = groups.membership @ seen.cells.mass, groups.membership @ seen.outcomes
+        overall = float(seen.outcomes.sum() / seen.cells.mass.sum())
+        for i in np.flatnonzero(fits).tolist():
+            rate = float(outcomes[i] / mass[i])
+            rows.append(
+                GroupEstimate(
+                    group=groups.rules[i].describe(),
+                    notion=seen.notion.name,
+                    size=int(groups.sizes[i]),
+                    rate=rate,
+                    rate_interval=_interval(estimates.rate, i),
+                    unfairness=float(mass[i]) / seen.cells.total_weight * (rate - overall),
+                    unfairness_interval=_interval(estimates.unfairness, i),
+                    rule=groups.rules[i],
+                )
+            )
+    return tuple(rows)
+
+
+def _shown(groups: Listed, fits: NDArray[np.bool_], published: Published) -> NDArray[np.bool_]:
+    """Which groups to list, so that none of too few rows follows by subtraction.
+
+    The values of an attribute go together, as they add up to everyone; others one by one.
+    """
+    together: dict[Any, list[int]] = {}
+    for i, rule in enumerate(groups.rules):
+        is_value = isinstance(rule, Conjunction) and len(rule.conditions) == 1 and not rule.name
+        together.setdefault(next(iter(rule.attributes)) if is_value else i, []).append(i)
+    shown = fits.copy()
+    for chosen in together.values():
+        numbers = groups.membership[chosen].T @ np.arange(1, len(chosen) + 1)
+        shown[chosen] = published.shown(numbers.astype(np.intp), fits[chosen])
+    return shown
+
+
+class Estimates(NamedTuple):
+    """Low and high ends (two rows) for many groups (columns)."""
+
+    rate: Array
+    gap: Array
+    unfairness: Array
+
+    def of(self, group: int) -> tuple[Interval, Interval, Interval]:
+        """Intervals of one group: rate, gap and unfairness."""
+        return (
+            _interval(self.rate, group),
+            _interval(self.gap, group),
+            _interval(self.unfairness, group),
+        )
+
+
+def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
+    """Intervals for groups, one a row of `members` over active cells; None if not to be had.
+
+    They are not where rows weigh differently and only their sums are at hand.
+    """
+    squared = seen.tally.squared_weight
+    if squared is None:
+        return None
+    notion, mass = seen.notion, seen.cells.mass
+    squares = (np.asarray(notion.event, float) @ squared)[seen.cells.active]
+    n, rest = seen.cells.total_weight, float(squared.sum() - squares.sum())
+
+    # Rates between 0 and 1, whatever the outcomes of the notion are.
+    lowest, largest = notion.outcome_range
+    span = (largest - lowest) or 1.0
+    unit = (seen.outcomes - lowest * mass) / span
+    table = np.array([mass, squares, unit])
+    inside = (members @ table.T).T
+    outside = table.sum(axis=1)[:, None] - inside
+
+    rate, rate_low, rate_high = _rate(inside, level)
+    other, other_low, other_high = _rate(outside, level)
+    delta = rate - other
+    below = np.hypot(rate - rate_low, other_high - other)
+    above = np.hypot(rate_high - rate, other - other_low)
+
+    share = inside[0] / mass.sum()
+    c = inside[0] * (1 - share) / n
+    of_share = inside[1] * (1 - share) ** 2 + outside[1] * share**2
+    of_c = inside[1] * ((1 - share) ** 2 - c) ** 2 + outside[1] * (share**2 - c) ** 2 + rest * c**2
+    z = float(ndtri((1 + level) / 2))
+
+    def times_delta(factor: Array, variance: Array) -> Array:
+        spread = z * np.sqrt(variance) / np.where(factor > 0, factor, 1.0)
+        up, down = factor * np.expm1(spread), -factor * np.expm1(-spread)
+        towards_low, towards_high = np.where(delta > 0, (down, up), (up, down))
+        low = factor * delta - np.hypot(factor * below, delta * towards_low)
+        high = factor * delta + np.hypot(factor * above, delta * towards_high)
+        return span * np.array([low, high])
+
+    return Estimates(
+        rate=lowest + span * np.array([rate_low, rate_high]),
+        gap=times_delta(1 - share, of_share / mass.sum() ** 2),
+        unfairness=times_delta(c, of_c / n**2),
+    )
+
+
+def rate_interval(rate: Array, size: Array, level: float) -> tuple[Array, Array]:
+    """Clopper and Pearson's interval for a rate among so many rows, effective ones if weighted.
+
+    Of 10 rows that all have the outcome, the rate can be as low as 0.025^(1/10):
+
+    >>> low, high = rate_interval(np.array([1.0]), np.array([10.0]), 0.95)
+    >>> bool(abs(low[0] - 0.025 ** 0.1) < 1e-12), float(high[0])
+    (True, 1.0)
+    """
+    tail = (1 - level) / 2
+    yes = np.clip(rate * size, 0.0, size)
+    no = size - yes
+    # The bounds are quantiles of beta distributions, and 0 and 1 where one has no rows.
+    some, open_ended = yes > 0, no > 0
+    low = np.where(some, betaincinv(np.where(some, yes, 1.0), no + 1, tail), 0.0)
+    high = np.where(open_ended, betaincinv(yes + 1, np.where(open_ended, no, 1.0), 1 - tail), 1.0)
+    return low, high
+
+
+def _rate(sums: Array, level: float) -> tuple[Array, Array, Array]:
+    """The rate, 0 where there are no rows, and its interval, from Σ w, Σ w² and Σ w·u."""
+    mass, squares, outcomes = sums
+    there = mass > 0
+    rate = np.clip(np.divide(outcomes, mass, out=np.zeros_like(mass), where=there), 0.0, 1.0)
+    # Squares of very small weights are 0 beside the largest: of so little, nothing is known.
+    size = np.divide(mass**2, squares, out=np.zeros_like(mass), where=there & (squares > 0))
+    return rate, *rate_interval(rate, size, level)
+
+
+def _interval(ends: Array, group: int) -> Interval:
+    return Interval(float(ends[0, group]), float(ends[1, group]))

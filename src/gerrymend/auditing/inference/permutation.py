@@ -1,0 +1,288 @@
+"""The permutation test of the maximum: a p-value that has paid for the search.
+
+The worst of many subgroups looks bad even where none differs: a test of the one that was found, as
+if it had been chosen before, cries wolf far too often (docs/inference.md has by how much). So the
+whole search is repeated on outcomes that were dealt to the rows anew (`shuffles`). With T the same
+function of the data each time, and B draws, the observed T and the B others are exchangeable where
+outcomes have nothing to do with the protected attributes, so
+
+    p = (1 + #{draws with T ≥ observed T}) / (1 + B)
+
+is at most α with probability at most α, for every B and every T. T is what the search finds. Where
+the class's exact maximum is known it is compared too: a draw whose search ends below it is put to
+`prove`. The p-value is then the larger of the two, and thereby valid whether or not there was time
+to decide them all.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.workers import Common, Workers
+from gerrymend.auditing.inference.drawing import rounds
+from gerrymend.auditing.inference.shuffles import Shuffle, obstacle, shuffle_of
+from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.auditing.tally import Examined, NotionTally, Tally
+from gerrymend.subgroups.base import BoundClass
+
+# The level of `detectable`.
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """How the unfairness that was found compares with what chance alone would make.
+
+    Attributes
+    ----------
+    p_value : float or None
+        Of "outcomes have nothing to do with the protected attributes": no subgroup differs.
+    n_draws : int
+        Permutations that were made; fewer than asked for where time was up.
+    detectable : float or None
+        Unfairness must be above this for a p-value of at most 5 %; None below 19 draws, which
+        can't give one.
+    searched : float or None
+        What the same search finds in the rows as they are. It is this that `detectable` is to be
+        compared with: the audit itself looks harder than a search that is repeated so often.
+    of_maximum : bool
+        Whether it is a test of the class's exact maximum, or of what the search finds. Both are
+        valid.
+    reason : str
+        Why there is no p-value.
+
+    Examples
+    --------
+    All blue rows are decided 1 and all green ones 0: of the 199 ways to deal them none is as bad.
+
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 40, [1] * 20 + [0] * 20, subgroups="marginals", n_permutations=199,
+    ...                sensitive_features={"race": ["blue"] * 20 + ["green"] * 20})
+    >>> report.permutation_test.p_value, report.unfairness, report.detectable
+    (0.005, 0.25, 0.075)
+    """
+
+    p_value: float | None
+    n_draws: int
+    detectable: float | None
+    of_maximum: bool = False
+    reason: str = ""
+    searched: float | None = None
+
+    def beside(self, found: float) -> str:
+        """What to compare `detectable` with, in words, where it is not what an audit found."""
+        if self.searched is None or f"{self.searched:.4f}" == f"{found:.4f}":
+            return ""
+        return f" by the search that is repeated, which finds {self.searched:.4f} in these rows"
+
+
+def permutation_test(
+    tally: Tally,
+    examined: Sequence[Examined],
+    *,
+    n_permutations: int,
+    seconds: float = math.inf,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    on_draw: Callable[[int, int], None] | None = None,
+) -> PermutationTest:
+    """Repeat the search on permuted outcomes.
+
+    Ends after some seconds with the draws it made by then, one a worker at least. Each draw has a
+    seed of its own: who makes it can't matter. `on_draw(done, of)` is called as they are made.
+    """
+    if reason := obstacle(tally):
+        return PermutationTest(None, 0, None, reason=reason)
+    deadline = time.monotonic() + seconds
+    families = _families(tally, examined, random_state)
+    width, done = families[0].width, 0
+    with Workers(n_jobs) as workers:
+        number = workers.number
+        for blocks in rounds(n_permutations, workers=number, width=width, deadline=deadline):
+            left = max(0.0, deadline - time.monotonic())
+            patience = number * left / (n_permutations - done) / len(families)
+            tasks = [
+                (family.searches, draws, patience, family.asks)
+                for family in families
+                for draws in blocks
+            ]
+            searched = list(workers(_search, tasks))
+            for i, family in enumerate(families):
+                family.add(searched[i * len(blocks) : (i + 1) * len(blocks)])
+            done = blocks[-1].stop
+            if on_draw is not None:
+                on_draw(done, n_permutations)
+    return _summary(families, done)
+
+
+def _families(tally: Tally, examined: Sequence[Examined], seed: int) -> list["_Family"]:
+    """Notions that can be tested by one maximum.
+
+    Over rows of one label outcomes are dealt within the label, and two labels independently of each
+    other. A notion over all rows asks for labels to be dealt too, which contradicts that: it is
+    of another family. Two families are two tests (Bonferroni).
+    """
+    within: list[Examined] = []
+    across: list[Examined] = []
+    for part in examined:
+        (across if all(part.seen.notion.event) else within).append(part)
+    return [_Family(tally, parts, seed) for parts in (within, across) if parts]
+
+
+def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
+    smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
+    # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
+    rank = math.floor(LEVEL / len(families) * (1 + n_draws) * (1 + 1e-12))
+    detectable = None
+    if rank >= 1:
+        detectable = max(float(np.sort(family.values)[-rank]) for family in families)
+    return PermutationTest(
+        p_value=min(1.0, len(families) * smallest),
+        n_draws=n_draws,
+        detectable=detectable,
+        of_maximum=all(family.decides for family in families),
+        searched=max(family.observed for family in families),
+    )
+
+
+class _Family:
+    """Notions under one permutation: the observed maximum over them, and that of each draw."""
+
+    def __init__(self, tally: Tally, parts: Sequence[Examined], seed: int) -> None:
+        n = tally.total_weight
+        self.width = sum(len(part.seen.residual) for part in parts)
+        self.values: list[float] = []
+        # The maximum that is known to be one, and the draws that reach it.
+        maximum = max(part.bracket.upper_bound for part in parts) / n
+        known = max(abs(float(part.bracket.found.values[0])) for part in parts) / n
+        exact = all(part.bound.exact for part in parts)
+        self.decides = exact or maximum <= known + ROUNDING
+        self._exact, self._reached = exact, 0
+        searches = _Searches.of(tally, parts, seed, maximum)
+        self.observed = float(searches.largest([part.seen.residual[None] for part in parts])[0])
+        self.searches = Common(searches)
+
+    @property
+    def asks(self) -> bool:
+        """Whether draws are to be put to a proof."""
+        return self.decides and not self._exact
+
+    def add(self, blocks: Sequence["_Searched"]) -> None:
+        """Hear of some more draws."""
+        for block in blocks:
+            self.values += block.values
+            self._reached += block.reached
+            self.decides &= block.decided
+
+    @property
+    def at_least(self) -> int:
+        """Draws that are as bad as what was observed, by the search and by the exact maximum."""
+        searched = int(np.sum(np.array(self.values) >= self.observed - ROUNDING))
+        return max(searched, self._reached) if self.decides else searched
+
+
+class _Searched(NamedTuple):
+    """What came of a block of draws: values, how many reach the maximum, if that was decided."""
+
+    values: list[float]
+    reached: int
+    decided: bool
+
+
+def _search(searches: Common["_Searches"], draws: range, patience: float, prove: bool) -> _Searched:
+    return searches.value.search(draws, patience, prove)
+
+
+@dataclass(frozen=True, eq=False)
+class _Searches:
+    """What it takes to search draws, and no more: it is sent to workers.
+
+    `events` has the notions that share an event, by number, and `shuffles` deals the outcomes of
+    each; `maximum` is the exact one, if it is known.
+    """
+
+    seen: list[NotionTally]
+    bounds: list[BoundClass]
+    events: list[list[int]]
+    shuffles: list[Shuffle]
+    seed: int
+    n: float
+    maximum: float
+
+    @classmethod
+    def of(cls, tally: Tally, parts: Sequence[Examined], seed: int, maximum: float) -> "_Searches":
+        """For notions that are permuted together."""
+        events = [tuple(part.seen.notion.event) for part in parts]
+        together = [
+            [i for i, other in enumerate(events) if other == event]
+            for event in dict.fromkeys(events)
+        ]
+        shuffles = [
+            shuffle_of(
+                tally, [parts[i].seen.notion for i in which], parts[which[0]].seen.cells.active
+            )
+            for which in together
+        ]
+        sums = replace(tally, rows=None)
+        return cls(
+            seen=[replace(part.seen, tally=sums) for part in parts],
+            bounds=[part.bound.quick for part in parts],
+            events=together,
+            shuffles=shuffles,
+            seed=seed,
+            n=tally.total_weight,
+            maximum=maximum,
+        )
+
+    def search(self, draws: range, patience: float, prove: bool) -> _Searched:
+        """Search some draws; a proof to decide one of them may take `patience` seconds."""
+        residuals = self._residuals(draws)
+        values = self.largest(residuals)
+        reached = 0
+        for i, value in enumerate(values) if prove else ():
+            if value >= self.maximum - ROUNDING:
+                reached += 1
+                continue
+            reaches = self._reaches([residual[i] for residual in residuals], patience)
+            if reaches is None:
+                return _Searched(values.tolist(), reached, decided=False)
+            reached += reaches
+        return _Searched(values.tolist(), reached, decided=True)
+
+    def _residuals(self, draws: range) -> list[Array]:
+        """W of each notion, one draw a row."""
+        stacks: list[list[Array]] = [[] for _ in self.seen]
+        for draw in draws:
+            rng = np.random.default_rng([self.seed, 1, draw])
+            for shuffle, which in zip(self.shuffles, self.events, strict=True):
+                for i, outcomes in zip(which, shuffle.draw(rng), strict=True):
+                    stacks[i].append(outcomes)
+        return [
+            seen.centred(np.array(stack)) for seen, stack in zip(self.seen, stacks, strict=True)
+        ]
+
+    def largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
+        """What the search finds, the largest over notions, as unfairness."""
+        found = [
+            np.abs(bound.worst(residual).values)
+            for bound, residual in zip(self.bounds, residuals, strict=True)
+        ]
+        largest: Array = np.max(found, axis=0) / self.n
+        return largest
+
+    def _reaches(self, residuals: Sequence[Array], patience: float) -> bool | None:
+        """Whether a subgroup of a draw is as bad as the exact maximum; None if undecided."""
+        limit = (self.maximum - ROUNDING) * self.n
+        for bound, residual in zip(self.bounds, residuals, strict=True):
+            bracket = bound.prove(residual, at_most=limit, seconds=patience)
+            if abs(float(bracket.found.values[0])) > limit:
+                return True
+            if bracket.upper_bound > limit:
+                return None
+        return False

@@ -1,0 +1,159 @@
+"""prove(): whether any subgroup of a class exceeds a given unfairness, and no more than that."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from gerrymend._runtime.interrupts import interruptible
+from gerrymend.auditing.described import describable
+from gerrymend.auditing.examine import as_sum, check_budget, prove_each
+from gerrymend.auditing.from_rows import read_tally
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.inputs.settings import check_number, check_whole
+from gerrymend.notions import NotionLike, as_notions
+from gerrymend.subgroups import as_subgroup_class
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """Whether no subgroup of a class exceeds an unfairness, on the rows that were given.
+
+    Attributes
+    ----------
+    status : {"proved", "refuted", "undecided"}
+        No subgroup exceeds `at_most`; one does; or neither was shown within the budget.
+    at_most : float
+        The unfairness in question.
+    unfairness : float
+        The largest that was found, without sign.
+    upper_bound : float
+        No subgroup exceeds it.
+    subgroup : Subgroup or None
+        The one that refutes, if it is large enough to be described.
+    covers : str
+        The class in words.
+    """
+
+    status: str
+    at_most: float
+    unfairness: float
+    upper_bound: float
+    subgroup: Subgroup | None
+    covers: str
+
+    @property
+    def gap(self) -> float:
+        """What is left between the bound and `at_most`; 0 where it is decided."""
+        return self.upper_bound - self.at_most if self.status == "undecided" else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The proof as plain data; nothing of a row is in it."""
+        return {
+            "status": self.status,
+            "at_most": self.at_most,
+            "unfairness": self.unfairness,
+            "upper_bound": self.upper_bound,
+            "gap": self.gap,
+            "subgroup": None if self.subgroup is None else self.subgroup.to_dict(),
+            "covers": self.covers,
+        }
+
+    def __str__(self) -> str:
+        if self.status == "proved":
+            return f"Proved over {self.covers}: none exceeds {self.at_most:g}."
+        if self.status == "refuted":
+            who = "a group too small to describe" if self.subgroup is None else self.subgroup
+            return f"Refuted by {who}: unfairness {self.unfairness:.4f}, over {self.at_most:g}."
+        worst = f"the worst that was found has {self.unfairness:.4f}"
+        if self.unfairness <= ROUNDING:  # a search that looks for more than `at_most` notes no less
+            worst = f"nothing over {self.at_most:g} was found"
+        return (
+            f"Undecided over {self.covers}: {worst}, "
+            f"none exceeds {self.upper_bound:.4f}, which is {self.gap:.4f} over {self.at_most:g}. "
+            "A larger budget may decide it."
+        )
+
+
+@interruptible
+def prove(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    at_most: float,
+    sensitive_features: Any,
+    notion: NotionLike = "false_positive_rate",
+    subgroups: Any = "linear",
+    sample_weight: Any = None,
+    threshold: float | None = None,
+    decision_probabilities: bool = False,
+    pos_label: Any = None,
+    budget: float = 30.0,
+    min_group_size: int = 10,
+    data: Any = None,
+) -> Proof:
+    """Prove that no subgroup exceeds an unfairness, or find one that does.
+
+    It takes less than audit(), which closes in on the exact worst value: bounds need only fall
+    below `at_most`, and one subgroup above it is enough.
+
+    Parameters
+    ----------
+    y_true, y_pred, sensitive_features, notion, subgroups, sample_weight, threshold, \
+decision_probabilities, pos_label, budget, min_group_size, data
+        As in audit().
+    at_most : float
+        The unfairness that no subgroup is to exceed.
+
+    Returns
+    -------
+    Proof
+
+    Examples
+    --------
+    >>> from gerrymend import prove
+    >>> from gerrymend.datasets import make_gerrymandered
+    >>> toy = make_gerrymandered(800)
+    >>> question = dict(y_true=toy.target, y_pred=(toy.score >= 0.5).astype(int),
+    ...                 sensitive_features=toy.sensitive_features)
+    >>> print(prove(**question, at_most=0.07))
+    Proved over every linear threshold of race, gender: none exceeds 0.07.
+    >>> print(prove(**question, at_most=0.05))
+    Refuted by race = blue and gender = man: unfairness 0.0625, over 0.05.
+    """
+    notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
+    at_most = check_number(at_most, "at_most", low=0.0, remedy="It is an unfairness.")
+    budget = check_budget(budget)
+    smallest = check_whole(min_group_size, "min_group_size", low=1)
+    tally = read_tally(
+        data,
+        {
+            "y_true": y_true,
+            "y_pred": y_pred,
+            "sensitive_features": sensitive_features,
+            "sample_weight": sample_weight,
+        },
+        {
+            "threshold": threshold,
+            "decision_probabilities": decision_probabilities,
+            "pos_label": pos_label,
+        },
+    )
+    # No subgroup's rate is farther from the overall one than outcomes are from each other.
+    widest = max(high - low for low, high in (one.outcome_range for one in notions))
+    reachable = min(at_most, widest)
+    examined = prove_each(tally, notions, subgroup_class, budget, reachable)
+    n = tally.total_weight
+    limit = as_sum(reachable, tally)
+    worst = max(examined, key=lambda part: abs(float(part.bracket.found.values[0])))
+    value = abs(float(worst.bracket.found.values[0]))
+    upper_bound = max(value, *(part.bracket.upper_bound for part in examined))
+    subgroup = None
+    # Sums are compared with the very number that the searches compared them with: a bracket that
+    # ended there may be a rounding above it once both are divided by n.
+    if value > limit:
+        status = "refuted"
+        one = describable(worst, worst.bracket.found, worst.seen.residual, smallest)
+        if one is not None and abs(one.unfairness) > at_most + ROUNDING:
+            subgroup = one
+    else:
+        status = "proved" if upper_bound <= limit else "undecided"
+    return Proof(status, at_most, value / n, upper_bound / n, subgroup, worst.bound.covers)

@@ -1,0 +1,94 @@
+"""Where a report comes from: when it was made, by which versions, and from which data."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from gerrymend._runtime.versions import versions
+from gerrymend.auditing.tally import Tally
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """When, by what and from which data a report was made.
+
+    Attributes
+    ----------
+    date : str
+        In ISO's form, to the second, UTC.
+    versions : dict
+        Of Python and of the packages that results depend on.
+    fingerprint : str
+        The sha256 of all that was audited (see `fingerprint`).
+    random_state : int
+        The seed.
+    budget : float
+        Seconds that the proof might take.
+    """
+
+    date: str
+    versions: dict[str, str]
+    fingerprint: str
+    random_state: int
+    budget: float
+
+    @classmethod
+    def of(cls, tally: Tally, *, random_state: int, budget: float) -> "Provenance":
+        """That of a report which is made now."""
+        date = now().isoformat(timespec="seconds")
+        return cls(date, versions(), fingerprint(tally), random_state, budget)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "date": self.date,
+            "versions": dict(self.versions),
+            "fingerprint": self.fingerprint,
+            "random_state": self.random_state,
+            "budget": self.budget,
+        }
+
+
+def now() -> datetime:
+    """The time, UTC."""
+    return datetime.now(UTC)
+
+
+def fingerprint(tally: Tally) -> str:
+    """The sha256 of the sums that were audited, by which the same data can be told.
+
+    It is over the names of the protected columns, their values, the labels, and the number of rows,
+    their weight and their decisions by protected values and label: the same for every order of the
+    rows, and for every engine that has them.
+
+    >>> from gerrymend.auditing.from_rows import tally_of_rows
+    >>> one = tally_of_rows([0, 1, 1], [0, 1, 0], {"sex": ["F", "M", "M"]})
+    >>> same = tally_of_rows([1, 0, 1], [1, 0, 0], {"sex": ["M", "F", "M"]})
+    >>> fingerprint(one) == fingerprint(same)
+    True
+    >>> other = tally_of_rows([0, 1, 1], [0, 1, 1], {"sex": ["F", "M", "M"]})
+    >>> fingerprint(one) == fingerprint(other)
+    False
+    """
+    columns = [
+        [
+            column.name,
+            column.kind,
+            None
+            if column.categories is None
+            else [None if value is None else str(value) for value in column.categories],
+        ]
+        for column in tally.columns
+    ]
+    head = json.dumps([columns, [str(label) for label in tally.labels], tally.n_rows.shape])
+    digest = hashlib.sha256(head.encode())
+    for column in tally.columns:
+        digest.update(column.values.astype("<f8").tobytes())
+    digest.update(tally.n_rows.astype("<i8").tobytes())
+    for sums in (tally.weight, tally.positive):
+        digest.update(np.ascontiguousarray(sums + 0.0, dtype="<f8").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,312 @@
+"""AuditReport: what an audit found, as data first and as text."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gerrymend.auditing.inference.generalisation import Generalisation
+from gerrymend.auditing.inference.held_out import HeldOut
+from gerrymend.auditing.inference.intervals import GroupEstimate
+from gerrymend.auditing.inference.permutation import PermutationTest
+from gerrymend.auditing.marginal_rates import OverallRate
+from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.notions import FairnessNotion
+from gerrymend.reporting.wording import bound, unfairness, visible
+from gerrymend.subgroups.base import SubgroupClass
+
+
+@dataclass(frozen=True, eq=False)
+class AuditReport:
+    """What an audit found, on the rows that it was given.
+
+    Attributes
+    ----------
+    worst : Subgroup or None
+        The worst subgroup that was found, of those large enough to be described; None where none
+        differs from the overall rate.
+    unfairness : float
+        The largest unfairness that was found, without sign, whatever the size of the group. A
+        lower bound for the class, unless `exact`.
+    upper_bound : float
+        No subgroup of the class exceeds it, on these rows.
+    gamma : float
+        The unfairness to allow.
+    n_rows : int
+        Rows that were audited.
+    subgroups : SubgroupClass
+        The class that was searched.
+    covers : str
+        The class in words: all that `upper_bound` is about.
+    partial : tuple of (str, float)
+        Parts of the class, in words, and what none of their subgroups exceeds.
+    min_group_size : int
+        Groups with fewer rows that count, inside or outside, are not described. The bounds cover
+        them all the same.
+    labels : pair
+        The negative and the positive label.
+    notions : tuple of FairnessNotion
+        The rates that were compared; the bounds are over all of them.
+    top : tuple of Subgroup
+        Subgroups that differ from each other, `worst` first; as many as were asked for and found.
+    permutation_test : PermutationTest or None
+        What chance alone would have made of the outcomes, where it was asked for.
+    held_out : HeldOut or None
+        The worst subgroup on rows that were not searched, where some were held out.
+    intervals : tuple of GroupEstimate
+        Every group of a class that lists them, with intervals that hold all at once.
+    generalisation : Generalisation or None
+        How far any subgroup's unfairness can be from its sample's; None where rows weigh
+        differently or the class's size is not known.
+    attributes : tuple of str
+        The protected columns.
+    overall_rates : tuple of OverallRate
+        The rate that groups are compared with, for each notion.
+    marginals : tuple of GroupEstimate
+        The groups of one attribute at a time, whatever the class, with intervals that hold all at
+        once; without those too small to be described, of which there are `marginals_left_out`.
+    marginal_unfairness : float
+        The largest unfairness of all these groups, without sign and whatever their size: what an
+        audit of one attribute at a time would find.
+    weighted : bool
+        Whether rows weigh differently.
+    protected_used : tuple of str or None
+        The protected columns that the model itself decides by; None where that is not known.
+    provenance : Provenance or None
+        When, by what and from which data the report was made.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 40, ([1] * 10 + [0] * 10) + ([0] * 10 + [1] * 10), sensitive_features={
+    ...     "race": ["blue"] * 20 + ["green"] * 20, "sex": (["M"] * 10 + ["F"] * 10) * 2})
+    >>> report.marginal_unfairness, report.unfairness
+    (0.0, 0.125)
+    >>> print(report.to_markdown().splitlines()[0])
+    # Subgroup fairness audit
+    """
+
+    worst: Subgroup | None
+    unfairness: float
+    upper_bound: float
+    gamma: float
+    n_rows: int
+    subgroups: SubgroupClass
+    covers: str
+    partial: tuple[tuple[str, float], ...] = ()
+    min_group_size: int = 1
+    labels: tuple[Any, Any] = (0, 1)
+    notions: tuple[FairnessNotion, ...] = ()
+    top: tuple[Subgroup, ...] = ()
+    permutation_test: PermutationTest | None = None
+    held_out: HeldOut | None = None
+    intervals: tuple[GroupEstimate, ...] = ()
+    generalisation: Generalisation | None = None
+    attributes: tuple[str, ...] = ()
+    overall_rates: tuple[OverallRate, ...] = ()
+    marginals: tuple[GroupEstimate, ...] = ()
+    marginals_left_out: int = 0
+    marginal_unfairness: float = 0.0
+    weighted: bool = False
+    protected_used: tuple[str, ...] | None = None
+    provenance: Provenance | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether no subgroup of the class exceeds what was found."""
+        return self.upper_bound <= self.unfairness + ROUNDING
+
+    @property
+    def verdict(self) -> str:
+        """ "within gamma" (proven), "exceeds gamma" (a subgroup shows it), or "undecided"."""
+        if self.unfairness > self.gamma + ROUNDING:
+            return "exceeds gamma"
+        return "within gamma" if self.upper_bound <= self.gamma + ROUNDING else "undecided"
+
+    @property
+    def p_value(self) -> float | None:
+        """Of "no subgroup differs at all", not of "none exceeds gamma"; None if not tested."""
+        return None if self.permutation_test is None else self.permutation_test.p_value
+
+    @property
+    def n_permutations(self) -> int:
+        """Permutations behind the p-value."""
+        return 0 if self.permutation_test is None else self.permutation_test.n_draws
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest unfairness that so many rows can tell from chance at 5 %; None untested."""
+        return None if self.permutation_test is None else self.permutation_test.detectable
+
+    @property
+    def withheld(self) -> bool:
+        """Whether a group too small to be described is worse than `worst`."""
+        described = 0.0 if self.worst is None else abs(self.worst.unfairness)
+        return self.unfairness > described + ROUNDING
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data; nothing of a row is in it."""
+        return {
+            "verdict": self.verdict,
+            "gamma": self.gamma,
+            "unfairness": self.unfairness,
+            "upper_bound": self.upper_bound,
+            "exact": self.exact,
+            "covers": self.covers,
+            "partial": [{"covers": words, "upper_bound": bound} for words, bound in self.partial],
+            "n_rows": self.n_rows,
+            "weighted": self.weighted,
+            "min_group_size": self.min_group_size,
+            "withheld": self.withheld,
+            "subgroups": repr(self.subgroups),
+            "labels": list(self.labels),
+            "attributes": list(self.attributes),
+            "class": self.subgroups.to_dict(),
+            "notions": [notion.to_dict() for notion in self.notions],
+            "worst": None if self.worst is None else self.worst.to_dict(),
+            "top": [one.to_dict() for one in self.top],
+            "p_value": self.p_value,
+            "n_permutations": self.n_permutations,
+            "detectable": self.detectable,
+            "searched_unfairness": None
+            if self.permutation_test is None
+            else self.permutation_test.searched,
+            "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
+            "held_out": None if self.held_out is None else self.held_out.to_dict(),
+            "intervals": [one.to_dict() for one in self.intervals],
+            "generalisation": None
+            if self.generalisation is None
+            else self.generalisation.to_dict(),
+            "overall_rates": [one.to_dict() for one in self.overall_rates],
+            "marginal_unfairness": self.marginal_unfairness,
+            "marginals": [one.to_dict() for one in self.marginals],
+            "marginals_left_out": self.marginals_left_out,
+            "protected_used": None if self.protected_used is None else list(self.protected_used),
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """The plain data as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown; text from the data is escaped."""
+        from gerrymend.reporting.audit.markdown import audit_markdown
+
+        return audit_markdown(self.to_dict())
+
+    def to_html(self) -> str:
+        """The report as one self-contained page; needs jinja2 (pip install 'gerrymend[report]')."""
+        from gerrymend.reporting.audit.page import audit_page
+
+        return audit_page(self.to_dict())
+
+    def write_html(self, path: str | Path) -> Path:
+        """Write the page to a file, whole or not at all."""
+        from gerrymend.reporting.page import write_page
+
+        return write_page(self.to_html(), path)
+
+    def _repr_html_(self) -> str | None:
+        from gerrymend.reporting.audit.page import audit_fragment
+
+        return audit_fragment(self.to_dict())
+
+    def __rich__(self) -> Any:
+        """The report as a table, for rich to print."""
+        from gerrymend.reporting.audit.table import audit_table
+
+        return audit_table(self.to_dict())
+
+    def __str__(self) -> str:
+        lines = [f"Audit of {self.n_rows:,} rows over {self.subgroups!r}: {self.verdict}."]
+        if self.worst is not None:
+            lines += _treatment(self.worst)
+        if self.withheld:
+            lines.append(
+                f"A worse subgroup has fewer than {self.min_group_size} rows that count, or all "
+                "but so few, and is not described: few rows identify people."
+            )
+        elif self.worst is None:
+            lines.append("No subgroup was found that differs at all.")
+        lines += [*self._bounds(), *_others(self.top[1:])]
+        if self.permutation_test is not None:
+            lines += _by_chance(self.permutation_test, self.unfairness)
+        if self.held_out is not None:
+            lines += _elsewhere(self.held_out)
+        if self.generalisation is not None and not self.generalisation.vacuous:
+            lines.append(_generally(self.generalisation))
+        return visible("\n".join(lines))
+
+    def _bounds(self) -> list[str]:
+        limit = bound(self.upper_bound, self.gamma)
+        kind = "exact" if self.exact else f"a lower bound; no subgroup of the class exceeds {limit}"
+        return [
+            f"  unfairness {unfairness(self.unfairness, self.gamma)} ({kind}), "
+            f"gamma {self.gamma:g}",
+            f"  one attribute at a time: {unfairness(self.marginal_unfairness, self.gamma)} at "
+            "most",
+            f"  proof over {self.covers}",
+            *(f"  no more than {bound(most)} over {part}" for part, most in self.partial),
+        ]
+
+
+def _treatment(worst: Subgroup) -> list[str]:
+    return [
+        f"Worst subgroup found: {worst.describe()} ({worst.size:,} rows)",
+        f"  {worst.notion.words} {worst.rate:.1%}, overall {worst.overall_rate:.1%}: "
+        f"{100 * worst.gap:+.1f} points, {worst.ratio:.2f} times; its rows that count are "
+        f"{worst.share:.1%} of all rows",
+    ]
+
+
+def _others(others: tuple[Subgroup, ...]) -> list[str]:
+    return [
+        f"  also: {one.describe()} ({one.size:,} rows): {one.notion.words} {one.rate:.1%}, overall "
+        f"{one.overall_rate:.1%}; unfairness {unfairness(one.unfairness)}"
+        for one in others
+    ]
+
+
+def _by_chance(test: PermutationTest, found: float) -> list[str]:
+    if test.p_value is None:
+        return [f"  no p-value: {test.reason}"]
+    lines = [
+        f"  p-value {test.p_value:.3g} ({test.n_draws:,} permutations, the search repeated on each)"
+    ]
+    if test.detectable is not None:
+        lines[0] += (
+            f"; up to {test.detectable:.4f} can't be told from chance at 5 %{test.beside(found)}"
+        )
+    lines.append(
+        "  The verdict is about these rows; the p-value tests 'no subgroup differs at all', not "
+        "'none exceeds gamma'."
+    )
+    return lines
+
+
+def _generally(bound: Generalisation) -> str:
+    return (
+        f"  with {bound.confidence:.0%} confidence no subgroup's unfairness is more than "
+        f"{bound.distance:.4f} off for the people that the rows were drawn from ({bound.basis})"
+    )
+
+
+def _elsewhere(held_out: HeldOut) -> list[str]:
+    where = f"On {held_out.n_rows:,} rows held out of the search"
+    there = held_out.subgroup
+    if there is None:
+        return [f"{where}: no subgroup to measure, or too few of its rows count there."]
+    lines = [
+        f"{where}, that subgroup has a {there.notion.words} of {there.rate:.1%}, overall "
+        f"{there.overall_rate:.1%}: unfairness {there.unfairness:+.4f}"
+    ]
+    if held_out.unfairness_interval is not None and held_out.gap_interval is not None:
+        low, high = held_out.unfairness_interval
+        fewer, more = (100 * end for end in held_out.gap_interval)
+        lines.append(
+            f"  {held_out.level:.0%} confidence: unfairness {low:+.4f} to {high:+.4f}, "
+            f"{fewer:+.1f} to {more:+.1f} points"
+        )
+    return lines

@@ -1,0 +1,140 @@
+"""A subgroup as it is treated: its rule, and its rate on the rows that the rule selects."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.protected import Column
+from gerrymend.notions import FairnessNotion
+from gerrymend.subgroups.rules import Members, Rule
+
+# Differences below this are rounding, not unfairness.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Subgroup:
+    """A subgroup and how it is treated, on the rows that were audited.
+
+    Attributes
+    ----------
+    rule : Rule
+        Who is in.
+    notion : FairnessNotion
+        The rate that was compared.
+    unfairness : float
+        share·(rate − overall_rate): positive where the group's rate is the higher one.
+    share : float
+        The weight of the group's rows in the event, over the weight of all rows: for false
+        positives "the group's negatives are so much of all rows", not its part of the population.
+    size : int
+        Rows in the group, in the event or not.
+    rate, overall_rate : float
+        The rate in the group, and overall.
+
+    Examples
+    --------
+    >>> from gerrymend import audit
+    >>> A = {"race": ["blue", "blue", "green", "green"] * 10}
+    >>> worst = audit([0] * 40, [1, 1, 0, 1] * 10, sensitive_features=A).worst
+    >>> worst.describe(), worst.size, worst.rate, worst.overall_rate
+    ('race = blue', 20, 1.0, 0.75)
+    >>> worst.gap, round(worst.ratio, 3)
+    (0.25, 1.333)
+    >>> worst.contains({"race": ["green", "blue"]}).tolist()
+    [False, True]
+    """
+
+    rule: Rule
+    notion: FairnessNotion
+    unfairness: float
+    share: float
+    size: int
+    rate: float
+    overall_rate: float
+
+    @property
+    def gap(self) -> float:
+        """rate − overall_rate: the plain difference, whatever the size of the group."""
+        return self.rate - self.overall_rate
+
+    @property
+    def ratio(self) -> float:
+        """rate / overall_rate; NaN where both are 0, infinite where only the latter is."""
+        if self.overall_rate == 0:
+            return float("nan") if self.rate == 0 else float("inf")
+        return self.rate / self.overall_rate
+
+    def describe(self) -> str:
+        """Who is in, in words."""
+        return self.rule.describe()
+
+    def contains(self, sensitive_features: Any) -> Members:
+        """Who is in, for any rows that have the attributes."""
+        return self.rule.contains(sensitive_features)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The subgroup as plain data."""
+        return {
+            "subgroup": self.describe(),
+            "rule": self.rule.to_dict(),
+            "notion": self.notion.name,
+            "unfairness": self.unfairness,
+            "share": self.share,
+            "size": self.size,
+            "rate": self.rate,
+            "overall_rate": self.overall_rate,
+            "gap": self.gap,
+            "ratio": self.ratio if math.isfinite(self.ratio) else None,
+        }
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def _repr_html_(self) -> str | None:
+        from gerrymend.reporting.audit.page import subgroup_fragment
+
+        return subgroup_fragment(self.to_dict())
+
+
+@dataclass(frozen=True, eq=False)
+class EventCells:
+    """The cells of some rows, as one notion sees them: who counts, and with what weight.
+
+    `columns` and `n_rows` are over all cells; `mass`, the weight in the event, is over the
+    `active` ones, those that have any.
+    """
+
+    notion: FairnessNotion
+    columns: tuple[Column, ...]
+    n_rows: NDArray[np.intp]
+    active: NDArray[np.intp]
+    mass: Array
+    total_weight: float
+
+    def measure(self, rule: Rule, members: Members, outcomes: Array) -> Subgroup | None:
+        """The rule's subgroup in few digits, measured on the rows that its description selects.
+
+        On active cells `members` has the last word over the rule; `outcomes` is Σ w·u of each.
+        """
+        if not members.any():
+            return None
+        columns = {column.name: column for column in self.columns}
+        selected = rule.members(columns)
+        selected[self.active] = members
+        return self.as_treated(rule.in_few_digits(columns, selected), outcomes)
+
+    def as_treated(self, rule: Rule, outcomes: Array) -> Subgroup:
+        """The rule's subgroup, the rule as it is."""
+        selected = rule.members({column.name: column for column in self.columns})
+        members = selected[self.active]
+        mass = float(self.mass[members].sum())
+        overall = float(outcomes.sum() / self.mass.sum())
+        rate = float(outcomes[members].sum()) / mass if mass > 0 else overall
+        share = mass / self.total_weight
+        size = int(self.n_rows[selected].sum())
+        return Subgroup(rule, self.notion, share * (rate - overall), share, size, rate, overall)

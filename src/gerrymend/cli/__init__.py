@@ -1,0 +1,5 @@
+"""The command line: one module a command."""
+
+from gerrymend.cli.app import main, show_demo
+
+__all__ = ["main", "show_demo"]

@@ -1,0 +1,167 @@
+"""The command line's `gerrymend audit`: its options, and its exit codes.
+
+Imported by `cli.main` once it knows that typer and rich are there.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from gerrymend.cli.audit_request import AuditRequest, split
+from gerrymend.cli.audit_text import show
+from gerrymend.cli.exit_codes import EXIT_CODES
+from gerrymend.cli.shared import (
+    Output,
+    check_page,
+    check_target,
+    column,
+    guarded,
+    notes,
+    option,
+    progress,
+    tell_of_page,
+    write_json,
+)
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.subgroups import CLASS_NAMES
+
+_DATA, _AUDIT, _FILE = "What is in FILE", "How to audit", "Reading and writing"
+
+
+def _column(words: str) -> Any:
+    return column(words, _DATA)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+
+    @app.command("audit", no_args_is_help=True)
+    def audit(
+        file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file.")],
+        label: Annotated[str, _column("True label, of two values.")],
+        protected: Annotated[list[str], option(
+            "Protected attributes, separated by commas.", _DATA, metavar="COLUMNS",
+            show_default=False)],
+        prediction: Annotated[str | None, _column("Decision, of the same values.")] = None,
+        score: Annotated[str | None, _column("Or: score, cut at --threshold.")] = None,
+        threshold: Annotated[float | None, option(
+            "Scores of at least this are decided positive.", _DATA, show_default="0.5")] = None,
+        probability: Annotated[str | None, _column(
+            "Or: probability with which a randomised model decides positive.")] = None,
+        positive: Annotated[str | None, option(
+            "The positive label.", _DATA, metavar="LABEL",
+            show_default="the last in order")] = None,
+        weight: Annotated[str | None, _column("Weight of each row.")] = None,
+        counts: Annotated[str | None, _column(
+            "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
+        features: Annotated[list[str] | None, option(
+            "Columns that the model decides by, where they are known: the report says which of "
+            "them are protected.", _DATA, metavar="COLUMNS", show_default=False)] = None,
+        notion: Annotated[list[str] | None, option(
+            f"Rates to compare, separated by commas: {', '.join(NOTION_NAMES)}.", _AUDIT,
+            metavar="RATES", show_default="false_positive_rate")] = None,
+        subgroups: Annotated[str, option(
+            f"Class of subgroups: {', '.join(CLASS_NAMES)}.", _AUDIT, metavar="CLASS")] = "linear",
+        depth: Annotated[int | None, option(
+            "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
+            _AUDIT, show_default="2")] = None,
+        gamma: Annotated[float, option("Unfairness to allow.", _AUDIT)] = 0.01,
+        budget: Annotated[float, option(
+            "Seconds that the proof may take, and again the permutations.", _AUDIT)] = 30.0,
+        min_group_size: Annotated[int, option(
+            "Groups with fewer rows that count are not described.", _AUDIT)] = 10,
+        top: Annotated[int, option(
+            "Subgroups to describe that differ from each other.", _AUDIT)] = 3,
+        permutations: Annotated[int, option(
+            "Permutations for the p-value; 0 for none.", _AUDIT)] = 199,
+        test_size: Annotated[float | None, option(
+            "Part of the rows to keep out of the search, and to measure the worst subgroup on.",
+            _AUDIT, metavar="FRACTION", show_default=False)] = None,
+        holdout: Annotated[Path | None, option(
+            "Or: a second file with the same columns to measure it on.", _AUDIT, metavar="FILE",
+            show_default=False)] = None,
+        seed: Annotated[int, option(
+            "Seed of the search, of the permutations and of what is held out.", _AUDIT,
+            min=0)] = 0,
+        jobs: Annotated[int, option(
+            "Workers for the permutations; -1 for all cores.", _AUDIT)] = 1,
+        json_file: Annotated[str | None, option(
+            "Write the report as JSON to this file; - is standard output.", _FILE, "--json",
+            metavar="FILE", show_default=False)] = None,
+        report: Annotated[Path | None, option(
+            "Write the report as a page for people, one HTML file that needs no network.", _FILE,
+            metavar="FILE", show_default=False)] = None,
+        separator: Annotated[str | None, option(
+            "Separator of a CSV file: one character, or tab.", _FILE, metavar="CHARACTER",
+            show_default="the one of , ; tab | that fits")] = None,
+        missing: Annotated[list[str] | None, option(
+            "Text that stands for a missing value, as NA; may be given again.", _FILE,
+            metavar="TEXT", show_default="empty fields only")] = None,
+    ) -> None:  # fmt: skip
+        """Find the subgroup that a model's decisions treat worst.
+
+        The exit code is fit for a gate in CI: 0 where it is proven that no subgroup
+        exceeds gamma, 1 where one does, 3 where neither could be shown, and 2 where
+        the call or the data is wrong.
+
+        Example, with data that the demonstration makes:
+
+        gerrymend demo --save toy.csv
+
+        gerrymend audit toy.csv --label y --prediction decided --protected race,gender
+        """
+        options = {
+            "file": file,
+            "label": label,
+            "protected": protected,
+            "prediction": prediction,
+            "score": score,
+            "threshold": threshold,
+            "probability": probability,
+            "positive": positive,
+            "weight": weight,
+            "counts": counts,
+            "features": features,
+            "notion": tuple(split(notion or ["false_positive_rate"], [])),
+            "subgroups": subgroups,
+            "depth": depth,
+            "gamma": gamma,
+            "budget": budget,
+            "min_group_size": min_group_size,
+            "top": top,
+            "permutations": permutations,
+            "jobs": jobs,
+            "test_size": test_size,
+            "holdout": holdout,
+            "seed": seed,
+            "separator": separator,
+            "missing": tuple(missing or ()),
+        }
+        raise typer.Exit(run(options, json_file, report))
+
+
+def run(options: dict[str, Any], json_file: str | None, page: Path | None = None) -> int:
+    """Audit, print, and say with which code to exit."""
+
+    def work(console: Console) -> int:
+        request = AuditRequest(**options)
+        read = (request.file, request.holdout)
+        check_target(json_file, "--json", *read)
+        check_page(page, json_file, *read)
+        within = f"within {request.budget:g} s"
+        first = f"Searching {request.subgroups} subgroups, and proving {within}"
+        with notes(console, request.in_options), progress(console, first) as say:
+            report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
+        if json_file is not None:
+            write_json(report.to_json(), json_file)
+        out = console if json_file == "-" else Output(highlight=False)
+        if json_file != "-":
+            show(out, report, request)
+        if page is not None:
+            report.write_html(page)
+            tell_of_page(out, page)
+        return EXIT_CODES[report.verdict]
+
+    return guarded(work)

@@ -1,0 +1,259 @@
+"""What `gerrymend audit` was asked for: options checked, the file opened, audit() called.
+
+audit() speaks of its arguments; a user of the command knows options. `in_options` translates.
+"""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from gerrymend.auditing.report import AuditReport
+from gerrymend.cli.shared import check_jobs_option
+from gerrymend.cli.table_files import open_table, unreadable
+from gerrymend.inputs.settings import check_choice
+from gerrymend.inputs.validation import check_column
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.subgroups import SubgroupClass, as_subgroup_class
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Where a name in a message stands for an argument.
+ANYWHERE = r"(?<![\w'])({})(?![\w'])"
+SUBJECT = r"(?:(?<=^)|(?<=: ))({})(?==| has | is | must | ranges )"
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """The options of `gerrymend audit`, as they were given."""
+
+    file: Path
+    label: str
+    protected: list[str]
+    prediction: str | None = None
+    score: str | None = None
+    probability: str | None = None
+    threshold: float | None = None
+    positive: str | None = None
+    weight: str | None = None
+    counts: str | None = None
+    notion: tuple[str, ...] = ("false_positive_rate",)
+    subgroups: str = "linear"
+    depth: int | None = None
+    seed: int = 0
+    gamma: float = 0.01
+    budget: float = 30.0
+    min_group_size: int = 10
+    top: int = 3
+    permutations: int = 199
+    jobs: int = 1
+    test_size: float | None = None
+    holdout: Path | None = None
+    separator: str | None = None
+    missing: tuple[str, ...] = ()
+    features: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.decided) != 1:
+            given = " and ".join(self.decided) or "none of them"
+            raise ValueError(
+                "One of --prediction (decisions), --score (cut at --threshold) and --probability "
+                f"(of a randomised model) says what the model decided; got {given}."
+            )
+        if self.threshold is not None and self.score is None:
+            raise ValueError(
+                f"--threshold {self.threshold:g} cuts scores, and {next(iter(self.decided))} has "
+                "none; name their column with --score instead."
+            )
+        if self.weight is not None and self.counts is not None:
+            raise ValueError(
+                "--weight and --counts exclude each other: a line of FILE is either a row with a "
+                "weight, or stands for a number of rows."
+            )
+        if self.holdout is not None and (self.test_size, self.counts) != (None, None):
+            other = "--counts" if self.test_size is None else "--test-size"
+            raise ValueError(
+                f"--holdout and {other} exclude each other: a second file is measured on, row by "
+                "row; --test-size holds out some of FILE itself."
+            )
+
+    @property
+    def decided(self) -> dict[str, str]:
+        """The option that names what was decided, and its column."""
+        options = {
+            "--prediction": self.prediction,
+            "--score": self.score,
+            "--probability": self.probability,
+        }
+        return {option: column for option, column in options.items() if column is not None}
+
+    @property
+    def cut(self) -> float | None:
+        """Where scores are cut."""
+        if self.score is None:
+            return None
+        return 0.5 if self.threshold is None else self.threshold
+
+    @property
+    def subgroup_class(self) -> SubgroupClass:
+        """The class, with the options that it has."""
+        chosen = as_subgroup_class(self.subgroups)
+        parameters = chosen.get_params()
+        if self.depth is not None:
+            if "max_depth" not in parameters:
+                raise ValueError(
+                    f"--depth {self.depth} is not for --subgroups {self.subgroups}, which has no "
+                    "depth; leave it out."
+                )
+            chosen.set_params(max_depth=self.depth)
+        if "random_state" in parameters:
+            chosen.set_params(random_state=self.seed)
+        return chosen
+
+    def open(self, file: Path) -> "tuple[pl.LazyFrame, list[str]]":
+        """A file, and its protected columns; all columns that are named are there."""
+        single = {"--label": self.label, **self.decided, "--weight": self.weight,
+                  "--counts": self.counts}  # fmt: skip
+        named = {option: column for option, column in single.items() if column is not None}
+        frame = open_table(
+            file, list(named.values()), separator=self.separator, missing=self.missing
+        )
+        there = frame.collect_schema().names()
+        for option, column in named.items():
+            check_column(column, option, there, str(file))
+        attributes = split(self.protected, there)
+        for column in attributes:
+            check_column(column, "--protected", there, str(file))
+        return frame, attributes
+
+    def settings(self) -> dict[str, Any]:
+        """What audit() takes beside the data."""
+        for notion in self.notion:
+            check_choice(notion, "--notion", NOTION_NAMES)
+        return {
+            "notion": self.notion,
+            "subgroups": self.subgroup_class,
+            "gamma": self.gamma,
+            "budget": self.budget,
+            "min_group_size": self.min_group_size,
+            "threshold": self.cut,
+            "decision_probabilities": self.probability is not None,
+            "n_permutations": self.permutations,
+            "n_jobs": check_jobs_option(self.jobs),
+            "test_size": self.test_size,
+            "top": self.top,
+            "random_state": self.seed,
+            "features": None if self.features is None else split(self.features, []),
+        }
+
+    def audit(self, on_draw: Callable[[int, int], None] | None = None) -> AuditReport:
+        """Audit the rows of the file, or those that it counts; `on_draw` is as in audit()."""
+        frame, attributes = self.open(self.file)
+        second = None if self.holdout is None else self.open(self.holdout)[0]
+        import polars as pl
+
+        try:
+            return self._call(frame, attributes, second, on_draw)
+        except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError) as error:
+            raise unreadable(self.file, error) from None
+        except (TypeError, ValueError) as error:
+            raise ValueError(self.in_options(str(error))) from None
+
+    def _call(
+        self,
+        frame: "pl.LazyFrame",
+        attributes: list[str],
+        second: "pl.LazyFrame | None",
+        on_draw: Callable[[int, int], None] | None,
+    ) -> AuditReport:
+        from gerrymend import audit, audit_counts
+
+        (decided,) = self.decided.values()
+        how = self.settings()
+        how |= {
+            "sensitive_features": attributes,
+            "pos_label": self._positive(frame),
+            "on_draw": on_draw,
+        }
+        if self.counts is not None:
+            return audit_counts(
+                frame, label=self.label, prediction=decided, count=self.counts, **how
+            )
+        # Chance and held-out rows take the rows themselves, where counts don't say all of them.
+        tables: list[Any] = [frame, second]
+        needs_rows = self.permutations > 0 or self.test_size is not None
+        if needs_rows and (self.weight is not None or self.probability is not None):
+            named = [self.label, decided, *attributes, *([self.weight] if self.weight else [])]
+            chosen = list(dict.fromkeys(named))
+            tables = [None if one is None else one.select(chosen).collect() for one in tables]
+        return audit(
+            self.label, decided, sample_weight=self.weight, data=tables[0], holdout=tables[1], **how
+        )
+
+    def _positive(self, frame: "pl.LazyFrame") -> Any:
+        """The positive label, of the type that the labels have."""
+        if self.positive is None:
+            return None
+        dtype = frame.collect_schema()[self.label]
+        if dtype.is_numeric():
+            with suppress(ValueError):
+                return int(self.positive)  # all its digits, which float() would not keep
+            with suppress(ValueError):
+                number = float(self.positive)
+                return int(number) if number.is_integer() else number
+        if dtype.base_type().__name__ == "Boolean":
+            return {"true": True, "false": False}.get(self.positive.lower(), self.positive)
+        return self.positive
+
+    def in_options(self, message: str) -> str:
+        """A message of audit(), in the terms of the command."""
+        ((option, column),) = self.decided.items()
+        weight = "--weight" if self.weight is None else f"--weight {self.weight}"
+        anywhere = {
+            "threshold=0.5": "--score with --threshold 0.5",
+            "decision_probabilities=True": "--probability",
+            "y_true": f"--label {self.label}",
+            "y_pred": f"{option} {column}",
+            "sensitive_features": "--protected",
+            "sample_weight": weight,
+            "min_group_size": "--min-group-size",
+            "n_permutations": "--permutations",
+            "test_size": "--test-size",
+            "random_state": "--seed",
+            "max_depth": "--depth",
+            "pos_label": "--positive",
+        }
+        # These are words too: only where a sentence is about them.
+        subjects = {
+            "label": f"--label {self.label}",
+            "prediction": f"{option} {column}",
+            "count": f"--counts {self.counts}",
+            "subgroups": "--subgroups",
+            "holdout": f"--holdout {self.holdout}",
+            "top": "--top",
+            "gamma": "--gamma",
+            "budget": "--budget",
+            "threshold": "--threshold",
+        }
+        return replaced(replaced(message, anywhere, ANYWHERE), subjects, SUBJECT)
+
+
+def split(given: list[str], there: list[str]) -> list[str]:
+    """Names that are separated by commas, or a column with a comma in its name.
+
+    >>> split(["race,sex", "income, net"], ["race", "sex", "income, net"])
+    ['race', 'sex', 'income, net']
+    """
+    parts = [[one] if one in there else one.split(",") for one in given]
+    return [name if name in there else name.strip() for part in parts for name in part]
+
+
+def replaced(message: str, words: dict[str, str], pattern: str) -> str:
+    """A message with other words, where the pattern has them for {}."""
+    found = re.compile(pattern.format("|".join(map(re.escape, words))))
+    return found.sub(lambda match: words[match[1]], message)

@@ -1,0 +1,109 @@
+"""The demonstration: the paper's toy example, audited, repaired, and audited again."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from gerrymend.auditing.audit import audit
+from gerrymend.auditing.report import AuditReport
+from gerrymend.classifiers import SubgroupParityClassifier
+from gerrymend.datasets import make_gerrymandered
+from gerrymend.subgroups import LinearThresholds, Marginals
+
+GAMMA = 0.01
+# In the head of every page that we write.
+OUR_MARK = b'<meta name="generator" content="gerrymend">'
+
+
+@dataclass(frozen=True)
+class Row:
+    """One audit of one model."""
+
+    model: str
+    auditor: str
+    error: float
+    report: AuditReport
+
+
+def run(n_rows: int = 2000, seed: int = 0) -> list[Row]:
+    """Audit a score that is cut at 0.5, repair it, and audit what came out.
+
+    The design has eight equal cells, so n_rows is rounded down to a multiple of eight.
+
+    >>> found = run(400)
+    >>> [round(row.report.unfairness, 4) for row in found[:3]]
+    [0.0, 0.0, 0.0625]
+    >>> found[2].report.worst.describe(), found[3].report.verdict
+    ('race = blue and gender = man', 'within gamma')
+    """
+    toy = _toy(n_rows, seed)
+    linear = LinearThresholds()
+    auditors = {
+        "marginals": Marginals(),
+        "regression": LinearThresholds(search="regression"),
+        "linear": linear,
+    }
+
+    def audited(model: str, auditor: str, subgroups: Any, p: Any) -> Row:
+        report = audit(
+            toy.target, p, sensitive_features=toy.sensitive_features, subgroups=subgroups,
+            gamma=GAMMA, decision_probabilities=True,
+        )  # fmt: skip
+        error = float(np.mean(np.abs(p - toy.target)))
+        return Row(model, auditor, error, report)
+
+    cut = (toy.score >= 0.5).astype(float)
+    rows = [audited("score ≥ 0.5", name, found_by, cut) for name, found_by in auditors.items()]
+
+    # The harm is an interaction of race and gender, so the repair must be able to see one.
+    estimator = make_pipeline(
+        PolynomialFeatures(degree=3, interaction_only=True), LogisticRegression(C=100)
+    )
+    # It plays against the grid's 400 thresholds, and is audited over all of them.
+    grid = LinearThresholds(search="grid")
+    fair = SubgroupParityClassifier(
+        estimator, gamma=GAMMA, subgroups=grid, tol=0.02, random_state=seed
+    ).fit(toy.data, toy.target, sensitive_features=toy.sensitive_features)
+    p = fair.predict_proba(toy.data)[:, 1]
+    return [*rows, audited("repaired", "linear", linear, p)]
+
+
+def page_report(n_rows: int = 2000, seed: int = 0) -> AuditReport:
+    """The audit of the score that is cut at 0.5, with all that a page can show."""
+    toy = _toy(n_rows, seed)
+    return audit(
+        toy.target, toy.score, threshold=0.5, sensitive_features=toy.sensitive_features,
+        gamma=GAMMA, n_permutations=199, top=3,
+    )  # fmt: skip
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether there is a file that is no page of ours, and that should stay."""
+    if not path.exists():
+        return False
+    return not path.is_file() or OUR_MARK not in path.read_bytes()[:4000]
+
+
+def save_rows(path: Path, n_rows: int = 2000, seed: int = 0) -> None:
+    """Write the rows that `run` audits as CSV: race, gender, y, score and decided."""
+    toy = _toy(n_rows, seed)
+    columns = {
+        **toy.sensitive_features,
+        "y": toy.target,
+        "score": toy.score,
+        "decided": (toy.score >= 0.5).astype(int),
+    }
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True))
+
+
+def _toy(n_rows: int, seed: int) -> Any:
+    return make_gerrymandered(n_rows - n_rows % 8, random_state=seed)

@@ -1,0 +1,256 @@
+"""The command line's `gerrymend fit`: a model from a file, and what it came to.
+
+Imported by `cli.main` once it knows that typer and rich are there.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from rich.console import Console
+
+from gerrymend.cli.audit_request import split
+from gerrymend.cli.exit_codes import EXIT_CODES
+from gerrymend.cli.fit_text import Fitted, as_data, show
+from gerrymend.cli.shared import (
+    Output,
+    Say,
+    check_page,
+    check_target,
+    guarded,
+    notes,
+    option,
+    progress,
+    tell_of_page,
+)
+from gerrymend.cli.training_options import (
+    FILE,
+    TRAINING,
+    Checkpoint,
+    Drop,
+    ExcludeProtected,
+    Features,
+    File,
+    Impute,
+    Label,
+    MaxIter,
+    MinGroupSize,
+    Missing,
+    Protected,
+    Report,
+    Seed,
+    Separator,
+    Subgroups,
+    TestSize,
+    Weight,
+)
+from gerrymend.cli.training_request import ESTIMATOR_NAMES, Prepared, TrainingRequest
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.audit.page import audit_page
+from gerrymend.reporting.page import write_page
+
+# What a page has and a terminal is spared: several subgroups, and whether it is chance.
+_TOP, _PERMUTATIONS = 3, 199
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+
+    @app.command("fit", no_args_is_help=True)
+    def fit(
+        file: File,
+        label: Label,
+        protected: Protected,
+        *,
+        features: Features = None,
+        drop: Drop = None,
+        exclude_protected: ExcludeProtected = False,
+        weight: Weight = None,
+        impute: Impute = False,
+        gamma: Annotated[float, option("Unfairness to allow.", TRAINING)] = 0.01,
+        notion: Annotated[list[str] | None, option(
+            f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", TRAINING,
+            metavar="RATES", show_default="false_positive_rate")] = None,
+        subgroups: Subgroups = "linear",
+        estimator: Annotated[str, option(
+            f"What is trained: {', '.join(ESTIMATOR_NAMES)}.", TRAINING,
+            metavar="NAME")] = "logistic",
+        max_iter: MaxIter = None,
+        certify: Annotated[bool, option(
+            "Go on until gamma is proven, or --budget ends.", TRAINING, "--certify")] = False,
+        test_size: TestSize = None,
+        budget: Annotated[float, option(
+            "Seconds that the proof of an audit may take, and --certify.", TRAINING)] = 30.0,
+        min_group_size: MinGroupSize = 10,
+        seed: Seed = 0,
+        out: Annotated[Path, option(
+            "The model is written here, as a file of skops.", FILE, metavar="MODEL",
+            show_default=False)],
+        checkpoint: Checkpoint = None,
+        report: Report = None,
+        separator: Separator = None,
+        missing: Missing = None,
+    ) -> None:  # fmt: skip
+        """Train a model whose rates differ by at most gamma in every subgroup.
+
+        Text columns become indicators, numbers are scaled. The model is audited on
+        the rows that it was trained on and, with --test-size, on others. The exit
+        code is 0 where it is proven that no subgroup of the training rows exceeds
+        gamma, 1 where one does, 3 where neither could be shown, and 2 where the
+        call or the data is wrong.
+
+        Example, with data that the demonstration makes:
+
+        gerrymend demo --save toy.csv
+
+        gerrymend fit toy.csv --label y --protected race,gender --out m.skops
+        """
+        options = {
+            "file": file,
+            "label": label,
+            "protected": protected,
+            "features": features,
+            "drop": drop,
+            "exclude_protected": exclude_protected,
+            "weight": weight,
+            "impute": impute,
+            "gammas": (gamma,),
+            "notion": tuple(split(notion or ["false_positive_rate"], [])),
+            "subgroups": subgroups,
+            "max_iter": max_iter,
+            "test_size": test_size,
+            "budget": budget,
+            "min_group_size": min_group_size,
+            "seed": seed,
+            "separator": separator,
+            "missing": tuple(missing or ()),
+        }
+        raise typer.Exit(run(options, estimator, certify, out, report, checkpoint))
+
+
+def run(
+    options: dict[str, Any],
+    estimator: str,
+    certify: bool,
+    out: Path,
+    page: Path | None = None,
+    checkpoint: Path | None = None,
+) -> int:
+    """Train, save, audit, print, and say with which code to exit."""
+
+    def work(console: Console) -> int:
+        request = TrainingRequest(**options)
+        check_target(out, "--out", request.file)
+        check_page(page, out, request.file)
+        check_target(checkpoint, "--checkpoint", out, page, request.file)
+        with (
+            notes(console, request.in_options),
+            progress(console, f"Reading {request.file}") as say,
+        ):
+            prepared = request.prepare()
+            try:
+                classifier = _trained(request, prepared, estimator, certify, checkpoint, say)
+                fitted = _saved_and_audited(
+                    request, prepared, classifier, estimator, out, say, page is not None
+                )
+            except KeyboardInterrupt:
+                if checkpoint is not None and checkpoint.exists():
+                    words = f"The training is kept in {checkpoint}: the same command goes on."
+                    console.print(words, markup=False, soft_wrap=True)
+                raise
+            except (TypeError, ValueError) as error:
+                raise ValueError(request.in_options(str(error))) from None
+        show(Output(highlight=False), fitted, request)
+        if page is not None:
+            write_page(audit_page(fitted.measured[-1].report.to_dict(), as_data(fitted)), page)
+            tell_of_page(Output(highlight=False), page)
+        return EXIT_CODES[fitted.measured[0].report.verdict]
+
+    return guarded(work)
+
+
+def _trained(
+    request: TrainingRequest,
+    prepared: Prepared,
+    estimator: str,
+    certify: bool,
+    checkpoint: Path | None,
+    say: Say,
+) -> Any:
+    """The classifier, fitted to the encoded columns of the training rows."""
+    more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
+    classifier = request.classifier(
+        estimator, notion=request.notion, verbose=1, checkpoint=checkpoint, **more
+    )
+    classifier.set_params(gamma=request.gammas[0])
+    train = prepared.train
+    with rounds_told(say):
+        return classifier.fit(
+            train.features, train.labels, sensitive_features=train.protected,
+            sample_weight=train.weight,
+        )  # fmt: skip
+
+
+def _saved_and_audited(
+    request: TrainingRequest,
+    prepared: Prepared,
+    classifier: Any,
+    estimator: str,
+    out: Path,
+    say: Say,
+    for_page: bool,
+) -> Fitted:
+    """What is saved takes the columns as they are in the file."""
+    from sklearn.pipeline import Pipeline
+
+    from gerrymend.frontier.tradeoffs import OnRows
+    from gerrymend.models.saving import save_model
+
+    say(f"Saving {out}")
+    to_trust = save_model(
+        Pipeline([("encode", prepared.encoder), ("decide", classifier.mixture_)]), out
+    )
+    say(f"Auditing over {request.subgroups} subgroups, within {request.budget:g} s")
+    how = {
+        "subgroups": request.subgroup_class,
+        "notion": request.notion,
+        "gamma": request.gammas[0],
+        "budget": request.budget,
+        "min_group_size": request.min_group_size,
+        "features": prepared.columns,
+        "top": _TOP if for_page else 1,
+    }
+    measured = []
+    for rows in prepared.samples:
+        # Chance says nothing of rows on which decisions were trained to be fair.
+        tested = {"n_permutations": _PERMUTATIONS} if for_page and rows is prepared.test else {}
+        p = classifier.predict_proba(rows.features)[:, 1]
+        measured.append(OnRows.measure(rows, p, how | tested))
+    return Fitted(classifier, prepared, measured, estimator, out, to_trust)
+
+
+@contextmanager
+def rounds_told(say: Callable[[str, int, int], None]) -> Iterator[None]:
+    """Say what the classifier logs of its rounds: where it stands, and how many of how many."""
+
+    class Teller(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if isinstance(record.args, tuple) and len(record.args) == 4:
+                done, of, error, unfairness = record.args
+                words = f"rounds at most: error {error:.4f}, unfairness {unfairness:.4f}"
+                say(words, cast(int, done), cast(int, of))
+
+    logger, teller = logging.getLogger("gerrymend"), Teller(logging.INFO)
+    level, passes = logger.level, logger.propagate
+    logger.addHandler(teller)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(teller)
+        logger.setLevel(level)
+        logger.propagate = passes

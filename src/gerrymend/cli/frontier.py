@@ -1,0 +1,303 @@
+"""The command line's `gerrymend frontier`: what each unfairness costs in error.
+
+Imported by `cli.main` once it knows that typer and rich are there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from gerrymend.cli.audit_request import split
+from gerrymend.cli.audit_text import WIDEST, as_text, rate_words, wrapped
+from gerrymend.cli.fit import rounds_told
+from gerrymend.cli.refit import fit_command
+from gerrymend.cli.shared import (
+    Output,
+    Say,
+    check_jobs_option,
+    check_page,
+    check_target,
+    guarded,
+    notes,
+    option,
+    progress,
+    write_json,
+)
+from gerrymend.cli.training_options import (
+    Drop,
+    ExcludeProtected,
+    Features,
+    File,
+    Impute,
+    Label,
+    MaxIter,
+    MinGroupSize,
+    Missing,
+    Protected,
+    Seed,
+    Separator,
+    Subgroups,
+    TestSize,
+    Weight,
+)
+from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.wording import visible
+
+if TYPE_CHECKING:
+    from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
+
+_TRAINING, _FILE = "How to train", "Reading and writing"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+
+    @app.command("frontier", no_args_is_help=True)
+    def frontier(
+        file: File,
+        label: Label,
+        protected: Protected,
+        features: Features = None,
+        drop: Drop = None,
+        exclude_protected: ExcludeProtected = False,
+        weight: Weight = None,
+        impute: Impute = False,
+        gammas: Annotated[list[str] | None, option(
+            "Unfairness to allow, separated by commas.", _TRAINING, metavar="NUMBERS",
+            show_default="0,0.001,0.002,0.005,0.01,0.02,0.05")] = None,
+        notion: Annotated[list[str] | None, option(
+            "Rates to equalise, separated by commas, each on its own: "
+            f"{', '.join(NOTION_NAMES)}.", _TRAINING, metavar="RATES",
+            show_default="false_positive_rate")] = None,
+        subgroups: Subgroups = "linear",
+        estimator: Annotated[list[str] | None, option(
+            f"What is trained, each on its own: {', '.join(ESTIMATOR_NAMES)}.", _TRAINING,
+            metavar="NAMES", show_default="logistic")] = None,
+        max_iter: MaxIter = None,
+        test_size: TestSize = None,
+        budget: Annotated[float, option(
+            "Seconds that the proof of one audit may take.", _TRAINING)] = 10.0,
+        min_group_size: MinGroupSize = 10,
+        seed: Seed = 0,
+        jobs: Annotated[int, option("Processes; -1 for all cores.", _TRAINING)] = 1,
+        marginal: Annotated[bool | None, option(
+            "Train the paper's MARGINAL too, which looks at one attribute at a time: for contrast, "
+            "in as much time again.", _TRAINING, "--marginal/--no-marginal",
+            show_default="with --report")] = None,
+        report: Annotated[Path | None, option(
+            "Write a page to choose on to this HTML file.", _FILE, metavar="FILE",
+            show_default=False)] = None,
+        json_file: Annotated[str | None, option(
+            "Write the points as JSON to this file; - is standard output.", _FILE, "--json",
+            metavar="FILE", show_default=False)] = None,
+        separator: Separator = None,
+        missing: Missing = None,
+    ) -> None:  # fmt: skip
+        """Show what each unfairness costs in error, for people to choose from.
+
+        A model is trained for every gamma, and audited as gerrymend audit does it,
+        on the training rows and, with --test-size, on others. Points that another
+        one beats in both are marked, and the knee is suggested. What is chosen is
+        trained by gerrymend fit, with --gamma.
+
+        Example, with data that the demonstration makes:
+
+        gerrymend demo --save toy.csv
+
+        gerrymend frontier toy.csv --label y --protected race,gender --report f.html
+        """
+        options = {
+            "file": file,
+            "label": label,
+            "protected": protected,
+            "features": features,
+            "drop": drop,
+            "exclude_protected": exclude_protected,
+            "weight": weight,
+            "impute": impute,
+            "notion": tuple(split(notion or ["false_positive_rate"], [])),
+            "subgroups": subgroups,
+            "max_iter": max_iter,
+            "test_size": test_size,
+            "budget": budget,
+            "min_group_size": min_group_size,
+            "seed": seed,
+            "separator": separator,
+            "missing": tuple(missing or ()),
+        }
+        asked = Asked(
+            gammas=gammas,
+            estimators=split(estimator or ["logistic"], []),
+            jobs=jobs,
+            marginal=report is not None and subgroups != "marginals"
+            if marginal is None
+            else marginal,
+            json_file=json_file,
+            report=report,
+        )
+        raise typer.Exit(run(options, asked))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a frontier beside what `gerrymend fit` is asked too."""
+
+    gammas: list[str] | None
+    estimators: list[str]
+    jobs: int
+    marginal: bool
+    json_file: str | None
+    report: Path | None
+
+
+def run(options: dict[str, Any], asked: Asked) -> int:
+    """Train, audit, print, and say with which code to exit."""
+
+    def work(console: Console) -> int:
+        from gerrymend.frontier.sweep import GAMMAS, FrontierInterrupted
+
+        levels = GAMMAS if asked.gammas is None else _numbers(asked.gammas)
+        for name, given in {"--estimator": asked.estimators, "--notion": options["notion"]}.items():
+            _check_once(given, name)
+        check_jobs_option(asked.jobs)
+        request = TrainingRequest(**options, gammas=levels)
+        check_target(asked.json_file, "--json", request.file)
+        check_page(asked.report, asked.json_file, request.file, needs=("jinja2", "plotly"))
+        with (
+            notes(console, request.in_options),
+            progress(console, f"Reading {request.file}") as say,
+        ):
+            try:
+                frontier, code = _frontier(request, asked, say), 0
+            except FrontierInterrupted as stop:
+                frontier, code = stop.frontier, 130
+        if code:
+            console.print("Interrupted; these points were done.")
+        frontier = _with_commands(frontier, request)
+        if asked.json_file is not None:
+            write_json(frontier.to_json(), asked.json_file)
+        if asked.report is not None:
+            frontier.write_html(asked.report)
+        if asked.json_file != "-":
+            show(Output(highlight=False), frontier, asked.report)
+        return code
+
+    return guarded(work)
+
+
+def _with_commands(frontier: "ParetoFrontier", request: TrainingRequest) -> "ParetoFrontier":
+    """The points with the command that trains each; code would be about encoded columns."""
+    points = tuple(
+        replace(one, code=None, command=fit_command(request, one.gamma, one.notion, one.estimator))
+        for one in frontier.points
+    )
+    contrast = tuple(replace(one, code=None) for one in frontier.marginal_points)
+    return replace(frontier, points=points, marginal_points=contrast)
+
+
+class _Teller:
+    """Says how many models are done, and what is being done to the next."""
+
+    def __init__(self, say: Say, n_models: int) -> None:
+        self._say, self._done, self._n_models = say, 0, n_models
+        self._tell("training")
+
+    def on_round(self, _: str, played: int, at_most: int) -> None:
+        self._tell(f"training, round {played} of at most {at_most}")
+
+    def on_point(self, point: "FrontierPoint", of: int) -> None:
+        self._done += 1
+        self._tell(f"gamma {point.gamma:g} has error {point.train.error:.4f}")
+
+    def _tell(self, words: str) -> None:
+        self._say(f"models; {words}", self._done, self._n_models)
+
+
+def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFrontier":
+    from gerrymend.frontier.sweep import pareto_frontier
+
+    made = {name: make_estimator(name) for name in asked.estimators}
+    prepared = request.prepare()
+    train, test = prepared.train, prepared.test
+    second = {} if test is None else {
+        "X_test": test.features,
+        "y_test": test.labels,
+        "sensitive_features_test": test.protected,
+        "sample_weight_test": test.weight,
+    }  # fmt: skip
+    n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
+    teller = _Teller(say, n_settings * len(request.gammas))
+    try:
+        with rounds_told(teller.on_round):
+            return pareto_frontier(
+                request.classifier(asked.estimators[0], verbose=1),
+                train.features,
+                train.labels,
+                sensitive_features=train.protected,
+                sample_weight=train.weight,
+                gammas=request.gammas,
+                notions=list(request.notion),
+                estimators=made,
+                marginal=asked.marginal,
+                audit_subgroups=request.subgroup_class,
+                audit_budget=request.budget,
+                min_group_size=request.min_group_size,
+                n_jobs=asked.jobs,
+                on_point=teller.on_point,
+                **second,
+            )
+    except (TypeError, ValueError) as error:
+        raise ValueError(request.in_options(str(error))) from None
+
+
+def _numbers(given: list[str]) -> tuple[float, ...]:
+    words = [word for word in split(given, []) if word]
+    try:
+        return tuple(map(float, words))
+    except ValueError:
+        raise ValueError(
+            f"--gammas must be numbers, separated by commas, such as 0,0.005,0.01; got "
+            f"{','.join(given)!r}."
+        ) from None
+
+
+def _check_once(names: Sequence[str], option_name: str) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise ValueError(f"{option_name} names {name!r} more than once; name it once.")
+
+
+def show(console: Console, frontier: "ParetoFrontier", report: Path | None = None) -> None:
+    """Print the table, the worst subgroups at the knees, and what the table can't say."""
+    width = min(console.width, WIDEST)
+    console.print()
+    console.print(str(frontier), markup=False, soft_wrap=True)
+    for point in frontier.suggested:
+        worst = point.compared.report.worst
+        if worst is not None:
+            where = "training" if point.test is None else "test"
+            facts = [
+                (
+                    "At the knee",
+                    f"gamma {point.gamma:g}: the worst subgroup of the {where} rows is",
+                ),
+                ("", visible(worst.describe())),
+                ("", rate_words(worst)),
+            ]
+            console.print()
+            console.print(as_text(facts, width), soft_wrap=True)
+    console.print()
+    words = (
+        "How much error a fairer treatment of every subgroup is worth is a question of policy, "
+        "for those who answer for the decisions and those who live with them: the table can't "
+        "answer it. Train the model of a point with gerrymend fit --gamma."
+    )
+    console.print("\n".join(wrapped(words, width)), soft_wrap=True)
+    if report is not None:
+        console.print(f"\nThe page to choose on: {report}", markup=False, soft_wrap=True)
+    console.print()

@@ -1,0 +1,173 @@
+"""The command line's `gerrymend predict`: decisions for the rows of a file.
+
+Imported by `cli.main` once it knows that typer and rich are there.
+"""
+
+import re
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from gerrymend.cli.audit_request import split
+from gerrymend.cli.fit import File, Missing, Separator
+from gerrymend.cli.shared import Output, check_target, guarded, notes, option, progress
+from gerrymend.cli.table_encoding import (
+    check_kinds,
+    check_scale,
+    check_values,
+    imputes,
+    note_unseen,
+    plain,
+    trained_on,
+)
+from gerrymend.cli.table_files import check_table_name, open_table, unreadable, write_table
+from gerrymend.inputs.settings import did_you_mean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_PREDICTION, _FILE = "What to predict", "Reading and writing"
+
+# How load_model() says which types it has to be told to trust.
+_TRUSTED = re.compile(r"trusted=\[(.*)\]")
+
+
+def _as_option(trusted: re.Match[str]) -> str:
+    return "--trust " + trusted[1].replace("'", "").replace(" ", "")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+
+    @app.command("predict", no_args_is_help=True)
+    def predict(
+        model: Annotated[Path, typer.Argument(
+            metavar="MODEL", help="A model that gerrymend fit or save_model() wrote.")],
+        file: File,
+        *,
+        probabilities: Annotated[bool, option(
+            "Write the probability of deciding positive too.", _PREDICTION,
+            "--probabilities")] = False,
+        seed: Annotated[int | None, option(
+            "Seed of the draws.", _PREDICTION, min=0,
+            show_default="the model's own")] = None,
+        out: Annotated[Path, option(
+            "Predictions are written here: a .csv or .parquet file. In CSV, text that a "
+            "spreadsheet would run as a formula has a ' before it.", _FILE,
+            metavar="FILE", show_default=False)],
+        trust: Annotated[list[str] | None, option(
+            "Types in MODEL to load that skops doesn't vouch for, separated by commas; gerrymend "
+            "fit says which.", _FILE, metavar="TYPES", show_default=False)] = None,
+        separator: Separator = None,
+        missing: Missing = None,
+    ) -> None:  # fmt: skip
+        """Decide for each row of a file, in its order.
+
+        A model may draw its decisions. A row's draw depends on the seed and on the
+        row's values alone: the same person gets the same decision in any file.
+
+        Example, with the model that the example of gerrymend fit makes:
+
+        gerrymend predict m.skops toy.csv --out predictions.csv --probabilities
+        """
+        reading = {"separator": separator, "missing": tuple(missing or ())}
+        raise typer.Exit(
+            run(model, file, out, probabilities, seed, split(trust or [], []), reading)
+        )
+
+
+def run(
+    model_file: Path,
+    file: Path,
+    out: Path,
+    probabilities: bool,
+    seed: int | None,
+    trusted: list[str],
+    reading: dict[str, Any],
+) -> int:
+    """Load, read, decide, write, and say with which code to exit."""
+
+    def work(console: Console) -> int:
+        check_table_name(out, "--out")
+        check_target(out, "--out", file, model_file)
+        with notes(console, str), progress(console, f"Reading {file}"):
+            model = _load(model_file, trusted)
+            frame = _features(model, model_file, file, reading)
+            decided = _decided(model, frame, probabilities, seed)
+            escaped = write_table(decided, out)
+        _tell(Output(highlight=False), decided, out, escaped)
+        return 0
+
+    return guarded(work)
+
+
+def _load(path: Path, trusted: list[str]) -> Any:
+    """The model, once it is sure that it knows its columns by name."""
+    from gerrymend.models.saving import ModelFileError, load_model
+
+    try:
+        model = load_model(path, trusted=trusted)
+    except (ModelFileError, OSError) as error:
+        words = str(error).replace(f"path={str(path)!r}", f"MODEL {path}")
+        raise ValueError(_TRUSTED.sub(_as_option, words)) from None
+    if not hasattr(model, "feature_names_in_"):
+        raise ValueError(
+            f"MODEL {path} was trained on an array, and doesn't know its columns by name. Predict "
+            "in Python, or train it on a frame, or with gerrymend fit."
+        )
+    return model
+
+
+def _features(model: Any, model_file: Path, file: Path, reading: dict[str, Any]) -> "pl.DataFrame":
+    """The model's columns, as it was trained on them."""
+    import polars as pl
+
+    names = [str(name) for name in model.feature_names_in_]
+    encoder = model[0] if hasattr(model, "steps") else None
+    kinds = {} if encoder is None else trained_on(encoder)
+    texts = [name for name, kind in kinds.items() if kind == "text"]
+    table = open_table(file, names, texts=texts, **reading)
+    there = table.collect_schema().names()
+    lacking = [name for name in names if name not in there]
+    if lacking:
+        shown = ", ".join(f"{name!r}{did_you_mean(name, there)}" for name in lacking)
+        raise ValueError(f"FILE {file} lacks columns that MODEL {model_file} decides by: {shown}.")
+    try:
+        frame = plain(table.select(names).collect())
+    except pl.exceptions.PolarsError as error:
+        raise unreadable(file, error) from None
+    if not len(frame):
+        raise ValueError(f"FILE {file} has a header and no rows; there is nothing to predict.")
+    check_kinds(kinds, frame, file)
+    check_values(frame, file, impute=encoder is None or imputes(encoder))
+    check_scale(frame, file)
+    if encoder is not None:
+        note_unseen(encoder, frame, str(file))
+    return frame
+
+
+def _decided(
+    model: Any, frame: "pl.DataFrame", probabilities: bool, seed: int | None
+) -> "pl.DataFrame":
+    import polars as pl
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Found unknown categories")
+        columns = {"prediction": model.predict(frame, random_state=seed)}
+        if probabilities:
+            columns["probability"] = model.predict_proba(frame)[:, 1]
+    return pl.DataFrame({name: values.tolist() for name, values in columns.items()})
+
+
+def _tell(console: Console, decided: "pl.DataFrame", out: Path, escaped: bool) -> None:
+    counts = decided["prediction"].value_counts(sort=True).rows()
+    words = " and ".join(f"{count:,} × {label}" for label, count in counts)
+    console.print(f"{len(decided):,} predictions in {out}: {words}.", markup=False, soft_wrap=True)
+    if escaped:
+        console.print(
+            "Labels that a spreadsheet would run as formulas have a ' before them in the file.",
+            soft_wrap=True,
+        )

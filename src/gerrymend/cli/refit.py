@@ -1,0 +1,31 @@
+"""The `gerrymend fit` command that trains a point of `gerrymend frontier` alone."""
+
+import shlex
+from dataclasses import fields
+
+from gerrymend._runtime.command_lines import option_words
+from gerrymend.cli.training_request import TrainingRequest
+
+_OWN = {"file", "gammas", "notion"}  # said by the point, or first
+
+
+def fit_command(
+    request: TrainingRequest, gamma: float, notion: str, estimator: str, out: str = "model.skops"
+) -> str:
+    """A command line for any shell of POSIX's kind, with the options that were given.
+
+    >>> from pathlib import Path
+    >>> request = TrainingRequest(Path("my people.csv"), "y", ["race,sex"], seed=7)
+    >>> fit_command(request, 0.01, "error_rate", "tree")  # doctest: +NORMALIZE_WHITESPACE
+    "gerrymend fit 'my people.csv' --label y --protected race,sex --seed 7 --notion error_rate
+    --estimator tree --gamma 0.01 --out model.skops"
+    """
+    file = str(request.file)
+    words = ["gerrymend", "fit", f"./{file}" if file.startswith("-") else file]
+    for field in fields(request):
+        value = getattr(request, field.name)
+        if field.name not in _OWN and value != field.default:
+            words += option_words(f"--{field.name.replace('_', '-')}", value)
+    for name, value in {"notion": notion, "estimator": estimator, "gamma": gamma}.items():
+        words += option_words(f"--{name}", value)
+    return shlex.join([*words, "--out", out])

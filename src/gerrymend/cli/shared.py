@@ -1,0 +1,180 @@
+"""What the commands share: options, notes, progress, what is written, and exit codes."""
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
+
+from gerrymend._runtime.compiling import compilation_told
+from gerrymend._runtime.files import can_be_written
+from gerrymend.reporting.page import check_installed
+from gerrymend.reproduction.records import write_text
+
+
+def option(words: str, panel: str, *names: str, **more: Any) -> Any:
+    """An option in a panel of the help."""
+    return typer.Option(*names, help=words, rich_help_panel=panel, **more)
+
+
+def column(words: str, panel: str, *names: str) -> Any:
+    """An option that names a column."""
+    return option(words, panel, *names, metavar="COLUMN", show_default=False)
+
+
+class Output(Console):
+    """Standard output; where its reader has gone, the exit code still says the verdict."""
+
+    def on_broken_pipe(self) -> None:
+        """Write no more, and go on."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def guarded(work: Callable[[Console], int]) -> int:
+    """The exit code of work that is given standard error; what went wrong is one line there."""
+    console = Console(stderr=True, highlight=False)
+    try:
+        return work(console)
+    except KeyboardInterrupt:
+        console.print("Interrupted.")
+        return 130
+    except (ImportError, OSError, TypeError, ValueError) as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        return 2
+
+
+@contextmanager
+def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
+    """Print warnings as notes, one a line and each once, as they come."""
+    seen: set[str] = set()
+
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        words = in_options(str(message))
+        if words not in seen:
+            seen.add(words)
+            console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show_warning
+        yield
+
+
+class Say(Protocol):
+    """Says what is going on, and how much of it is done where that is known."""
+
+    def __call__(self, words: str, done: int = 0, of: int | None = None) -> None:
+        """Show the words, and a bar if there is a number to reach."""
+
+
+class _Bar(BarColumn):
+    """A bar where there is a number to reach, and nothing elsewhere."""
+
+    def render(self, task: Task) -> Any:
+        return Text("") if task.total is None else super().render(task)
+
+
+class _Count(MofNCompleteColumn):
+    """How many of how many, in the same way."""
+
+    def render(self, task: Task) -> Text:
+        return Text("") if task.total is None else super().render(task)
+
+
+@contextmanager
+def progress(console: Console, first: str) -> Iterator[Say]:
+    """Show on a terminal what is going on, and for how long; yields what says so."""
+    columns = (
+        SpinnerColumn(),
+        TimeElapsedColumn(),
+        _Bar(bar_width=24),
+        _Count(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bars:
+        bars.add_task(first, total=None)
+        (task,) = bars.tasks
+
+        def say(words: str, done: int = 0, of: int | None = None) -> None:
+            task.total, task.completed = of, done  # update() can't make a known total unknown
+            bars.update(task.id, description=words)
+
+        def note(words: str) -> None:
+            if console.is_terminal:
+                bars.console.print(words, markup=False, soft_wrap=True)
+
+        with compilation_told(note):
+            yield say
+
+
+def check_target(target: str | Path | None, name: str, *others: str | Path | None) -> None:
+    """A file that can be written, and none of the command's others; - is standard output."""
+    if target is None or str(target) == "-":
+        return
+    path = Path(target)
+    if not can_be_written(path):
+        raise ValueError(f"{name} {path} can't be written; name a file in a folder that can.")
+    for other in others:
+        if other is not None and _are_one(path, Path(other)):
+            raise ValueError(
+                f"{name} {path} is read, or written, by this command already; name another file."
+            )
+
+
+def _are_one(path: Path, other: Path) -> bool:
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return path.resolve() == other.resolve()
+
+
+def check_page(
+    target: Path | None, *others: str | Path | None, needs: Sequence[str] = ("jinja2",)
+) -> None:
+    """A file that a page can be written to, and what it takes to make one."""
+    if target is None:
+        return
+    if str(target) == "-":
+        raise ValueError("--report - is no file; name one, as in --report report.html.")
+    check_target(target, "--report", *others)
+    try:
+        check_installed(*needs)
+    except ImportError as missing:
+        raise ValueError(f"--report {target}: {missing}") from None
+
+
+def tell_of_page(console: Console, target: Path) -> None:
+    """Say where a page is."""
+    console.print(f"The report is in {target}; any browser opens it.", markup=False, soft_wrap=True)
+
+
+def write_json(text: str, target: str) -> None:
+    """To a file, whole or not at all, or to standard output."""
+    if target == "-":
+        typer.echo(text)
+    else:
+        write_text(Path(target), f"{text}\n")
+
+
+def check_jobs_option(jobs: int) -> int:
+    """A number of workers."""
+    if jobs < 1 and jobs != -1:
+        raise ValueError(f"--jobs must be 1 or more, or -1 for all cores; got {jobs}.")
+    return jobs

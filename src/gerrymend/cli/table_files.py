@@ -1,0 +1,141 @@
+"""CSV and Parquet files as lazy Polars frames; what is no table is refused in plain words."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gerrymend._runtime.files import write_whole
+from gerrymend.inputs.settings import did_you_mean
+from gerrymend.inputs.validation import same_name
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Tried in this order, where none is given.
+SEPARATORS = (",", ";", "\t", "|")
+
+# What is looked at to tell text from other things.
+_START = 1 << 16
+
+
+def open_table(
+    path: Path,
+    wanted: Sequence[str],
+    *,
+    separator: str | None = None,
+    missing: Sequence[str] = (),
+    texts: Sequence[str] = (),
+) -> "pl.LazyFrame":
+    """A file as a lazy frame, of which only the columns that are used will be read.
+
+    The separator of a CSV file is the first under which its header has all `wanted` columns.
+    `missing` are texts that stand for a missing value, as an empty field always does. Columns of
+    `texts` are text even where all their values look like numbers.
+    """
+    try:
+        import polars as pl
+    except ModuleNotFoundError:
+        raise ValueError("Files are read by polars: pip install 'gerrymend[cli]'") from None
+    start = _start_of(path)
+    try:
+        if start.startswith(b"PAR1"):
+            frame = pl.scan_parquet(path, glob=False)
+            frame.collect_schema()  # so that a file that is none is found out now
+            return frame
+        how: dict[str, Any] = {
+            "separator": _separator(path, start, wanted, separator),
+            "null_values": list(missing),
+            "glob": False,
+        }
+        # A column is of the type that all its values have: looked for once, not in every query.
+        schema = pl.scan_csv(path, infer_schema_length=None, **how).collect_schema()
+        schema |= {name: pl.String() for name in texts if name in schema}
+        return pl.scan_csv(path, schema=schema, **how)
+    except pl.exceptions.PolarsError as error:
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: Path, error: Exception) -> ValueError:
+    """The error for a file that begins well and can't be read as a table."""
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    return ValueError(f"FILE {path} can't be read as a table: {reason}. Mend or export it again.")
+
+
+def _start_of(path: Path) -> bytes:
+    if path.is_dir():
+        raise ValueError(f"FILE {path} is a folder; name a CSV or Parquet file in it.")
+    if not path.exists():
+        beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise ValueError(f"FILE {path} isn't there{did_you_mean(path.name, beside)}.")
+    with path.open("rb") as file:
+        start = file.read(_START)
+    if not start.strip():
+        raise ValueError(f"FILE {path} is empty; a table has a header and rows.")
+    return start
+
+
+def _separator(path: Path, start: bytes, wanted: Sequence[str], given: str | None) -> str:
+    """The separator under which the header has the wanted columns, and each name once."""
+    not_a_table = ValueError(
+        f"FILE {path} is no table: it is neither Parquet nor CSV in UTF-8. Export it as one of "
+        "these."
+    )
+    if b"\0" in start:
+        raise not_a_table
+    candidates = SEPARATORS if given is None else (_one_byte(given),)
+    try:
+        headers = {separator: _header(path, separator) for separator in candidates}
+    except (UnicodeDecodeError, csv.Error):
+        raise not_a_table from None
+    # Failing that, the one under which there are most columns: its names will be in the error.
+    best = max(candidates, key=lambda one: (set(wanted) <= set(headers[one]), len(headers[one])))
+    if len(set(headers[best])) < len(headers[best]):
+        raise same_name(f"FILE {path}", headers[best])
+    return best
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return next(csv.reader(file, delimiter=separator), [])
+
+
+def _one_byte(separator: str) -> str:
+    separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
+    if len(separator.encode()) != 1:
+        raise ValueError(
+            f"--separator must be one character, or tab; got {separator!r}. The usual are , ; | "
+            "and tab."
+        )
+    return separator
+
+
+def check_table_name(path: Path, option: str) -> None:
+    """A name that says which kind of file it is."""
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise ValueError(f"{option} {path} must end in .csv or .parquet.")
+
+
+def write_table(frame: "pl.DataFrame", path: Path) -> bool:
+    """Write CSV or Parquet, by the name, whole or not at all; whether texts of a CSV were escaped.
+
+    A spreadsheet runs a cell that starts with one of =, +, -, @ as a formula; an apostrophe before
+    it makes it text. Numbers are left as they are.
+    """
+    content = io.BytesIO()
+    if path.suffix.lower() == ".parquet":
+        frame.write_parquet(content)
+        write_whole(path, content.getvalue())
+        return False
+    safe = frame.with_columns(_no_formulas())
+    safe.write_csv(content)
+    write_whole(path, content.getvalue())
+    return not safe.equals(frame)
+
+
+def _no_formulas() -> "pl.Expr":
+    import polars as pl
+
+    text = pl.col(pl.String)
+    return pl.when(text.str.contains(r"^[=+\-@\t\r]")).then("'" + text).otherwise(text).name.keep()

@@ -1,0 +1,59 @@
+"""The options that `gerrymend fit` and `gerrymend frontier` share.
+
+Imported by `cli.main` once it knows that typer and rich are there.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gerrymend.cli.shared import column, option
+from gerrymend.subgroups import CLASS_NAMES
+
+# Panels of the help.
+DATA, TRAINING, FILE = "What is in FILE", "How to train", "Reading and writing"
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file.")]
+Label = Annotated[str, column(
+    "True label, of two values; the last in order is the positive one.", DATA)]  # fmt: skip
+Protected = Annotated[list[str], option(
+    "Protected attributes, separated by commas.", DATA, metavar="COLUMNS",
+    show_default=False)]  # fmt: skip
+Features = Annotated[list[str] | None, option(
+    "Columns that decisions may use, separated by commas.", DATA, metavar="COLUMNS",
+    show_default="all but the label and the weight")]  # fmt: skip
+Drop = Annotated[
+    list[str] | None,
+    option("Or: columns that they may not use.", DATA, metavar="COLUMNS", show_default=False),
+]
+ExcludeProtected = Annotated[bool, option(
+    "Decisions may not use the protected columns.", DATA, "--exclude-protected")]  # fmt: skip
+Weight = Annotated[str | None, column("Weight of each row.", DATA)]
+Impute = Annotated[bool, option(
+    "Missing numbers become the median, and are marked; missing text is a value of its own.",
+    DATA, "--impute")]  # fmt: skip
+Subgroups = Annotated[str, option(
+    f"Class of subgroups: {', '.join(CLASS_NAMES)}.", TRAINING, metavar="CLASS")]  # fmt: skip
+MaxIter = Annotated[int | None, option(
+    "Rounds to play at most; each trains the estimator once.", TRAINING, min=1,
+    show_default="that of SubgroupParityClassifier")]  # fmt: skip
+TestSize = Annotated[float | None, option(
+    "Part of the rows to keep out of the training, and to audit on too.", TRAINING,
+    metavar="FRACTION", show_default=False)]  # fmt: skip
+MinGroupSize = Annotated[int, option(
+    "Groups with fewer rows that count are not described.", TRAINING, min=1)]  # fmt: skip
+Seed = Annotated[int, option(
+    "Seed of the training, of the draws and of what is kept out.", TRAINING, min=0)]  # fmt: skip
+Checkpoint = Annotated[Path | None, option(
+    "Keep the training here while it runs; the same command goes on from it after Ctrl-C.", FILE,
+    metavar="FILE", show_default=False)]  # fmt: skip
+Report = Annotated[Path | None, option(
+    "Write a page about it for people, one HTML file that needs no network.", FILE,
+    metavar="FILE", show_default=False)]  # fmt: skip
+Separator = Annotated[str | None, option(
+    "Separator of a CSV file: one character, or tab.", FILE, metavar="CHARACTER",
+    show_default="the one of , ; tab | that fits")]  # fmt: skip
+Missing = Annotated[list[str] | None, option(
+    "Text that stands for a missing value, as NA; may be given again.", FILE, metavar="TEXT",
+    show_default="empty fields only")]  # fmt: skip

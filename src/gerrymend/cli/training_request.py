@@ -1,0 +1,226 @@
+"""What `gerrymend fit` and `frontier` were asked for: options checked, the file read and encoded.
+
+Columns are encoded once, by an encoder fitted to the training rows: the Learner trains anew in
+every round, and would otherwise encode anew in every round.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gerrymend.auditing.examine import check_budget
+from gerrymend.cli.audit_request import ANYWHERE, SUBJECT, replaced, split
+from gerrymend.cli.table_encoding import (
+    check_not_identifiers,
+    check_scale,
+    check_values,
+    encoded,
+    make_encoder,
+    note_unseen,
+    plain,
+)
+from gerrymend.cli.table_files import open_table, unreadable
+from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.settings import check_choice, check_fraction, check_gamma, check_whole
+from gerrymend.inputs.validation import check_column
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.subgroups import SubgroupClass, as_subgroup_class
+
+if TYPE_CHECKING:
+    import polars as pl
+    from sklearn.compose import ColumnTransformer
+
+ESTIMATOR_NAMES = ("logistic", "linear-regression", "tree", "forest", "boosting")
+
+
+def make_estimator(name: str) -> Any:
+    """The estimator behind a name; each is trained once a round, so none is large."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.tree import DecisionTreeClassifier
+
+    check_choice(name, "--estimator", ESTIMATOR_NAMES)
+    made: dict[str, Any] = {
+        "logistic": LogisticRegression(max_iter=1000),
+        "linear-regression": LinearRegression(),
+        "tree": DecisionTreeClassifier(max_depth=6, min_samples_leaf=20),
+        "forest": RandomForestClassifier(n_estimators=30, max_depth=10, min_samples_leaf=5),
+        "boosting": HistGradientBoostingClassifier(max_iter=30),
+    }
+    return made[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The rows of a file, encoded: to train on, and to test on if some were kept out."""
+
+    encoder: "ColumnTransformer"
+    train: Rows
+    test: Rows | None
+    columns: list[str]
+
+    @property
+    def samples(self) -> list[Rows]:
+        """The training rows, and the test rows if there are any."""
+        return [self.train] if self.test is None else [self.train, self.test]
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """The options that `gerrymend fit` and `frontier` share, as they were given."""
+
+    file: Path
+    label: str
+    protected: list[str]
+    features: list[str] | None = None
+    drop: list[str] | None = None
+    exclude_protected: bool = False
+    weight: str | None = None
+    impute: bool = False
+    notion: tuple[str, ...] = ("false_positive_rate",)
+    subgroups: str = "linear"
+    gammas: tuple[float, ...] = (0.01,)
+    max_iter: int | None = None
+    test_size: float | None = None
+    budget: float = 30.0
+    min_group_size: int = 10
+    seed: int = 0
+    separator: str | None = None
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.features is not None and self.drop is not None:
+            raise ValueError(
+                "--features and --drop exclude each other: name the columns that decisions may "
+                "use, or those that they may not."
+            )
+        for notion in self.notion:
+            check_choice(notion, "--notion", NOTION_NAMES)
+        try:
+            for gamma in self.gammas:
+                check_gamma(gamma)
+            if self.test_size is not None:
+                check_fraction(self.test_size, "test_size", remedy="It is a part of the rows.")
+            as_subgroup_class(self.subgroups)
+            check_budget(self.budget)
+            check_whole(self.min_group_size, "min_group_size", low=1)
+            if self.max_iter is not None:
+                check_whole(self.max_iter, "max_iter", low=1)
+        except ValueError as error:
+            raise ValueError(self.in_options(str(error))) from None
+
+    @property
+    def subgroup_class(self) -> SubgroupClass:
+        """The class to audit over."""
+        chosen = as_subgroup_class(self.subgroups)
+        if "random_state" in chosen.get_params():
+            chosen.set_params(random_state=self.seed)
+        return chosen
+
+    def classifier(self, estimator: str, **parameters: Any) -> Any:
+        """The classifier to train."""
+        from gerrymend.classifiers import SubgroupParityClassifier
+
+        if self.max_iter is not None:
+            parameters["max_iter"] = self.max_iter
+        return SubgroupParityClassifier(
+            make_estimator(estimator),
+            subgroups=self.subgroups,
+            random_state=self.seed,
+            **parameters,
+        )
+
+    def prepare(self) -> Prepared:
+        """Read the columns that are used, keep test rows out, and encode what decisions may use."""
+        import polars as pl
+
+        frame = self._open()
+        there = frame.collect_schema().names()
+        protected, features = self._columns(there)
+        single = [self.label, *([] if self.weight is None else [self.weight])]
+        try:
+            table = frame.select(list(dict.fromkeys([*single, *features, *protected]))).collect()
+        except pl.exceptions.PolarsError as error:
+            raise unreadable(self.file, error) from None
+        used = plain(table.select(features))
+        check_values(used, self.file, impute=self.impute)
+        check_scale(used, self.file)
+        check_not_identifiers(used)
+        label = table[self.label]
+        if isinstance(label.dtype, pl.Categorical | pl.Enum):
+            label = label.cast(pl.String)
+        try:
+            rows = Rows.read(
+                used, label, table.select(protected),
+                None if self.weight is None else table[self.weight],
+            )  # fmt: skip
+            return self._encode(rows)
+        except (TypeError, ValueError) as error:
+            raise ValueError(self.in_options(str(error))) from None
+
+    def _encode(self, rows: Rows) -> Prepared:
+        train, test = rows, None
+        if self.test_size is not None:
+            train, test = rows.split(self.test_size, self.seed)
+        encoder = make_encoder(rows.features, impute=self.impute).fit(train.features)
+        if test is not None:
+            note_unseen(encoder, test.features, "the test rows")
+            test = replace(test, features=encoded(encoder, test.features))
+        train = replace(train, features=encoded(encoder, train.features))
+        return Prepared(encoder, train, test, list(rows.features.columns))
+
+    def _open(self) -> "pl.LazyFrame":
+        wanted = [self.label, *([] if self.weight is None else [self.weight])]
+        return open_table(self.file, wanted, separator=self.separator, missing=self.missing)
+
+    def _columns(self, there: list[str]) -> tuple[list[str], list[str]]:
+        """The protected columns, and those that decisions may use: all of them are there."""
+        named = {"--label": [self.label], "--weight": [self.weight] if self.weight else []}
+        lists = {"--protected": self.protected, "--features": self.features or [],
+                 "--drop": self.drop or []}  # fmt: skip
+        named |= {option: split(given, there) for option, given in lists.items()}
+        for option, columns in named.items():
+            for column in columns:
+                check_column(column, option, there, str(self.file))
+        protected = list(dict.fromkeys(named["--protected"]))
+        reserved = {*named["--label"], *named["--weight"]}
+        for option in ("--protected", "--features"):
+            for column in reserved & set(named[option]):
+                raise ValueError(
+                    f"{option} has {column!r}, which is the label or the weight; leave it out."
+                )
+        out = reserved | set(named["--drop"])
+        if self.exclude_protected:
+            out |= set(protected)
+        features = named["--features"] or there
+        kept = [column for column in dict.fromkeys(features) if column not in out]
+        if not kept:
+            raise ValueError(
+                f"No column of {self.file} is left that decisions may use; name some with "
+                "--features, or --drop fewer."
+            )
+        return protected, kept
+
+    def in_options(self, message: str) -> str:
+        """A message of the library, in the terms of the command."""
+        weight = "--weight" if self.weight is None else f"--weight {self.weight}"
+        anywhere = {
+            "sensitive_features": "--protected",
+            "sample_weight": weight,
+            "min_group_size": "--min-group-size",
+            "audit_budget": "--budget",
+            "max_iter": "--max-iter",
+            "test_size": "--test-size",
+            "random_state": "--seed",
+            "certify=True": "--certify",
+            "set checkpoint=None": "leave out --checkpoint",
+        }
+        subjects = {
+            "y": f"--label {self.label}",
+            "gamma": "--gamma" if len(self.gammas) == 1 else "--gammas",
+            "gammas": "--gammas",
+            "budget": "--budget",
+            "subgroups": "--subgroups",
+            "checkpoint": "--checkpoint",
+        }
+        return replaced(replaced(message, anywhere, ANYWHERE), subjects, SUBJECT)

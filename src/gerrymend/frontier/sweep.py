@@ -1,0 +1,331 @@
+"""pareto_frontier(): what each unfairness costs in error, over gammas, notions and estimators."""
+
+import time
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.by_thread import heard_warnings
+from gerrymend._runtime.workers import Common, Workers, check_jobs
+from gerrymend.frontier.settings import (
+    Setting,
+    audited_class,
+    check_gammas,
+    every_setting,
+    one_seed,
+)
+from gerrymend.frontier.tradeoffs import FrontierPoint, OnRows, ParetoFrontier, mark_dominated
+from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.settings import check_fraction, check_number, check_whole
+from gerrymend.training.fit import ParityClassifier
+
+GAMMAS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+
+
+class FrontierInterrupted(KeyboardInterrupt):
+    """The user stopped the work; `frontier` has the points that were done."""
+
+    def __init__(self, frontier: ParetoFrontier) -> None:
+        super().__init__("Interrupted; the points that were done are in `frontier`.")
+        self.frontier = frontier
+
+
+def pareto_frontier(
+    estimator: ParityClassifier,
+    X: Any,
+    y: Any,
+    *,
+    sensitive_features: Any = None,
+    gammas: Sequence[float] = GAMMAS,
+    notions: Sequence[Any] | None = None,
+    estimators: Mapping[str, Any] | Sequence[Any] | None = None,
+    sample_weight: Any = None,
+    test_size: float | None = None,
+    X_test: Any = None,
+    y_test: Any = None,
+    sensitive_features_test: Any = None,
+    sample_weight_test: Any = None,
+    marginal: bool = False,
+    audit_subgroups: Any = None,
+    audit_budget: float = 10.0,
+    min_group_size: int = 10,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    on_point: Callable[[FrontierPoint, int], None] | None = None,
+) -> ParetoFrontier:
+    """Train a model for each gamma, notion and estimator, and audit each as audit() does.
+
+    Parameters
+    ----------
+    estimator : SubgroupParityClassifier or MarginalParityClassifier
+        What is trained; it is cloned, and never changed. Its own gamma plays no part.
+    X, y, sensitive_features, sample_weight :
+        The rows, as in its fit().
+    gammas : sequence of float
+        The unfairness to allow. The gammas of a notion and an estimator are trained together.
+    notions : sequence of notions, optional
+        Each in turn; the classifier's own by default. Models of different notions are never
+        compared.
+    estimators : mapping from names to estimators, or sequence of estimators, optional
+        What the Learner trains, each in turn; the classifier's own by default.
+    test_size : float, optional
+        Part of the rows, of each label, to keep out of the training, and to audit on too.
+    X_test, y_test, sensitive_features_test, sample_weight_test : optional
+        Or: other rows to audit on. Protected attributes that are columns of X need not be given.
+    marginal : bool, default=False
+        Train the paper's MARGINAL too, which is fair to one attribute at a time, for contrast:
+        the same gammas, notions and estimators, audited over the same class, in
+        `marginal_points`. It takes about as long again.
+    audit_subgroups : str or SubgroupClass, optional
+        The class to audit over. By default the classifier's own, searched and proven as audit()
+        does it whatever it was trained against; for a MarginalParityClassifier, "linear".
+    audit_budget : float, default=10.0
+        Seconds that the proof of one audit may take.
+    min_group_size : int, default=10
+        Groups with fewer rows that count, inside or outside, are not described.
+    n_jobs : int, optional
+        Workers, through joblib and whatever backend it is configured to use, which share the cores
+        between them. The result is the same, unless the budget ends a proof.
+    random_state : int, RandomState or None
+        Seeds all models alike, and the rows that are held out; the classifier's own by default.
+    on_point : callable, optional
+        Called as on_point(point, of) when a point is done; `of` is how many there will be,
+        those of MARGINAL included, which come last.
+
+    Returns
+    -------
+    ParetoFrontier
+
+    Raises
+    ------
+    FrontierInterrupted
+        On Ctrl-C, with the points that were done.
+
+    Notes
+    -----
+    A point is dominated if another of its notion, MARGINAL's included, has no more error and no
+    more unfairness, and less of one, by what the strongest audit found. `suggested` is the knee,
+    by the definition that it states. Rows that a choice was made on are no test of it any more.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from gerrymend import SubgroupParityClassifier, pareto_frontier
+    >>> from gerrymend.datasets import make_intersectional
+    >>> data = make_intersectional(600, cardinalities=(2, 3), n_numeric=0, random_state=0)
+    >>> clf = SubgroupParityClassifier(LinearRegression(), max_iter=50, tol=None, random_state=0)
+    >>> frontier = pareto_frontier(
+    ...     clf, data.data, data.target, sensitive_features=data.sensitive_features,
+    ...     gammas=[0.0, 0.02])
+    >>> [point.gamma for point in frontier.points]
+    [0.0, 0.02]
+    >>> fair, other = (point.train for point in frontier.points)
+    >>> fair.unfairness < other.unfairness, fair.upper_bound >= fair.unfairness
+    (True, True)
+    >>> frontier.model(0.02).gamma
+    0.02
+    """
+    n_jobs = check_jobs(n_jobs)
+    if on_point is not None and not callable(on_point):
+        raise TypeError(
+            "on_point must be a function, called as on_point(point, of), or None; got "
+            f"{on_point!r}."
+        )
+    seed = one_seed(estimator, random_state)
+    settings = every_setting(estimator, notions, estimators, seed, marginal=marginal)
+    how = {
+        "subgroups": audited_class(estimator, audit_subgroups),
+        "budget": check_number(
+            audit_budget,
+            "audit_budget",
+            low=0.0,
+            above=True,
+            remedy="It is in seconds: 10, for example.",
+        ),
+        "min_group_size": check_whole(min_group_size, "min_group_size", low=1),
+    }
+    levels = check_gammas(gammas)
+    rows = Rows.read(X, y, sensitive_features, sample_weight)
+    samples: Sequence[Rows]
+    if test_size is not None:
+        if X_test is not None or y_test is not None:
+            raise ValueError("test_size and X_test exclude each other; leave one of them out.")
+        check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
+        samples = rows.split(test_size, seed)
+    else:
+        given = {
+            "X_test": X_test,
+            "y_test": y_test,
+            "sensitive_features_test": sensitive_features_test,
+            "sample_weight_test": sample_weight_test,
+        }
+        samples = (rows, *_test_rows(rows, sensitive_features, given))
+
+    data = _data_arguments(sensitive_features, sample_weight)
+    points: list[FrontierPoint] = []
+    asked = len(settings) * len(levels)
+    try:
+        with (
+            Workers(n_jobs) as workers,
+            closing(_points(settings, levels, samples, how, data, workers)) as done,
+        ):
+            for point in done:
+                points.append(point)
+                if on_point is not None:
+                    on_point(point, asked)
+    except KeyboardInterrupt:
+        if not points:
+            raise
+        raise FrontierInterrupted(_frontier(points, settings, levels)) from None
+    return _frontier(points, settings, levels)
+
+
+def _frontier(
+    done: list[FrontierPoint], settings: Sequence[Setting], gammas: list[float]
+) -> ParetoFrontier:
+    """The points, and MARGINAL's, which come after them; each marked where any dominates it."""
+    n_points = sum(not one.contrast for one in settings) * len(gammas)
+    marked = mark_dominated(done)
+    return ParetoFrontier(
+        marked[:n_points],
+        marked[n_points:],
+        n_missing=len(settings) * len(gammas) - len(done),
+    )
+
+
+def _data_arguments(sensitive_features: Any, sample_weight: Any) -> dict[str, str]:
+    """How code says what is passed to fit beside X and y."""
+    data = {}
+    if sensitive_features is not None:
+        names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+        is_names = isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)
+        data["sensitive_features"] = repr(list(names)) if is_names else "sensitive_features"
+    return data if sample_weight is None else data | {"sample_weight": "sample_weight"}
+
+
+class _Path(NamedTuple):
+    """What a setting came to: a model for each gamma, and its probabilities on each sample."""
+
+    models: list[Any]
+    probabilities: list[list[Array]]
+    seconds: float
+    warnings: list[tuple[str, type[Warning]]]
+
+
+def _points(
+    settings: Sequence[Setting],
+    gammas: list[float],
+    samples: Sequence[Rows],
+    how: dict[str, Any],
+    data: Mapping[str, str],
+    workers: Workers,
+) -> Generator[FrontierPoint, None, None]:
+    """As many settings at once as there are workers; then their audits, each on its own.
+
+    So points are done early, and a single setting keeps all workers busy too.
+    """
+    rows, audited = Common(samples), Common([one.without_features() for one in samples])
+    for start in range(0, len(settings), workers.number):
+        batch = settings[start : start + workers.number]
+        paths = list(workers(_train, [(rows, one.classifier, gammas) for one in batch]))
+        heard = [
+            (f"MARGINAL, for contrast: {words}" if setting.contrast else words, category)
+            for setting, path in zip(batch, paths, strict=True)
+            for words, category in path.warnings
+        ]
+        for words, category in dict.fromkeys(heard):
+            warnings.warn(words, category, stacklevel=3)
+        games = [
+            (setting, path, game)
+            for setting, path in zip(batch, paths, strict=True)
+            for game in range(len(gammas))
+        ]
+        tasks = [
+            (audited, path.probabilities[game],
+             how | {"notion": setting.classifier.notion, "gamma": gammas[game]})
+            for setting, path, game in games
+        ]  # fmt: skip
+        with closing(workers(_measure, tasks)) as audits:
+            for (setting, path, game), measured in zip(games, audits, strict=True):
+                code = setting.code(gammas, gammas[game], data)
+                yield _point(setting, path, gammas[game], path.models[game], measured, code)
+
+
+def _train(
+    samples: Common[Sequence[Rows]], classifier: ParityClassifier, gammas: list[float]
+) -> _Path:
+    """A path; warnings are carried along, as those of another process would not be heard."""
+    train = samples.value[0]
+    start = time.perf_counter()
+    with heard_warnings() as heard:
+        models = classifier.fit_path(
+            train.features, train.labels, gammas=gammas,
+            sensitive_features=train.protected, sample_weight=train.weight,
+        )  # fmt: skip
+    seconds = time.perf_counter() - start
+    probabilities = [
+        [model.predict_proba(sample.features)[:, 1] for sample in samples.value] for model in models
+    ]
+    return _Path(
+        models, probabilities, seconds, [(str(one.message), one.category) for one in heard]
+    )
+
+
+def _measure(
+    samples: Common[Sequence[Rows]], probabilities: list[Array], how: dict[str, Any]
+) -> list[OnRows]:
+    """Error and audit of one model on each sample."""
+    return [
+        OnRows.measure(rows, p, how) for rows, p in zip(samples.value, probabilities, strict=True)
+    ]
+
+
+def _point(
+    setting: Setting,
+    path: _Path,
+    gamma: float,
+    model: Any,
+    measured: list[OnRows],
+    code: str | None,
+) -> FrontierPoint:
+    worst = model.worst_subgroup_
+    return FrontierPoint(
+        gamma=gamma,
+        notion=setting.notion,
+        estimator=setting.estimator,
+        reported_unfairness=0.0 if worst is None else abs(worst.unfairness),
+        n_predictors=len(model.weights_),
+        n_oracle_calls=model.n_oracle_calls_,
+        seconds=path.seconds,
+        train=measured[0],
+        test=measured[1] if len(measured) > 1 else None,
+        model=model,
+        code=code,
+    )
+
+
+def _test_rows(train: Rows, sensitive_features: Any, given: dict[str, Any]) -> list[Rows]:
+    """The second sample, in a list; an empty one where there is none."""
+    X, y, protected, weight = given.values()
+    if all(value is None for value in given.values()):
+        return []
+    if X is None or y is None:
+        missing = "X_test" if X is None else "y_test"
+        raise ValueError(f"{missing} is not given; a second sample needs both X_test and y_test.")
+    if protected is None:
+        names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+        if names is not None and train.protected is sensitive_features:
+            raise ValueError(
+                "sensitive_features_test is not given, and sensitive_features are no columns of X; "
+                "pass those of the test rows too."
+            )
+        protected = names
+    test = Rows.read(X, y, protected, weight, suffix="_test")
+    labels = [np.unique(rows.labels).tolist() for rows in (train, test)]
+    if labels[0] != labels[1]:
+        raise ValueError(f"y_test has the labels {labels[1]}, and y {labels[0]}; they must agree.")
+    return [test]

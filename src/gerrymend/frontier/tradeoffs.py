@@ -1,0 +1,336 @@
+"""ParetoFrontier: models by error and unfairness, which of them are dominated, and the knee."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.audit import audit
+from gerrymend.auditing.report import AuditReport
+from gerrymend.inputs.rows import Rows
+from gerrymend.reporting.frontier import text as frontier_text
+
+# Errors and unfairness are compared to so many digits; what is beyond is rounding.
+_DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class OnRows:
+    """A model on some rows: its error, and what the strongest audit found.
+
+    Attributes
+    ----------
+    error : float
+        The expected error of the randomised decisions.
+    report : AuditReport
+        The audit of the decisions' probabilities.
+    dominated : bool
+        Whether another model of the same notion, MARGINAL's included, has on these rows no more
+        error and no more unfairness, and less of one.
+    """
+
+    error: float
+    report: AuditReport
+    dominated: bool = False
+
+    @classmethod
+    def measure(cls, rows: Rows, p: Array, how: Mapping[str, Any]) -> "OnRows":
+        """Error and audit of decisions that are positive with probability p."""
+        report = audit(
+            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.weight,
+            decision_probabilities=True, **how,
+        )  # fmt: skip
+        wrong = np.where(rows.labels == report.labels[1], 1.0 - p, p)
+        return cls(float(np.average(wrong, weights=rows.weight)), report)
+
+    @property
+    def unfairness(self) -> float:
+        """The largest unfairness that the audit found: a lower bound, unless it is exact."""
+        return self.report.unfairness
+
+    @property
+    def upper_bound(self) -> float:
+        """No subgroup of the audited class exceeds it, on these rows."""
+        return self.report.upper_bound
+
+    @property
+    def worst(self) -> str | None:
+        """The worst subgroup that may be described, in words."""
+        return None if self.report.worst is None else self.report.worst.describe()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain data."""
+        worst = self.report.worst
+        return {
+            "n_rows": self.report.n_rows,
+            "error": self.error,
+            "unfairness": self.unfairness,
+            "upper_bound": self.upper_bound,
+            "exact": self.report.exact,
+            "covers": self.report.covers,
+            "verdict": self.report.verdict,
+            "worst": self.worst,
+            "worst_size": None if worst is None else worst.size,
+            "worst_rate_of": None if worst is None else worst.notion.words,
+            "worst_rate": None if worst is None else worst.rate,
+            "overall_rate": None if worst is None else worst.overall_rate,
+            "withheld": self.report.withheld,
+            "min_group_size": self.report.min_group_size,
+            "dominated": self.dominated,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class FrontierPoint:
+    """One model of a frontier.
+
+    Attributes
+    ----------
+    gamma : float
+        The unfairness that it was trained to allow.
+    notion, estimator : str
+        What was equalised, and what was trained.
+    reported_unfairness : float
+        What the auditor of the training found, on the training rows: a lower bound too. As a rule
+        it is below what `train` has, but either search may find more.
+    n_predictors : int
+        Predictors in the mixture.
+    n_oracle_calls : int
+        Times that the estimator was trained.
+    seconds : float
+        Of training; that of all gammas of its notion and estimator, which train together.
+    train, test : OnRows
+        Error and audit on the training rows, and on the others, if there are any.
+    model : fitted classifier
+    code, command : str or None
+        Python code that trains the model again, or the command that does; None where there is none.
+    """
+
+    gamma: float
+    notion: str
+    estimator: str
+    reported_unfairness: float
+    n_predictors: int
+    n_oracle_calls: int
+    seconds: float
+    train: OnRows
+    test: OnRows | None
+    model: Any = field(repr=False)
+    code: str | None = field(default=None, repr=False)
+    command: str | None = field(default=None, repr=False)
+
+    @property
+    def compared(self) -> OnRows:
+        """The rows that models are compared on: the test rows, where there are any."""
+        return self.train if self.test is None else self.test
+
+    def to_dict(self) -> dict[str, Any]:
+        """The point as plain data; nothing of a row is in it."""
+        return {
+            "gamma": self.gamma,
+            "notion": self.notion,
+            "estimator": self.estimator,
+            "reported_unfairness": self.reported_unfairness,
+            "n_predictors": self.n_predictors,
+            "n_oracle_calls": self.n_oracle_calls,
+            "seconds": self.seconds,
+            "train": self.train.to_dict(),
+            "test": None if self.test is None else self.test.to_dict(),
+            "code": self.code,
+            "command": self.command,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ParetoFrontier:
+    """What each unfairness costs in error: the points of pareto_frontier().
+
+    Attributes
+    ----------
+    points : tuple of FrontierPoint
+        By notion, estimator and gamma, in the order in which these were given.
+    marginal_points : tuple of FrontierPoint
+        Those of the paper's MARGINAL, where they were asked for. They are models as well: points of
+        either kind dominate points of either kind. They are never suggested.
+    n_missing : int
+        Points that an interrupt kept from being done.
+    """
+
+    points: tuple[FrontierPoint, ...]
+    marginal_points: tuple[FrontierPoint, ...] = ()
+    n_missing: int = 0
+
+    @property
+    def suggested(self) -> tuple[FrontierPoint, ...]:
+        """The knee of each notion that has one: a place to start talking, not a choice.
+
+        Of `points` that no model dominates take the two ends, the one with the least unfairness and
+        the one with the least error, and scale both axes so that they are (0, 1) and (1, 0).
+        The knee is the point furthest below the chord between them: the largest 1 − x − y, if that
+        is above 0. Test rows count, where there are any. How much error a unit of unfairness is
+        worth is a question of policy, which scaling both to 1 does not answer.
+        """
+        knees = []
+        for notion in dict.fromkeys(point.notion for point in self.points):
+            points = [
+                point for point in self.points
+                if point.notion == notion and not point.compared.dominated
+            ]  # fmt: skip
+            best = knee([(one.compared.unfairness, one.compared.error) for one in points])
+            knees += [] if best is None else [points[best]]
+        return tuple(knees)
+
+    def model(
+        self, gamma: float, *, notion: str | None = None, estimator: str | None = None
+    ) -> Any:
+        """The fitted classifier of a point; notion and estimator only where there are several."""
+        wanted = {"gamma": gamma, "notion": notion, "estimator": estimator}
+        asked = {name: value for name, value in wanted.items() if value is not None}
+        found = [
+            point for point in self.points
+            if all(getattr(point, name) == value for name, value in asked.items())
+        ]  # fmt: skip
+        if len(found) != 1:
+            words = ", ".join(f"{name}={value!r}" for name, value in asked.items())
+            there = "; ".join(
+                f"{name}: {', '.join(f'{value!r}' for value in self._values(name))}"
+                for name in wanted
+            )
+            raise ValueError(
+                f"{len(found) or 'No'} points have {words}; name one. There are {there}."
+            )
+        return found[0].model
+
+    def to_dict(self) -> dict[str, Any]:
+        """The frontier as plain data; nothing of a row is in it."""
+        suggested = self.suggested
+        return {
+            "points": [
+                {**point.to_dict(), "suggested": point in suggested} for point in self.points
+            ],
+            "marginal_points": [
+                {**point.to_dict(), "suggested": False} for point in self.marginal_points
+            ],
+            "n_missing": self.n_missing,
+        }
+
+    def to_json(self) -> str:
+        """The frontier as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """The frontier as a frame of "pandas", "polars" or "pyarrow", a point a row.
+
+        Those of MARGINAL come last, marked in the column "marginal".
+        """
+        data = self.to_dict()
+        rows = [
+            {"marginal": bool(marginal), **_flat(one)}
+            for marginal, points in enumerate((data["points"], data["marginal_points"]))
+            for one in points
+        ]
+        return nw.from_dicts(rows, backend=backend).to_native()
+
+    def to_markdown(self) -> str:
+        """The frontier as Markdown: tables, and the worst subgroup of each point in words."""
+        return frontier_text.as_markdown(self.to_dict())
+
+    def to_html(self) -> str:
+        """A page to choose on, in one file: it works from a mail, and asks nothing of the network.
+
+        A point is picked in the picture or in the list, two are compared in words, and the code or
+        command that trains the chosen one is there to copy. It needs the extra `report`.
+        """
+        from gerrymend.reporting.frontier import page as frontier_page
+
+        return frontier_page.html(self.to_dict())
+
+    def write_html(self, path: str | Path) -> Path:
+        """Write that page to a file, whole or not at all."""
+        from gerrymend.reporting.page import write_page
+
+        return write_page(self.to_html(), path)
+
+    def _repr_html_(self) -> str | None:
+        """The table for notebooks; None without jinja2, and they show the text."""
+        from gerrymend.reporting.frontier import page as frontier_page
+
+        try:
+            return frontier_page.fragment(self.to_dict())
+        except ImportError:
+            return None
+
+    def __rich__(self) -> Any:
+        return frontier_text.as_rich(self.to_dict())
+
+    def __str__(self) -> str:
+        return frontier_text.as_text(self.to_dict())
+
+    def _values(self, name: str) -> list[Any]:
+        return list(dict.fromkeys(getattr(point, name) for point in self.points))
+
+
+def dominated(costs: Sequence[tuple[float, ...]]) -> NDArray[np.bool_]:
+    """Which of the costs are dominated: another is nowhere larger, and somewhere smaller.
+
+    >>> dominated([(0.0, 0.3), (0.1, 0.2), (0.1, 0.3), (0.2, 0.2), (0.1, 0.2)]).tolist()
+    [False, False, True, True, False]
+    """
+    table = np.round(np.asarray(costs, dtype=np.float64), _DIGITS)
+    return np.array([
+        bool(((table <= one).all(axis=1) & (table < one).any(axis=1)).any()) for one in table
+    ])  # fmt: skip
+
+
+def knee(costs: Sequence[tuple[float, float]]) -> int | None:
+    """The undominated point furthest below the chord between the ends; None if none is below.
+
+    By hand: scaled, the points are (0, 1), (0.25, 0.5), (0.5, 0.4) and (1, 0), and 1 − x − y is
+    0, 0.25, 0.1 and 0.
+
+    >>> knee([(0.00, 0.30), (0.01, 0.20), (0.02, 0.18), (0.04, 0.10)])
+    1
+    >>> knee([(0.00, 0.30), (0.02, 0.20), (0.04, 0.10)]) is None
+    True
+    """
+    if not costs:
+        return None
+    table = np.round(np.asarray(costs, dtype=np.float64), _DIGITS)
+    kept = table[~dominated(costs)]
+    low, high = kept.min(axis=0), kept.max(axis=0)
+    if (low == high).any():
+        return None
+    below = np.where(dominated(costs), -np.inf, 1.0 - ((table - low) / (high - low)).sum(axis=1))
+    best = int(np.argmax(below))
+    return best if round(float(below[best]), _DIGITS) > 0 else None
+
+
+def mark_dominated(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
+    """The same points, each marked where another of its notion dominates it, on each sample."""
+    marked = list(points)
+    for notion in {point.notion for point in marked}:
+        places = [i for i, point in enumerate(marked) if point.notion == notion]
+        for sample in ("train", "test"):
+            seen = [getattr(marked[i], sample) for i in places]
+            if None in seen:
+                continue
+            worse = dominated([(one.error, one.unfairness) for one in seen])
+            for i, one, is_worse in zip(places, seen, worse, strict=True):
+                marked[i] = replace(marked[i], **{sample: replace(one, dominated=bool(is_worse))})
+    return tuple(marked)
+
+
+def _flat(point: dict[str, Any]) -> dict[str, Any]:
+    """A point's data on one level: train_error, test_error, …."""
+    flat = {name: value for name, value in point.items() if not isinstance(value, dict)}
+    for sample in ("train", "test"):
+        flat |= {f"{sample}_{name}": value for name, value in (point[sample] or {}).items()}
+    if point["test"] is None:
+        del flat["test"]
+    return flat

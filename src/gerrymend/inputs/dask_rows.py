@@ -1,0 +1,255 @@
+"""Dask's arrays and frames: checked before anything is shipped, and split into partitions.
+
+Rows are matched by position, partition by partition: what X, y, the protected attributes and the
+weights have in a partition is read by one worker, in `read_partition`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from gerrymend._numeric.arrays import in_words, is_dask_array, is_dask_collection, is_dask_frame
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.features import check_features
+from gerrymend.inputs.protected import Column, read_columns
+from gerrymend.inputs.validation import (
+    as_vector,
+    check_column,
+    check_finite_weights,
+    check_no_missing,
+    frame_of,
+    is_frame,
+    same_name,
+)
+
+
+def the_client() -> Any:
+    """The client of the cluster to work on."""
+    try:
+        from distributed import default_client
+    except ImportError:
+        raise ImportError(
+            "Fitting Dask's arrays and frames needs distributed; install it with pip install "
+            "'gerrymend[dask]'."
+        ) from None
+    try:
+        client = default_client()
+    except ValueError:
+        raise RuntimeError(
+            "X is of Dask, and there is no cluster to work on. Start one before fit: from "
+            "distributed import Client; client = Client() (on this machine; or the address of a "
+            "scheduler); or pass X.compute(), if it fits into memory."
+        ) from None
+    if client.asynchronous:
+        raise RuntimeError(
+            "X is of Dask, and the client is asynchronous, which fit is not. Make one with "
+            "Client(..., asynchronous=False) first."
+        )
+    return client
+
+
+def is_dask_native(estimator: Any) -> bool:
+    """Whether an estimator is one that trains on Dask's collections.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> is_dask_native(LogisticRegression())
+    False
+    """
+    parts = {part for kind in type(estimator).__mro__ for part in kind.__module__.split(".")}
+    return bool(parts & {"dask", "dask_ml"}) and is_classifier(estimator)
+
+
+def feature_meta(X: Any) -> Any:
+    """An empty frame, or an array of one row, with the columns of X, which are checked."""
+    if is_dask_array(X):
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions; got an array of shape {X.shape}.")
+        _check_numbers(X.dtype, "X")
+        return np.zeros((1, X.shape[1]), dtype=X.dtype)
+    if not is_dask_frame(X):
+        raise TypeError(f"X is {in_words(X)}; pass a Dask DataFrame, or a Dask array.")
+    if not X.columns.is_unique:
+        raise same_name("X", [str(name) for name in X.columns])
+    for name, dtype in X.dtypes.items():
+        _check_numbers(dtype, f"Column {name!r} of X")
+    return X._meta
+
+
+def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> list[list[Any]]:
+    """X, y, the protected attributes (if not X) and the weights (if any), each partition's parts.
+
+    All that can be told without the rows is checked.
+    """
+    if y is None:
+        raise ValueError("y is None; pass the labels, a Dask array or Series.")
+    if isinstance(sensitive_features, str):
+        sensitive_features = [sensitive_features]
+    if isinstance(sensitive_features, list | tuple) and is_dask_frame(X):
+        if len(sensitive_features) != len(set(sensitive_features)):
+            raise same_name("sensitive_features", list(sensitive_features))
+        for name in sensitive_features:
+            check_column(name, "sensitive_features", map(str, X.columns), "X")
+        sensitive_features = X[list(sensitive_features)]
+    given = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    for argument, most in (("y", 1), ("sensitive_features", 2), ("sample_weight", 1)):
+        shape: tuple[Any, ...] = getattr(given[argument], "shape", ())
+        if len(shape) > most or (len(shape) == 2 and shape[1] == 0):
+            raise ValueError(
+                f"{argument} must have a column, and at most {most} dimension{'s' * (most > 1)}; "
+                f"got shape {tuple(shape)}."
+            )
+    parts = [_delayed(X, X, "X")]
+    for argument, data in given.items():
+        parts.append([None] * len(parts[0]) if data is None else _delayed(X, data, argument))
+    return [list(part) for part in zip(*parts, strict=True)]
+
+
+def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
+    """The partitions of data, which are as those of X."""
+    if not is_dask_collection(data):
+        raise TypeError(
+            f"X is {in_words(X)}, and {argument} is {in_words(data)}. Pass it as one of Dask too, "
+            "with the same partitions: dask.array.from_array(..., chunks=X.chunks[0]), say, or a "
+            "column of the same frame."
+        )
+    if is_dask_array(data):
+        _check_chunks(data, argument)
+        if is_dask_array(X) and data.shape[0] != X.shape[0]:
+            raise ValueError(
+                f"The arguments differ in their number of rows: X has {X.shape[0]}, {argument} has "
+                f"{data.shape[0]}. Rows are matched by position."
+            )
+        rows = X.chunks[0] if is_dask_array(X) else data.chunks[0]
+        data = data.rechunk((rows, *((size,) for size in data.shape[1:])))
+    n_partitions, of_x = (one.numblocks[0] if is_dask_array(one) else one.npartitions
+                          for one in (data, X))  # fmt: skip
+    if n_partitions != of_x:
+        raise ValueError(
+            f"X has {of_x} partitions and {argument} {n_partitions}; rows are matched partition by "
+            "partition. Take both from one frame, or repartition one like the other."
+        )
+    # Optimised one by one, frames of few columns would be given fewer partitions than others.
+    return list(np.ravel(data.to_delayed(optimize_graph=False)))
+
+
+def _check_chunks(data: Any, argument: str) -> None:
+    if np.isnan(data.shape[0]):
+        raise ValueError(
+            f"{argument} is a Dask array with unknown chunk sizes, so that rows can't be matched. "
+            f"Call {argument}.compute_chunk_sizes() first, or pass the frame that it came from."
+        )
+
+
+def _check_numbers(dtype: Any, what: str) -> None:
+    kind = getattr(np.dtype(dtype) if isinstance(dtype, np.dtype) else dtype, "kind", "O")
+    if kind not in "biuf":
+        raise TypeError(
+            f"{what} is of type {dtype}; features must be numbers here. Encode it first, for "
+            "example with dask.dataframe.get_dummies."
+        )
+
+
+@dataclass(eq=False)
+class PartitionRows:
+    """The rows of a partition, as a worker has read them."""
+
+    features: NDArray[Any]
+    labels: NDArray[Any]
+    columns: tuple[Column, ...]
+    weight: Array
+
+    def summary(self) -> "Summary":
+        """What the client has to know of them."""
+        levels: dict[str, dict[Any, float] | None] = {}
+        for column in self.columns:
+            if column.categories is not None:
+                weights = np.bincount(
+                    column.values.astype(np.intp), self.weight, len(column.categories)
+                )
+                levels[column.name] = dict(zip(column.categories, weights.tolist(), strict=True))
+            else:
+                levels[column.name] = None
+        labels = list(dict.fromkeys(self.labels.tolist()))
+        return Summary(len(self.labels), labels, levels, self.features.dtype.name)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The labels of some rows, and the categories of each attribute with their weights."""
+
+    n_rows: int
+    labels: list[Any]
+    levels: Mapping[str, Mapping[Any, float] | None]
+    dtype: str
+
+
+def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> PartitionRows:
+    """Check the rows of a partition, and read them as numbers.
+
+    >>> rows = read_partition(np.eye(2), np.array([0, 1]), np.array([[3.0], [4.0]]), None)
+    >>> rows.summary().labels, rows.weight.tolist()
+    ([0, 1], [1.0, 1.0])
+    """
+    check_features(X, frame_of(X, "X") if is_frame(X) else None)
+    features = np.asarray(X)
+    if features.dtype != np.float32:
+        try:
+            features = features.astype(np.float64, copy=False)
+        except TypeError:
+            raise ValueError("X has missing values; fill in or drop these rows.") from None
+    protected = X if sensitive_features is None else sensitive_features
+    given = {"X": X, "y": y, "sensitive_features": protected, "sample_weight": sample_weight}
+    n_rows = {name: len(rows) for name, rows in given.items() if rows is not None}
+    if len(set(n_rows.values())) > 1:
+        raise ValueError(f"the arguments differ in their number of rows: {n_rows}.")
+    if not len(features):  # what a filter may leave
+        return PartitionRows(features, np.zeros(0), (), np.zeros(0))
+    if not np.isfinite(features).all():
+        raise ValueError("X has NaN or infinite values; fill in or drop these rows.")
+    labels = as_vector(y, "y")
+    check_no_missing(labels, "y")
+    weight = np.ones(len(labels)) if sample_weight is None else check_finite_weights(sample_weight)
+    return PartitionRows(features, labels, read_columns(protected), weight)
+
+
+def merged(summaries: Sequence[Summary]) -> Summary:
+    """The summary of all rows; an attribute is a number, or has categories, in all of them.
+
+    >>> one, other = Summary(2, [0], {"a": {"x": 1.5}}, "f"), Summary(1, [1], {"a": {"y": 1}}, "f")
+    >>> merged([one, other]).levels
+    {'a': {'x': 1.5, 'y': 1.0}}
+    """
+    filled = [one for one in summaries if one.n_rows]
+    if not filled:
+        raise ValueError("X is empty: it has no rows. Pass at least one.")
+    levels: dict[str, dict[Any, float] | None] = {}
+    for name in filled[0].levels:
+        parts = [one.levels[name] for one in filled]
+        numbers = [part is None for part in parts]
+        if any(numbers) != all(numbers):
+            raise TypeError(
+                f"Column {name!r} of sensitive_features holds numbers in some partitions and not "
+                "in others; convert it to one type."
+            )
+        levels[name] = None if parts[0] is None else _added(parts)
+    labels = list(dict.fromkeys(label for one in filled for label in one.labels))
+    return Summary(sum(one.n_rows for one in filled), labels, levels, filled[0].dtype)
+
+
+def _added(parts: Sequence[Any]) -> dict[Any, float]:
+    """Weights by category over all parts, in order; a missing one is last."""
+    categories = {category for part in parts for category in part}
+    known = [category for category in categories if category is not None]
+    kinds = {type(category).__name__ for category in known}
+    if len(kinds) > 1:
+        raise TypeError(
+            f"A column of sensitive_features holds values of types {', '.join(sorted(kinds))}, in "
+            "different partitions; convert it to one type."
+        )
+    known.sort()
+    ordered = [*known, None] if None in categories else known
+    return {one: sum(part.get(one, 0.0) for part in parts) for one in ordered}

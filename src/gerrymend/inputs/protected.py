@@ -1,0 +1,376 @@
+"""The protected attributes: read from any container, told apart, grouped into distinct rows.
+
+Everything an audit asks is a function of the protected values alone, so rows that share them are
+one *cell*. Cells are sorted by value: what is computed from their sums cannot depend on the order
+in which the rows came.
+"""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.arrays import as_table, unmasked
+from gerrymend.inputs.categories import as_category, sorted_categories, unknown_kind
+from gerrymend.inputs.numbers import (
+    check_finite,
+    check_spread,
+    distinct_numbers,
+    is_number_type,
+    kinds_of,
+    missing_as_none,
+    series_numbers,
+)
+from gerrymend.inputs.settings import did_you_mean
+from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
+
+MISSING_LABEL = "(missing)"
+
+# So few rows may well have different values without being identified by them.
+_FEW_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One attribute of many rows: numbers, or codes into `categories`.
+
+    `categories` is None for a number; a missing category is None, and comes last.
+    """
+
+    name: str
+    values: Array
+    categories: tuple[Any, ...] | None = None
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether the values are codes of categories."""
+        return self.categories is not None
+
+    @property
+    def kind(self) -> str:
+        """What the values are: "number", or the type of the categories."""
+        if self.categories is None:
+            return "number"
+        return next((type(value).__name__ for value in self.categories if value is not None), "any")
+
+    def equals(self, value: Any) -> NDArray[np.bool_]:
+        """Rows that have this category, or this number."""
+        if self.categories is None:
+            return self.values == value
+        if value not in self.categories:
+            return np.zeros(len(self.values), dtype=bool)
+        return self.values == self.categories.index(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The distinct rows of the protected attributes, and the cell of each row."""
+
+    columns: tuple[Column, ...]
+    index: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.columns[0].values)
+
+    def sorted_by(self, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], "Cells"]:
+        """The order of rows by label and then cell, and the same cells for rows in that order.
+
+        Sorted by label the event of a notion is a slice; by cell its sums read memory in order.
+        """
+        order = np.lexsort((self.index, labels))
+        return order, replace(self, index=self.index[order])
+
+
+def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Column, ...]:
+    """Read a frame, Series, mapping, array or list into named columns, by position of the rows.
+
+    Strings, categoricals and booleans are categories, sorted by value so that the encoding is the
+    same from run to run; a missing one is a category of its own. Numbers stay numbers.
+
+    >>> race, age = read_columns({"race": ["blue", None, "green"], "age": [30, 41, 25]})
+    >>> race.categories, race.values.tolist()
+    (('blue', 'green', None), [0.0, 2.0, 1.0])
+    >>> age.is_categorical
+    False
+    """
+    columns = tuple(_column(name, values, argument) for name, values in _named(data, argument))
+    if not columns:
+        raise ValueError(f"{argument} has no columns; pass at least one protected attribute.")
+    lengths = {column.name: len(column.values) for column in columns}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"The columns of {argument} differ in length: {lengths}.")
+    if 0 in lengths.values():
+        raise ValueError(f"{argument} is empty: it has no rows.")
+    names = [column.name for column in columns]
+    if len(set(names)) < len(names):
+        raise same_name(argument, names)
+    return columns
+
+
+def named_columns(X: Any, sensitive_features: Any) -> Any:
+    """The protected attributes as they are; if they are names, these columns of the frame X."""
+    names = sensitive_features
+    if isinstance(names, str):
+        names = [names]
+    if not (isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names)):
+        return sensitive_features
+    if not is_frame(X):
+        if len(names) == np.shape(X)[0]:
+            return list(names)
+        raise ValueError(
+            f"sensitive_features={names!r} names columns, and X has no column names. Pass X as a "
+            "frame, or pass the protected columns themselves."
+        )
+    frame = frame_of(X, "X")
+    for name in names:
+        if name not in frame.columns:
+            raise ValueError(
+                f"sensitive_features names {name!r}, which is no column of X"
+                f"{did_you_mean(name, frame.columns)}. A list of strings names columns; pass "
+                "values as an array or a Series."
+            )
+    return frame.select(list(names)).to_native()
+
+
+def take_rows(
+    columns: Sequence[Column], rows: NDArray[np.intp] | NDArray[np.bool_]
+) -> tuple[Column, ...]:
+    """Some rows of all columns."""
+    return tuple(replace(column, values=column.values[rows]) for column in columns)
+
+
+def select_columns(
+    data: Any, wanted: Mapping[str, str], argument: str = "sensitive_features"
+) -> dict[str, Column]:
+    """Columns by name, out of new rows; `wanted` says of which kind each must be.
+
+    An array has no names: its columns are taken in the order of `wanted`, and must be as many.
+    """
+    columns = read_columns(data, argument)
+    if not (is_frame(data) or is_series(data) or isinstance(data, Mapping)):
+        if len(columns) != len(wanted):
+            raise ValueError(
+                f"{argument} has {len(columns)} columns, and the subgroup is defined on "
+                f"{len(wanted)}: {', '.join(wanted)}. Pass these, in this order, or a frame with "
+                "these names."
+            )
+        columns = tuple(
+            replace(column, name=name) for column, name in zip(columns, wanted, strict=True)
+        )
+    found = {column.name: column for column in columns}
+    check_kinds(found, wanted, argument)
+    return {name: found[name] for name in wanted}
+
+
+def ranked(values: Array) -> tuple[Array, NDArray[np.intp]]:
+    """The distinct values, in order, and the rank of each value among them.
+
+    >>> [part.tolist() for part in ranked(np.array([30.0, 10.0, 30.0]))]
+    [[10.0, 30.0], [1, 0, 1]]
+    """
+    low, high = float(values.min()), float(values.max())
+    distinct: Array
+    if high - low <= 4 * len(values):  # perhaps whole steps from the lowest: no need to sort
+        present, rank = _dense_ranks((values - low).astype(np.intp), int(high - low) + 1)
+        distinct = (present + low).astype(np.float64)
+        if np.array_equal(distinct[rank], values):
+            return distinct, rank
+    distinct = np.unique(values)
+    if len(distinct) <= 1024:  # looked up in a short list faster than sorted
+        return distinct, np.searchsorted(distinct, values)
+    distinct, rank = np.unique(values, return_inverse=True)
+    return distinct, rank.astype(np.intp, copy=False)
+
+
+def check_kinds(found: Mapping[str, Column], wanted: Mapping[str, str], argument: str) -> None:
+    """Columns of these names are there, and of these kinds."""
+    for name, kind in wanted.items():
+        if name not in found:
+            raise ValueError(f"{argument} has no column {name!r}{did_you_mean(name, found)}.")
+        given = found[name].kind
+        if given != kind and ("number" in (given, kind) or "any" not in (given, kind)):
+            raise ValueError(
+                f"Column {name!r} of {argument} holds values of type {given}, and the subgroup was "
+                f"found on {kind}; convert it to the same type."
+            )
+
+
+def distinct_rows(columns: Sequence[Column]) -> Cells:
+    """Group rows that share all values; cells are in lexicographic order of the values.
+
+    Ranks are digits of one number as long as it fits in 64 bits: mostly one sort for all columns.
+    """
+    key, size = np.zeros(len(columns[0].values), dtype=np.intp), 1
+    for column in columns:
+        if column.categories is not None:
+            digits, rank = len(column.categories), column.values.astype(np.intp)
+        else:
+            distinct, rank = ranked(column.values)
+            digits = len(distinct)
+        if size * digits >= 2**62:
+            key, size = _renumbered(key, size)  # now at most the number of rows: the product fits
+        key *= digits
+        key += rank
+        size *= digits
+    key, size = _renumbered(key, size)
+    one_row = np.empty(size, dtype=np.intp)
+    one_row[key] = np.arange(len(key))  # any row of a cell can stand for it
+    return Cells(take_rows(columns, one_row), key)
+
+
+def _renumbered(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], int]:
+    """Keys below `size` as ranks among those that occur, and how many there are."""
+    if size <= 4 * len(key):
+        present, rank = _dense_ranks(key, size)
+    else:
+        present, rank = np.unique(key, return_inverse=True)
+    return rank.astype(np.intp, copy=False), len(present)
+
+
+def _dense_ranks(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """What np.unique gives, without a sort, for keys below a size that a table can have."""
+    occurs = np.zeros(size, dtype=bool)
+    occurs[key] = True
+    rank = np.cumsum(occurs) - 1
+    return np.flatnonzero(occurs), rank[key]
+
+
+def check_attribute_type(name: str, dtype: Any, argument: str = "sensitive_features") -> None:
+    """A frame's column of this type can be an attribute."""
+    allowed = nw.Categorical | nw.Enum | nw.String | nw.Boolean | nw.Object | nw.Unknown
+    if not (dtype.is_numeric() or isinstance(dtype, allowed)):
+        raise unknown_kind(f"Column {name!r} of {argument}", str(dtype))
+
+
+def check_spreads(columns: Sequence[Column]) -> None:
+    """Refuse a number that varies too little beside its size to compute with."""
+    for column in columns:
+        if not column.is_categorical:
+            check_spread(column.values, f"Column {column.name!r} of sensitive_features")
+
+
+def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 3) -> None:
+    """Warn of attributes that tell rows apart rather than groups.
+
+    They are categories or whole numbers with a value of its own for every row. Measurements with
+    fractions differ from row to row by nature, and so do the attributes of a few rows.
+    """
+    if n_rows <= _FEW_ROWS:
+        return
+    for column in columns:
+        counts = column.is_categorical or bool((column.values % 1 == 0).all())
+        if counts and len(np.unique(column.values)) == n_rows:
+            warnings.warn(
+                f"Column {column.name!r} of sensitive_features has a different value in each of "
+                f"the {n_rows:,} rows: it is probably an identifier, which tells people apart, not "
+                "groups. Leave it out of sensitive_features.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+
+
+def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
+    """Split a container into (name, values)."""
+    if is_frame(data):
+        columns = frame_of(data, argument).iter_columns()
+        return [(str(series.name), series) for series in columns]
+    if is_series(data):
+        series = nw.from_native(data, series_only=True)
+        return [(str(series.name or "attribute_0"), series)]
+    if isinstance(data, Mapping):
+        return [(str(name), values) for name, values in data.items()]
+    if isinstance(data, str) or not isinstance(data, list | tuple | np.ndarray):
+        raise TypeError(
+            f"{argument} must be a frame (pandas, polars, pyarrow), a Series, a mapping from names "
+            f"to columns, an array or a list; got {type(data).__name__}. "
+            "Collect a lazy frame first."
+        )
+    table = as_table(data, argument)
+    return [(f"attribute_{j}", table[:, j]) for j in range(table.shape[1])]
+
+
+def _column(name: str, values: Any, argument: str) -> Column:
+    """Decide what kind of attribute the values are, and encode them."""
+    if isinstance(values, Column):
+        return values
+    where = f"Column {name!r} of {argument}"
+    if is_series(values):
+        values = nw.from_native(values, series_only=True)
+    if isinstance(values, nw.Series):
+        if values.dtype.is_numeric():
+            if values.is_null().any():
+                raise _missing_number(where)
+            return _numbers(name, series_numbers(values, where), where)
+        check_attribute_type(name, values.dtype, argument)
+        if isinstance(values.dtype, nw.String | nw.Boolean):
+            return _encoded(name, values)
+        if isinstance(values.dtype, nw.Categorical | nw.Enum):
+            return _categories(name, values.to_list(), where)
+        return _objects(name, values.to_list(), where)
+    if str(getattr(values, "dtype", "")) == "category":  # a bare pandas.Categorical
+        return _categories(name, list(values), where)
+    values = unmasked(values)
+    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    if array.ndim != 1:
+        raise ValueError(f"{where} must have one dimension; got shape {array.shape}.")
+    if array.dtype.kind in "iuf":
+        return _numbers(name, distinct_numbers(array, where), where)
+    if array.dtype.kind not in "OUSbT":
+        raise unknown_kind(where, str(array.dtype))
+    return _objects(name, array.tolist(), where)
+
+
+def _encoded(name: str, series: "nw.Series[Any]") -> Column:
+    """Strings or booleans, encoded by the library that has them."""
+    missing = series.is_null().to_numpy()
+    present = series.drop_nulls() if missing.any() else series
+    categories: list[Any] = sorted(present.unique().to_list())
+    codes = np.full(len(series), float(len(categories)))
+    if categories:
+        numbers = list(range(len(categories)))
+        coded = present.replace_strict(categories, numbers, return_dtype=nw.Float64)
+        codes[~missing] = coded.to_numpy()
+    return Column(name, codes, (*categories, None) if missing.any() else tuple(categories))
+
+
+def _objects(name: str, values: list[Any], where: str) -> Column:
+    """Python objects: all numbers are a number, all strings or all booleans a category."""
+    values = missing_as_none(values)
+    kinds = kinds_of(values)
+    if not kinds or not all(map(is_number_type, kinds)):
+        return _categories(name, values, where)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return _numbers(name, distinct_numbers(array, where), where)
+
+
+def _numbers(name: str, values: Array, where: str) -> Column:
+    if np.isnan(values).any():
+        raise _missing_number(where)
+    check_finite(values, where)
+    return Column(name, values + 0.0)  # + 0.0: −0 and 0 are the same value
+
+
+def _categories(name: str, values: list[Any], where: str) -> Column:
+    values = missing_as_none(values)
+    present = sorted_categories(values, where)
+    code = {category: i for i, category in enumerate(present)}
+    categories = [as_category(category) for category in present]
+    if None in values:
+        code[None] = len(present)
+        categories.append(None)
+    codes = np.fromiter(map(code.__getitem__, values), dtype=np.float64, count=len(values))
+    return Column(name, codes, tuple(categories))
+
+
+def _missing_number(where: str) -> ValueError:
+    return ValueError(
+        f"{where} is numeric and has missing values. A threshold can't place them: fill them in, "
+        "drop these rows yourself, or turn the column into strings, where missing is a category "
+        "of its own."
+    )

@@ -1,0 +1,333 @@
+"""Every check of an input, and its message: the argument, the value got, and the remedy."""
+
+import math
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sized
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import type_of_target
+
+from gerrymend._numeric.sums import Array, modest_scale
+from gerrymend.inputs.arrays import as_array
+from gerrymend.inputs.categories import check_label_types
+from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
+from gerrymend.inputs.settings import (
+    check_flag,
+    check_number,
+    did_you_mean,
+)
+
+# What adding up probabilities can be off by.
+_ROUNDING = 1e-9
+
+
+def is_frame(data: Any) -> bool:
+    """Whether data is an eager frame of any library that narwhals knows."""
+    try:
+        return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+    except nw.exceptions.DuplicateError:  # a frame, if one with two columns of the same name
+        return True
+
+
+def is_lazy(data: Any) -> bool:
+    """Whether data is a frame that has yet to be collected."""
+    try:
+        return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # an eager frame with two columns of the same name
+        return False
+
+
+def frame_of(data: Any, argument: str) -> "nw.DataFrame[Any]":
+    """A frame, seen through narwhals; two columns of the same name are refused."""
+    try:
+        return nw.from_native(data, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in data.columns]
+        raise same_name(argument, names) from None
+
+
+def same_name(argument: str, names: list[str]) -> ValueError:
+    """The error for columns that share a name."""
+    repeated = sorted({repr(name) for name in names if names.count(name) > 1})
+    return ValueError(
+        f"{argument} has more than one column named {', '.join(repeated)}; rename them, so that a "
+        "subgroup can be told in words."
+    )
+
+
+def is_series(data: Any) -> bool:
+    """Whether data is a Series (or Arrow array) of any library that narwhals knows."""
+    return isinstance(nw.from_native(data, series_only=True, pass_through=True), nw.Series)
+
+
+def columns_of(data: Any, argument: str) -> dict[str, Any]:
+    """The columns of an eager frame, or of a mapping, by name."""
+    if is_frame(data):
+        return {str(column.name): column for column in frame_of(data, argument).iter_columns()}
+    if isinstance(data, Mapping):
+        columns = {str(name): values for name, values in data.items()}
+        if len(columns) < len(data):
+            raise same_name(argument, list(map(str, data)))
+        return columns
+    raise TypeError(
+        f"{argument} must be a frame (pandas, polars, pyarrow; or lazy: a Polars LazyFrame, a "
+        f"DuckDB relation, PySpark, Dask) or a mapping from names to columns; got "
+        f"{type(data).__name__}."
+    )
+
+
+def check_attribute_names(names: Any) -> list[str]:
+    """The names of the protected columns, of one or of several."""
+    listed = [names] if isinstance(names, str) else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        raise TypeError(
+            "sensitive_features must be the name of a column, or a list of names, where the data "
+            f"is a frame; got {type(names).__name__}."
+        )
+    if not listed:
+        raise ValueError("sensitive_features has no columns; name at least one attribute.")
+    if len(set(listed)) < len(listed):
+        raise same_name("sensitive_features", list(listed))
+    return list(listed)
+
+
+def check_column(name: Any, argument: str, columns: Iterable[str], table: str) -> str:
+    """The name of a column that is there."""
+    known = list(columns)
+    if not isinstance(name, str):
+        raise TypeError(
+            f"{argument} must be the name of a column of {table}; got {type(name).__name__}."
+        )
+    if name not in known:
+        shown = ", ".join(known[:30]) + (", …" if len(known) > 30 else "")
+        raise ValueError(
+            f"{argument}={name!r} is no column of {table}{did_you_mean(name, known)}. "
+            f"It has: {shown}."
+        )
+    return name
+
+
+def check_same_length(**named: Sized | None) -> None:
+    """All arguments that are given have the same number of rows."""
+    lengths = {name: len(rows) for name, rows in named.items() if rows is not None}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(
+            f"The arguments differ in their number of rows: {counts}. Rows are matched by position."
+        )
+
+
+def as_vector(values: Any, argument: str) -> NDArray[Any]:
+    """One-dimensional array from any Series, array or list; an index plays no part."""
+    if is_frame(values):
+        if values.shape[1] != 1:
+            raise ValueError(f"{argument} must have one column; got {values.shape[1]}.")
+        frame = nw.from_native(values, eager_only=True)
+        values = frame.get_column(frame.columns[0]).to_native()
+    if is_series(values):
+        series = nw.from_native(values, series_only=True)
+        if series.dtype.is_nested():
+            raise TypeError(f"{argument} must hold one value a row; got {series.dtype}.")
+        values = series.to_numpy()
+    vector = as_array(values, argument)
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        warnings.warn(
+            f"A column-vector {argument} was passed when a 1d array was expected; its one column "
+            "is taken.",
+            DataConversionWarning,
+            stacklevel=2,
+        )
+        vector = vector[:, 0]
+    if vector.ndim != 1:
+        raise ValueError(f"{argument} must have one dimension; got shape {vector.shape}.")
+    if len(vector) == 0:
+        raise ValueError(f"{argument} is empty: it has no rows.")
+    return vector
+
+
+def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where there is None or NaN among the values."""
+    if values.dtype == object:
+        return np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
+    missing: NDArray[np.bool_] = values != values
+    return missing
+
+
+def check_no_missing(values: NDArray[Any], argument: str) -> None:
+    """No None and no NaN among the values."""
+    check_none(int(are_missing(values).sum()), argument)
+
+
+def check_none(missing: int, argument: str) -> None:
+    """No missing value, of so many that were counted."""
+    if missing:
+        raise ValueError(f"{argument} has {missing} missing values; fill in or drop these rows.")
+
+
+def check_classes(
+    labels: NDArray[Any],
+    decisions: NDArray[Any] | None,
+    pos_label: Any,
+    *,
+    argument: str = "y_true",
+    cut_off: bool = False,
+) -> NDArray[Any]:
+    """The two labels, the positive one second; decisions can show one that the labels lack.
+
+    `cut_off` says that there may be more labels than these.
+    """
+    check_label_types(labels, argument)
+    if decisions is not None:
+        check_label_types(decisions, "y_pred" if argument == "y_true" else "prediction")
+    if decisions is not None and len(labels) and (labels == labels[0]).all():
+        both = set(decisions.tolist()) | {labels.tolist()[0]}
+        if len(both) == 2:
+            labels = np.concatenate([labels, decisions])
+    classes = check_labels(labels, argument, cut_off)
+    if pos_label is None:
+        return classes
+    if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():
+        raise ValueError(
+            f"pos_label={pos_label!r} is no label of {argument}; its labels are "
+            f"{', '.join(map(repr, classes.tolist()))}."
+        )
+    return np.array([classes[classes != pos_label][0], pos_label])
+
+
+def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:
+    """The two labels as Python's own values."""
+    negative, positive = classes.tolist()
+    return negative, positive
+
+
+def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> NDArray[Any]:
+    """The two distinct labels, sorted; `cut_off` says that there may be more."""
+    check_label_types(labels, argument)
+    try:
+        classes = np.unique(labels)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in labels})
+        raise TypeError(
+            f"{argument} mixes labels of types {', '.join(kinds)}; convert them to one type."
+        ) from None
+    if len(classes) == 1:
+        raise ValueError(
+            f"{argument} has only one class, {classes.tolist()[0]!r}; two are needed to compare "
+            "rates."
+        )
+    if len(classes) > 2:
+        shown = ", ".join(map(repr, classes[:6].tolist())) + (", …" if len(classes) > 6 else "")
+        kind = f"The type of the target is {type_of_target(labels)}: "
+        raise ValueError(
+            f"Only binary classification is supported. {kind}{argument} has "
+            f"{'at least ' * cut_off}{len(classes)} classes, {shown}. Merge them into two."
+        )
+    if any(isinstance(label, float) and math.isinf(label) for label in classes.tolist()):
+        raise ValueError(f"{argument} has infinite labels; replace them by finite numbers.")
+    return classes
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Array:
+    """Non-negative weights with a positive sum; ones if None.
+
+    Only their ratios matter, so those of an extreme size are scaled by a power of two.
+    """
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = check_finite_weights(sample_weight)
+    if len(weight) != n_rows:
+        raise ValueError(
+            f"sample_weight has {len(weight)} values for {n_rows} rows; pass one weight a row."
+        )
+    if not weight.any():
+        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
+    scaled: Array = weight * modest_scale(float(weight.max()))
+    if ((scaled == 0) & (weight > 0)).any():
+        raise ValueError(
+            f"sample_weight goes from {weight[weight > 0].min():g} to {weight.max():g}: beside the "
+            "largest the smallest is nothing. Pass 0 for rows that are not to count, or weights "
+            "that differ less."
+        )
+    return scaled
+
+
+def check_finite_weights(sample_weight: Any) -> Array:
+    """Weights of some of the rows: finite numbers, at least 0."""
+    weight = as_numbers(as_vector(sample_weight, "sample_weight"), "sample_weight")
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight has NaN or infinite values; pass finite weights.")
+    if (weight < 0).any():
+        raise ValueError(
+            f"sample_weight has negative values (the smallest is {weight.min():g}); "
+            "weights are counts of rows: pass 0 or more."
+        )
+    return weight
+
+
+def check_cut(threshold: Any, decision_probabilities: bool) -> float | None:
+    """Where scores are cut, if y_pred are scores."""
+    check_flag(decision_probabilities, "decision_probabilities")
+    if threshold is None:
+        return None
+    if decision_probabilities:
+        raise ValueError(
+            "threshold and decision_probabilities exclude each other: y_pred holds either scores "
+            "to cut or the probabilities of a mixture."
+        )
+    return check_number(threshold, "threshold", low=-np.inf)
+
+
+def decisions_from(
+    y_pred: NDArray[Any],
+    classes: NDArray[Any],
+    threshold: float | None,
+    decision_probabilities: bool,
+    argument: str = "y_pred",
+) -> Array:
+    """Probability of the positive decision in each row, from decisions, scores or probabilities."""
+    cut = check_cut(threshold, decision_probabilities)
+    if cut is not None:
+        return at_least(y_pred, cut, argument).astype(np.float64)
+    if decision_probabilities:
+        p = as_numbers(y_pred, argument, "decision_probabilities=True is given")
+        if ((p < -_ROUNDING) | (p > 1 + _ROUNDING)).any():
+            raise ValueError(
+                f"{argument} ranges from {p.min():g} to {p.max():g}; with "
+                "decision_probabilities=True it must lie in [0, 1]."
+            )
+        return np.clip(p, 0.0, 1.0)
+    unknown = sorted(map(repr, set(y_pred.tolist()) - set(classes.tolist())))
+    if unknown:
+        shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+        raise ValueError(
+            f"{argument} has values that are no label: {shown} (labels: "
+            f"{', '.join(map(repr, classes.tolist()))}). Pass decisions; or threshold=0.5, say, if "
+            "these are scores; or decision_probabilities=True if they are the probabilities with "
+            "which a randomised model decides."
+        )
+    return (y_pred == classes[1]).astype(np.float64)
+
+
+def check_frame(frame: "nw.DataFrame[Any]", *, allow_missing: bool) -> None:
+    """A frame of features has rows, no infinite number, and no missing one unless allowed."""
+    if frame.shape[0] == 0:
+        raise ValueError("X is empty: it has no rows. Pass at least one.")
+    for series in frame.iter_columns():
+        if not series.dtype.is_numeric():
+            continue
+        values = series.cast(nw.Float64).to_numpy()
+        if np.isinf(values).any():
+            raise ValueError(
+                f"Column {series.name!r} of X has infinite values (infinity); replace them by a "
+                "finite number or drop these rows."
+            )
+        if not allow_missing and np.isnan(values).any():
+            raise ValueError(
+                f"Column {series.name!r} of X has missing values (NaN); fill them in, drop these "
+                "rows, or pass an estimator that takes them, such as "
+                "HistGradientBoostingClassifier() or a pipeline with an imputer."
+            )

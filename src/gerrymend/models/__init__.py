@@ -1,0 +1,1 @@
+"""Predict with mixtures: the deployable classifier, its file, its derandomised form."""

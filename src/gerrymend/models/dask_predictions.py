@@ -1,0 +1,63 @@
+"""Decisions for rows of Dask: each partition is decided where it is, when it is asked for."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.arrays import is_dask_array
+from gerrymend.inputs.dask_rows import partitions_of
+
+
+def by_partition(X: Any, decide: Callable[[Any], NDArray[Any]], names: Sequence[Any] = ()) -> Any:
+    """What `decide` makes of each partition: an array for an array; for a frame, one of its index.
+
+    It is one value a row, or one for each of `names`.
+    """
+    if is_dask_array(X):
+        X = X.rechunk({1: -1})
+        none = decide(np.zeros((1, X.shape[1])))[:0]
+        new = {"chunks": (X.chunks[0], (len(names),))} if names else {"drop_axis": 1}
+        return X.map_blocks(_decided, decide, none, dtype=none.dtype, meta=none, **new)
+    one_row = X._meta.reindex([0], fill_value=0)
+    none = decide(one_row)[:0]
+    meta = _in_frame(one_row, decide, none, names).iloc[:0]
+    return X.map_partitions(_in_frame, decide, none, list(names), meta=meta)
+
+
+def _decided(part: Any, decide: Callable[[Any], NDArray[Any]], none: NDArray[Any]) -> Any:
+    """A partition may be without rows; then it is decided as `none`."""
+    return decide(part) if len(part) else none
+
+
+def _in_frame(
+    part: Any,
+    decide: Callable[[Any], NDArray[Any]],
+    none: NDArray[Any],
+    names: Sequence[Any],
+) -> Any:
+    import pandas as pd
+
+    values = _decided(part, decide, none)
+    if names:
+        return pd.DataFrame(values, index=part.index, columns=list(names))
+    return pd.Series(values, index=part.index)
+
+
+def sums_over_partitions(
+    measure: Callable[..., tuple[float, float]], X: Any, y: Any, sample_weight: Any
+) -> tuple[float, float]:
+    """The two sums that `measure` takes of each partition, over all rows."""
+    import dask
+
+    parts = partitions_of(X, y, None, sample_weight)
+    measured = [
+        dask.delayed(_measured)(measure, part, labels, weight) for part, labels, _, weight in parts
+    ]
+    first, second = zip(*dask.compute(*measured), strict=True)
+    return sum(first), sum(second)
+
+
+def _measured(measure: Callable[..., tuple[float, float]], X: Any, *others: Any) -> Any:
+    return measure(X, *others) if len(X) else (0.0, 0.0)

@@ -1,0 +1,120 @@
+"""Reading X: an array of numbers, or a frame as it is, for estimators that can take one."""
+
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.externals.array_api_compat import array_namespace
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import validate_data
+
+from gerrymend._numeric.arrays import check_dispatch, is_dask_collection, is_device_array
+from gerrymend.inputs.dask_rows import feature_meta
+from gerrymend.inputs.features import check_features
+from gerrymend.inputs.validation import check_frame, frame_of, is_frame, is_lazy
+from gerrymend.models.estimators import is_linear
+
+
+@dataclass(frozen=True)
+class FeatureReader:
+    """How X is read, the same when a model is fitted and ever after.
+
+    Parameters
+    ----------
+    takes_frames : bool
+        Whether a frame is handed to the predictors as it is, rather than as an array.
+    allow_nan : bool
+        Whether an array may have missing values.
+    allow_missing : bool
+        Whether a frame may.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> reader = FeatureReader()
+    >>> reader.read([[1, 2], [3, 4]], DecisionTreeClassifier(), reset=True).dtype.name
+    'float64'
+    """
+
+    takes_frames: bool = False
+    allow_nan: bool = False
+    allow_missing: bool = False
+
+    @classmethod
+    def of(cls, X: Any, estimator: Any, *, allow_nan: bool) -> Self:
+        """What `estimator` can be given, if it is fitted to X."""
+        return cls(
+            takes_frames=is_frame(X) and not is_linear(estimator),
+            allow_nan=allow_nan,
+            # What a pipeline's first step does about missing values, only the pipeline knows.
+            allow_missing=allow_nan or isinstance(estimator, Pipeline),
+        )
+
+    def read(self, X: Any, model: Any, *, reset: bool) -> Any:
+        """X, checked against the features of `model`, or `reset` as these."""
+        if is_dask_collection(X):
+            validate_data(model, feature_meta(X), reset=reset, skip_check_array=True)
+            return X
+        frame = frame_of(X, "X") if is_frame(X) else None
+        if self.takes_frames and frame is not None:
+            check_frame(frame, allow_missing=self.allow_missing)
+            validate_data(model, X, reset=reset, skip_check_array=True)
+            return X
+        check_features(X, frame)
+        if is_lazy(X):
+            raise TypeError("X is a lazy frame; collect it first: X.collect().")
+        check_dispatch(X, "X")
+        try:
+            return validate_data(
+                model,
+                X,
+                reset=reset,
+                dtype=_types_of(X),
+                ensure_all_finite="allow-nan" if self.allow_nan else True,
+            )
+        except (TypeError, ValueError) as error:
+            if words := _in_words(str(error)):
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(words) from error
+            raise
+
+
+def _types_of(X: Any) -> Any:
+    """The types that X may keep; the first is what others are converted to."""
+    if not is_device_array(X):
+        return np.float64
+    xp = array_namespace(X)
+    return [xp.float64, xp.float32]
+
+
+_NAMES_X = re.compile(r"\bX\b")
+_NO_NUMBERS = (
+    "X has values that are no numbers. Encode them, for example with estimator="
+    "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the frame as "
+    "it is."
+)
+
+
+def _in_words(message: str) -> str:
+    """Return a message that names X and says what to do; nothing where scikit-learn's does so."""
+    if "could not convert" in message:
+        return f"X can't be read as numbers: {message}\n{_NO_NUMBERS}"
+    if "contains infinity" in message:
+        return f"{message}\nReplace infinite values of X by a finite number, or drop these rows."
+    return "" if _NAMES_X.search(message) else f"X can't be read as a table of numbers: {message}"
+
+
+def warn_all_protected() -> None:
+    """Warn that no protected attributes were passed, and say how to pass them."""
+    warnings.warn(
+        "sensitive_features was not passed, so every column of X is taken as a protected "
+        "attribute. Pass fit(X, y, sensitive_features=...): a frame, a mapping or an array, or the "
+        "names of columns of X. In a pipeline or a search, routing passes it on: "
+        "sklearn.set_config(enable_metadata_routing=True), and "
+        ".set_fit_request(sensitive_features=True) on the classifier. If every column is meant, "
+        "pass sensitive_features=X.",
+        UserWarning,
+        stacklevel=6,
+    )

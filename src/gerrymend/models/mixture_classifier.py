@@ -1,0 +1,349 @@
+"""MixtureClassifier: all that a decision needs, and nothing of how it was learned."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.externals.array_api_compat import array_namespace, device
+from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+from gerrymend._numeric.arrays import in_words, is_dask_collection, is_device_array, on_host
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.seeds import draw_seed
+from gerrymend.inputs.settings import check_whole
+from gerrymend.inputs.validation import (
+    as_vector,
+    check_finite_weights,
+    check_labels,
+    check_same_length,
+)
+from gerrymend.models.dask_predictions import by_partition, sums_over_partitions
+from gerrymend.models.features import FeatureReader
+from gerrymend.models.mixture import LinearPredictors, Mixture, row_draws
+from gerrymend.notions import NotionLike
+
+if TYPE_CHECKING:
+    from gerrymend.models.derandomizing import DerandomizationCost
+
+# What adding up probabilities can be off by.
+_ROUNDING = 1e-9
+
+
+class MixtureTrainer:
+    """Base of the classifiers whose fit leaves a MixtureClassifier in `mixture_`."""
+
+    mixture_: "MixtureClassifier"
+
+
+class MixtureClassifier:
+    """A fitted classifier that decides by one of its predictors, drawn with known probabilities.
+
+    `SubgroupParityClassifier.fit` leaves one in `mixture_`. It is all that a deployment needs: it
+    can be saved (`save_model`), and made deterministic (`derandomize`). It is not fitted again.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        Predictors, and the probability of each.
+    classes : the two labels; the second is the positive one
+    n_features : int
+        Columns of X.
+    feature_names : their names, optional
+    reader : FeatureReader, optional
+        How X is read. By default it is an array of numbers, none of them missing.
+    seed : int, default=0
+        Seed of the draws of `predict`.
+    training : mapping, optional
+        How the mixture was trained, as plain data: gamma, notions, error, unfairness, ….
+    cost : DerandomizationCost, optional
+        For a deterministic classifier, what it costs beside the mixture that it came from.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+    predictors_, weights_ :
+        The predictors and their probabilities.
+    mixture, reader, seed, training, cost :
+        As they were given.
+
+    Examples
+    --------
+    >>> from gerrymend import MixtureClassifier
+    >>> from gerrymend.models.mixture import Mixture
+    >>> mixture = Mixture.of_linear(np.array([[1.0], [1.0]]), np.array([0.0, -5.0]))
+    >>> model = MixtureClassifier(mixture, classes=["no", "yes"], n_features=1)
+    >>> model
+    MixtureClassifier(2 predictors, 1 feature, classes=['no', 'yes'])
+    >>> model.predict_proba([[-1.0], [2.0], [9.0]])[:, 1].tolist()
+    [0.0, 0.5, 1.0]
+    >>> model.predict([[-1.0], [9.0]]).tolist()
+    ['no', 'yes']
+    """
+
+    def __init__(
+        self,
+        mixture: Mixture,
+        *,
+        classes: ArrayLike,
+        n_features: int,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+        reader: FeatureReader | None = None,
+        seed: int = 0,
+        training: Mapping[str, Any] | None = None,
+        cost: "DerandomizationCost | None" = None,
+    ) -> None:
+        self.classes_ = as_vector(classes, "classes")
+        if len(check_labels(self.classes_, "classes")) != len(self.classes_):
+            raise ValueError(f"classes must be two labels; got {self.classes_.tolist()!r}.")
+        self.n_features_in_ = check_whole(n_features, "n_features", low=1)
+        if feature_names is not None:
+            self.feature_names_in_ = _check_names(feature_names, self.n_features_in_)
+        self.mixture = _check_mixture(mixture, n_features)
+        self.reader = FeatureReader() if reader is None else reader
+        self.seed = check_whole(seed, "seed", low=0)
+        if not isinstance(training, Mapping | None):
+            raise TypeError(f"training must be a mapping, or None; got {training!r}.")
+        self.training = dict(training or {})
+        self.cost = cost
+
+    @property
+    def predictors_(self) -> Sequence[Any]:
+        """The predictors of the mixture."""
+        return self.mixture.predictors
+
+    @property
+    def weights_(self) -> Array:
+        """The probability with which each predictor is used."""
+        return self.mixture.weights
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether there is a single predictor, and so nothing to draw."""
+        return len(self.predictors_) == 1
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability with which the mixture makes each *decision*, by class; not P(y | x)."""
+        if is_dask_collection(X):
+            return by_partition(self.read(X), self.predict_proba, self.classes_.tolist())
+        positive = self.mixture.positive_probability(self.read(X))
+        return array_namespace(positive).stack([1.0 - positive, positive], axis=1)
+
+    def predict(self, X: Any, random_state: Any = None) -> Any:
+        """Draw a decision for each row; where there is a single predictor, its decision.
+
+        A row's draw depends on the seed and the row's values alone, so a person gets the same
+        decision in any batch and any order.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None
+            None repeats the draws of the seed; anything else draws anew.
+        """
+        return self._draw(X, self.seed if random_state is None else draw_seed(random_state))
+
+    def _draw(self, X: Any, seed: int) -> Any:
+        X = self.read(X)
+        if is_dask_collection(X):
+            return by_partition(X, partial(self._draw, seed=seed))
+        positive = self.mixture.positive_probability(X)
+        decided = positive > (0.5 if self.is_deterministic else row_draws(X, seed))
+        if is_device_array(X):
+            xp = array_namespace(X)
+            return self._labels_beside(X)[xp.astype(decided, xp.int64)]
+        return self.classes_[decided.astype(np.intp)]
+
+    def _labels_beside(self, X: Any) -> Any:
+        """The two labels, on the device of X."""
+        if self.classes_.dtype.kind not in "biuf":
+            raise TypeError(
+                f"The labels are {self.classes_.tolist()!r}, and {in_words(X)} holds numbers only. "
+                "Pass X as a NumPy array, or take predict_proba."
+            )
+        return array_namespace(X).asarray(self.classes_, device=device(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Expected accuracy of the decisions; no draw plays a part."""
+        if is_dask_collection(X):
+            right, weight = sums_over_partitions(self._right, self.read(X), y, sample_weight)
+        else:
+            right, weight = self._right(X, _from_device(y), _from_device(sample_weight))
+        if weight == 0:
+            raise ValueError(
+                "sample_weight is zero in every row; pass at least one positive weight."
+            )
+        return right / weight
+
+    def _right(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
+        """Weight that is expected to be decided right, and weight of all rows."""
+        positive = on_host(self.mixture.positive_probability(self.read(X)))
+        labels = as_vector(y, "y")
+        weight = np.ones(len(labels))
+        if sample_weight is not None:
+            weight = check_finite_weights(sample_weight)
+        check_same_length(X=positive, y=labels, sample_weight=weight)
+        right = np.where(labels == self.classes_[1], positive, 1.0 - positive)
+        right[~np.isin(labels, self.classes_)] = 0.0
+        return float(right @ weight), float(weight.sum())
+
+    def derandomize(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any,
+        gamma: float,
+        notion: NotionLike = "false_positive_rate",
+        subgroups: Any = "linear",
+        how: str = "best",
+        sample_weight: Any = None,
+        budget: float = 30.0,
+    ) -> "MixtureClassifier":
+        """A deterministic classifier in place of the mixture, for those who can't deploy a coin.
+
+        Of the candidates, the one with the least error such that an audit of it finds no subgroup
+        above gamma. Candidates that decide the same for every row are left out, unless there are
+        no others: a constant is fair and useless.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, sample_weight
+            The rows to choose and audit on, as in `SubgroupParityClassifier.fit`. Where these are
+            the rows of the training, what is chosen on them may be worse on others: audit it there.
+        gamma : float
+            The largest unfairness to allow.
+        notion, subgroups
+            As in audit().
+        how : {"best", "predictor", "threshold"}
+            "predictor" takes one of the mixture's predictors. "threshold" decides 1 where the
+            mixture does so with at least some probability, and chooses that among all that make a
+            difference. "best" is the better of the two.
+        budget : float, default=30.0
+            Seconds that the proof of each audit may take: one of the mixture, and as a rule one of
+            what is chosen.
+
+        Returns
+        -------
+        MixtureClassifier
+            Of one predictor. Its `cost` has error, unfairness and upper bound of the mixture and of
+            the deterministic classifier, side by side.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LinearRegression
+        >>> from gerrymend import SubgroupParityClassifier
+        >>> from gerrymend.datasets import make_intersectional
+        >>> data = make_intersectional(1000, cardinalities=(2, 3), random_state=0)
+        >>> A = data.sensitive_features
+        >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.02, random_state=0)
+        >>> mixture = clf.fit(data.data, data.target, sensitive_features=A).mixture_
+        >>> fixed = mixture.derandomize(data.data, data.target, sensitive_features=A, gamma=0.03)
+        >>> fixed.is_deterministic, fixed.cost.deterministic.unfairness <= 0.03
+        (True, True)
+        """
+        from gerrymend.models.derandomizing import derandomize  # audits need more than decisions do
+
+        return derandomize(
+            self, X, y, sensitive_features=sensitive_features, gamma=gamma, notion=notion,
+            subgroups=subgroups, how=how, sample_weight=sample_weight, budget=budget,
+        )  # fmt: skip
+
+    def with_predictor(self, predictor: Any, cost: "DerandomizationCost") -> "MixtureClassifier":
+        """The same with a single predictor."""
+        return MixtureClassifier(
+            Mixture([predictor], np.ones(1)),
+            classes=self.classes_,
+            n_features=self.n_features_in_,
+            feature_names=getattr(self, "feature_names_in_", None),
+            reader=self.reader,
+            seed=self.seed,
+            training=self.training,
+            cost=cost,
+        )
+
+    def read(self, X: Any) -> Any:
+        """X as the predictors take it, once it is sure that it has their features."""
+        return self.reader.read(X, self, reset=False)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Refused: a mixture is the result of a fit."""
+        raise TypeError(
+            "A MixtureClassifier is fitted already, and can't be fitted again; fit a "
+            "SubgroupParityClassifier, whose mixture_ is one."
+        )
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Nothing: there are no parameters to set, and clone() returns the same model."""
+        return {}
+
+    def set_params(self, **params: Any) -> Self:
+        """Refuse any parameter."""
+        if params:
+            raise ValueError(
+                f"A MixtureClassifier has no parameters; got {', '.join(params)}. Set those of "
+                "SubgroupParityClassifier, and fit it again."
+            )
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Tags:
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(multi_class=False),
+            input_tags=InputTags(allow_nan=self.reader.allow_nan),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"MixtureClassifier({_count(len(self.predictors_), 'predictor')}, "
+            f"{_count(self.n_features_in_, 'feature')}, classes={self.classes_.tolist()!r})"
+        )
+
+
+def _from_device(data: Any) -> Any:
+    return on_host(data) if is_device_array(data) else data
+
+
+def _check_names(names: Any, n_features: int) -> NDArray[Any]:
+    listed = list(names) if isinstance(names, list | tuple | np.ndarray) and np.ndim(names) else []
+    if not listed or not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"feature_names must be a list of names, or None; got {names!r}.")
+    check_same_length(n_features=range(n_features), feature_names=listed)
+    return np.array(listed, dtype=object)
+
+
+def _check_mixture(mixture: Any, n_features: int) -> Mixture:
+    if not isinstance(mixture, Mixture):
+        raise TypeError(
+            f"mixture must be a Mixture; got {type(mixture).__name__}. Make one of predictors with "
+            "Mixture.of_predictors([...])."
+        )
+    weights, predictors = np.asarray(mixture.weights, dtype=np.float64), mixture.predictors
+    if weights.shape != (len(predictors),) or len(predictors) == 0:
+        raise ValueError(
+            f"mixture has {len(predictors)} predictors and weights of shape {weights.shape}; it "
+            "needs one weight for each of at least one predictor."
+        )
+    if not ((weights >= 0).all() and abs(weights.sum() - 1.0) <= _ROUNDING):
+        raise ValueError(
+            f"The weights of mixture are probabilities, and must be at least 0 and sum to 1; they "
+            f"range from {weights.min():g} to {weights.max():g} and sum to {weights.sum():g}."
+        )
+    if isinstance(predictors, LinearPredictors) and predictors.coef.shape[1:] != (n_features,):
+        raise ValueError(
+            f"The predictors of mixture have coefficients of shape {predictors.coef.shape}, and "
+            f"n_features={n_features}; pass as many columns as features."
+        )
+    return mixture
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,97 @@
+"""Models as plain data: dicts, lists, texts, numbers, arrays, and scikit-learn estimators.
+
+No type of this package is in a saved file, so that none has to be trusted to load one.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.models.derandomizing import DerandomizationCost
+from gerrymend.models.features import FeatureReader
+from gerrymend.models.mixture import (
+    ConstantPredictor,
+    CostPredictor,
+    LabelPredictor,
+    LinearPredictor,
+    LinearPredictors,
+    Mixture,
+    ScorePredictor,
+    ThresholdPredictor,
+)
+from gerrymend.models.mixture_classifier import MixtureClassifier
+
+# A predictor is stored as its kind and the fields of its dataclass.
+KINDS: dict[str, type[Any]] = {
+    "constant": ConstantPredictor,
+    "linear": LinearPredictor,
+    "cost": CostPredictor,
+    "label": LabelPredictor,
+    "score": ScorePredictor,
+    "threshold": ThresholdPredictor,
+}
+
+
+def plain_of_model(model: MixtureClassifier) -> dict[str, Any]:
+    """A model as plain data; see `model_of_plain`."""
+    names = getattr(model, "feature_names_in_", None)
+    return {
+        "mixture": _plain_of_mixture(model.mixture),
+        "classes": model.classes_,
+        "n_features": model.n_features_in_,
+        "feature_names": None if names is None else [str(name) for name in names],
+        "reader": dataclasses.asdict(model.reader),
+        "seed": model.seed,
+        "training": model.training,
+        "cost": None if model.cost is None else model.cost.to_dict(),
+    }
+
+
+def model_of_plain(plain: Mapping[str, Any]) -> MixtureClassifier:
+    """The model that `plain_of_model` made plain."""
+    rebuilt = {
+        "mixture": _mixture_of_plain(plain["mixture"]),
+        "reader": FeatureReader(**plain["reader"]),
+        "cost": None if plain["cost"] is None else DerandomizationCost.from_dict(plain["cost"]),
+    }
+    return MixtureClassifier(**{**plain, **rebuilt})
+
+
+def _plain_of_mixture(mixture: Mixture) -> dict[str, Any]:
+    predictors = mixture.predictors
+    if isinstance(predictors, LinearPredictors):  # many: two arrays, not a list of each
+        stored: Any = {"coef": predictors.coef, "intercept": predictors.intercept}
+    else:
+        stored = [_plain_of_predictor(one) for one in predictors]
+    return {"predictors": stored, "weights": mixture.weights}
+
+
+def _mixture_of_plain(plain: Mapping[str, Any]) -> Mixture:
+    stored = plain["predictors"]
+    if isinstance(stored, list):
+        return Mixture([_predictor_of_plain(one) for one in stored], plain["weights"])
+    return Mixture(LinearPredictors(stored["coef"], stored["intercept"]), plain["weights"])
+
+
+def _plain_of_predictor(predictor: Any) -> dict[str, Any]:
+    for kind, made in KINDS.items():
+        if type(predictor) is made:
+            fields = {field.name: getattr(predictor, field.name) for field in _fields(made)}
+            if "mixture" in fields:
+                fields["mixture"] = _plain_of_mixture(fields["mixture"])
+            return {"kind": kind, **fields}
+    raise TypeError(
+        f"A predictor of type {type(predictor).__name__} can't be saved; those of "
+        "SubgroupParityClassifier and MarginalParityClassifier can."
+    )
+
+
+def _predictor_of_plain(plain: Mapping[str, Any]) -> Any:
+    fields = {name: value for name, value in plain.items() if name != "kind"}
+    if "mixture" in fields:
+        fields["mixture"] = _mixture_of_plain(fields["mixture"])
+    return KINDS[plain["kind"]](**fields)
+
+
+def _fields(made: type[Any]) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(made)

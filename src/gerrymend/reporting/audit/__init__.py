@@ -1,0 +1,1 @@
+"""Turn the plain data of an audit into words, text, Markdown and pages."""

@@ -1,0 +1,79 @@
+"""What to do after an audit: in sentences, and as commands to type."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend._runtime.command_lines import option_words
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.subgroups import CLASS_NAMES, as_subgroup_class
+
+Report = Mapping[str, Any]
+
+
+def next_sentences(report: Report) -> list[str]:
+    """What to do about it, and what an audit can't know."""
+    if report["verdict"] == "within gamma":
+        return [
+            "Nothing has to be mended to keep what is allowed, for the subgroups that were "
+            "searched and on these rows. Audit again when the model or the people change; new rows "
+            "can differ."
+        ]
+    cost = (
+        "What a fairer model would cost in accuracy is not known from an audit. A frontier of "
+        "models for several allowed levels shows the error of each beside its unfairness; which to "
+        "take is a question of policy."
+    )
+    more = "More time (budget, --budget), or a smaller class of subgroups, can decide it."
+    sentences = [more, cost] if report["verdict"] == "undecided" else [cost]
+    if _options(report) is None:
+        how = (
+            "These subgroups and rates are for Python alone: SubgroupParityClassifier(...) takes "
+            "them as subgroups= and notion=, and pareto_frontier(...) takes such a classifier."
+        )
+    else:
+        how = "The first of these commands trains such models, the second trains one."
+    return [*sentences, how]
+
+
+def next_commands(report: Report) -> list[str]:
+    """What to type for it, for any shell of POSIX's kind; none where no command can say it."""
+    options = _options(report)
+    if report["verdict"] == "within gamma" or options is None:
+        return []
+    first = ["FILE", "--label", "LABEL", *options]
+    gamma = option_words("--gamma", report["gamma"])
+    return [
+        shlex.join(["gerrymend", "frontier", *first, "--test-size", "0.3"]),
+        shlex.join(["gerrymend", "fit", *first, *gamma, "--out", "MODEL"]),
+    ]
+
+
+def _options(report: Report) -> list[str] | None:
+    """Protected columns, rates and subgroups as options; None where there are none for them."""
+    notions = [one["name"] for one in report["notions"]]
+    name = _class_name(report["class"])
+    if name is None or not set(notions) <= set(NOTION_NAMES):
+        return None
+    return [
+        *option_words("--protected", report["attributes"]),
+        *option_words("--notion", ",".join(notions)),
+        *option_words("--subgroups", name),
+    ]
+
+
+def _class_name(searched: Mapping[str, Any]) -> str | None:
+    """The option's word for a class; None for one that is set in another way.
+
+    >>> _class_name(as_subgroup_class("trees").to_dict())
+    'trees'
+    >>> _class_name({"name": "Trees", "parameters": {"max_depth": 5}}) is None
+    True
+    """
+    for name in CLASS_NAMES:
+        usual = as_subgroup_class(name).to_dict()
+        if usual["name"] == searched["name"]:
+            own = {"random_state": None}  # --seed sets it
+            same = usual["parameters"] | own == {**searched["parameters"]} | own
+            return name if same else None
+    return None

@@ -1,0 +1,1 @@
+"""Turn the plain data of a frontier into text, Markdown and a page."""

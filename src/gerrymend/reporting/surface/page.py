@@ -1,0 +1,41 @@
+"""A discrimination surface as a page to touch, from its plain data (`to_dict`)."""
+
+from typing import Any
+
+from gerrymend.notions import in_words
+from gerrymend.reporting.page import own_script, plotly_script, render, render_page, visible_data
+
+
+def surface_page(surface: dict[str, Any]) -> str:
+    """The whole page; its map is drawn by the bundled plotly."""
+    first, second = surface["attributes"]
+    scripts = [plotly_script(), own_script("surface.js")] if _is_shown(surface) else []
+    return render_page(
+        "surface.html",
+        title=f"Discrimination surface: {first} and {second}",
+        scripts=scripts,
+        **_context(surface),
+    )
+
+
+def surface_fragment(surface: dict[str, Any]) -> str:
+    """What a notebook shows: the sentence and the table, no script."""
+    return render("surface_fragment.html", **_context(surface))
+
+
+def _context(surface: dict[str, Any]) -> dict[str, Any]:
+    names = [one["name"] for one in surface["rounds"]]
+    return {
+        "surface": visible_data(surface),
+        "rate_words": in_words(surface["notion"]["name"]),
+        "is_shown": _is_shown(surface),
+        # Models have names of their own, rounds have numbers.
+        "kind": "round" if all(isinstance(name, int) for name in names) else "model",
+        "first": surface["rounds"][0],
+        "last": surface["rounds"][-1],
+    }
+
+
+def _is_shown(surface: dict[str, Any]) -> bool:
+    """Whether any group is large enough to be shown."""
+    return any(one["worst"] is not None for one in surface["rounds"])

@@ -1,0 +1,64 @@
+"""The game on rows of Dask: blocks are made of partitions, and never leave their workers."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gerrymend._numeric.arrays import is_dask_frame
+from gerrymend.inputs.dask_rows import is_dask_native, merged, partitions_of, the_client
+from gerrymend.inputs.fit_identity import combined_digests
+from gerrymend.inputs.protected import Column
+from gerrymend.inputs.validation import as_vector, check_labels
+from gerrymend.notions import FairnessNotion, nothing_counts
+from gerrymend.solvers.dask.blocks import DaskBlocks
+from gerrymend.solvers.dask.partition_block import PartitionBlock
+from gerrymend.solvers.dask.teacher import DaskTeacher
+from gerrymend.solvers.regression.block_game import BlockGame
+from gerrymend.solvers.regression.compiled_block import CompiledBlock
+from gerrymend.solvers.regression.estimator_game import EstimatorBlock, EstimatorGame
+from gerrymend.solvers.regression.linear_block import LinearBlock
+from gerrymend.solvers.regression.rows_read import RowsRead
+from gerrymend.subgroups.encoding import LinearEncoding
+
+
+def dask_game(
+    X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
+) -> RowsRead:
+    """Rows of Dask, read on their workers."""
+    client = the_client()
+    partitions = partitions_of(X, y, sensitive_features, sample_weight)
+    blocks = DaskBlocks(client, PartitionBlock, partitions)
+    summaries = blocks.gather("summary")
+    rows, n_rows = merged(summaries), [one.n_rows for one in summaries]
+    classes = check_labels(as_vector(rows.labels, "y"), "y")
+    encoding = LinearEncoding.of_weights(rows.levels)
+    protected = tuple(
+        Column(name, np.zeros(0), None if levels is None else tuple(levels))
+        for name, levels in rows.levels.items()
+    )
+
+    def digests() -> dict[str, str]:
+        names = {"X": repr(list(X.columns)) if is_dask_frame(X) else ""}
+        parts = [names, *blocks.gather("digests")]
+        return combined_digests(parts, n_rows)
+
+    def begin(estimator: Any, solver: Any, gammas: list[float], C: float) -> BlockGame:
+        native = is_dask_native(estimator)
+        kind: type[LinearBlock] = CompiledBlock if rows.dtype == "float64" else LinearBlock
+        if native:
+            kind = EstimatorBlock
+        weights = blocks.gather("begin", kind, classes.tolist()[1], encoding, notion)
+        total, event = (math.fsum(part) for part in zip(*weights, strict=True))
+        if total == 0:
+            raise ValueError(
+                "sample_weight is zero in every row; pass at least one positive weight."
+            )
+        if event == 0:
+            raise nothing_counts(notion)
+        settings = blocks, notion, encoding, solver, gammas, C, rows.dtype
+        if not native:
+            return BlockGame(*settings)
+        return EstimatorGame(DaskTeacher(client, estimator, X, n_rows, blocks), *settings)
+
+    return RowsRead(classes, protected, digests, begin)

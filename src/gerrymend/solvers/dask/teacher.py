@@ -1,0 +1,114 @@
+"""Training a Dask-native classifier on costs that lie beside their rows, on the workers."""
+
+import operator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, Future
+from sklearn.base import clone
+
+from gerrymend._numeric.arrays import is_dask_array
+from gerrymend._numeric.sums import Array
+from gerrymend.models.mixture import LabelPredictor
+from gerrymend.solvers.dask.blocks import DaskBlocks
+
+# A worker that is lost fails the training that it was in; so often it is begun again.
+_ATTEMPTS = 3
+# Seconds between two looks at whether all workers are there.
+_LOOK = 1.0
+
+
+class DaskTeacher:
+    """Trains an estimator on the costs of blocks.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    estimator : a Dask-native classifier
+    X : array or frame of Dask
+        The rows of the blocks.
+    n_rows : how many rows each block has
+    blocks : DaskBlocks
+    """
+
+    def __init__(
+        self, client: Client, estimator: Any, X: Any, n_rows: Sequence[int], blocks: DaskBlocks
+    ) -> None:
+        self._client, self._estimator, self._blocks = client, estimator, blocks
+        self._filled = [number for number, n in enumerate(n_rows) if n]
+        self._sizes = [n_rows[number] for number in self._filled]
+        X = X.rechunk({1: -1}) if is_dask_array(X) else X.to_dask_array(lengths=tuple(n_rows))
+        if len(self._filled) < len(n_rows):
+            X = da.concatenate([X.partitions[number] for number in self._filled])
+        self._features = X
+
+    def __call__(self, multipliers: Array, mean: Array, scale: float, game: int) -> LabelPredictor:
+        """Train on the costs of a game."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            workers = self._workers()
+            try:
+                return self._fit(multipliers, mean, scale, game)
+            except Exception:  # whatever a library raises, and Dask, when a worker is gone
+                if workers <= self._workers() or attempt == _ATTEMPTS:
+                    raise
+                self._blocks.gather("signs", multipliers, mean, scale)  # bring back what was lost
+        raise AssertionError
+
+    def _fit(self, *costs: Any) -> LabelPredictor:
+        beside = self._blocks.leave("costs", *costs)
+        with self._given_up_with_a_worker(beside):
+            return self._fit_on(beside)
+
+    @contextmanager
+    def _given_up_with_a_worker(self, beside: Sequence[Future]) -> Iterator[None]:
+        """Cancel the costs when a worker goes: no other has them, and training would wait."""
+        over, workers = Event(), self._workers()
+
+        def watch() -> None:
+            while not over.wait(_LOOK):
+                if not workers <= self._workers():
+                    self._client.cancel(list(beside), force=True)
+                    return
+
+        watcher = Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+    def _workers(self) -> set[str]:
+        return set(self._blocks.workers())
+
+    def _fit_on(self, beside: Sequence[Future]) -> LabelPredictor:
+        labels, weights = (
+            da.concatenate(
+                [
+                    da.from_delayed(dask.delayed(operator.getitem)(beside[i], part), (n,), dtype)
+                    for i, n in zip(self._filled, self._sizes, strict=True)
+                ]
+            )
+            for part, dtype in enumerate((np.int8, np.float64))
+        )
+        model = clone(self._estimator)
+        model.fit(self._features, labels, sample_weight=weights)
+        return LabelPredictor(_local(model))
+
+
+def _local(model: Any) -> Any:
+    """The same model, for rows in one place."""
+    if hasattr(model, "to_local"):  # LightGBM's
+        return model.to_local()
+    if hasattr(model, "get_booster"):  # XGBoost's
+        from xgboost import XGBClassifier
+
+        local = XGBClassifier()
+        local.load_model(bytearray(model.get_booster().save_raw()))
+        return local
+    return model

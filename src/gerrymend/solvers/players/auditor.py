@@ -1,0 +1,243 @@
+"""The Auditor: answers the decisions of a model with the worst subgroup, for one or more notions.
+
+Rows are reduced to sums by cell once a call; all that follows is over cells.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array, exactly_summable, total, total_by_cell
+from gerrymend._runtime.interrupts import interruptible
+from gerrymend.auditing.subgroup import EventCells, Subgroup
+from gerrymend.inputs.protected import Cells
+from gerrymend.notions import FairnessNotion, nothing_counts
+from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
+from gerrymend.subgroups.rules import Members
+
+
+class NotionAuditor:
+    """One notion over the cells of some rows.
+
+    Written with the outcome u = a + b·p of the rows in the event, summed by cell: `offset` is the
+    sum of w·a, and each call adds the sum of w·b·p. `subgroups` are searched every round;
+    `audited_class` says how `audit` would search them.
+    """
+
+    def __init__(
+        self,
+        notion: FairnessNotion,
+        subgroups: SubgroupClass,
+        cells: Cells,
+        y: NDArray[np.intp],
+        weight: Array,
+        audited_class: SubgroupClass | None = None,
+    ) -> None:
+        self.notion = notion
+        self._cells = cells
+        self.rows, cell = self._event_rows(y, weight)
+        # Only cells that have rows in the event matter; they are numbered anew.
+        self._active, self.starts, self.cell = np.unique(
+            cell, return_index=True, return_inverse=True
+        )
+        self.distinct = len(self._active) == len(cell)
+        row_weight = weight[self.rows]
+
+        self.slope = notion.slope(y[self.rows])
+        self.weighted_slope = row_weight * self.slope
+        self._unit_slope = bool((self.slope == 1.0).all())
+        self._unit_weighted_slope = bool((self.weighted_slope == 1.0).all())
+        self.whole = bool((self.weighted_slope == np.rint(self.weighted_slope)).all())
+        constant = row_weight * notion.outcome(y[self.rows], np.zeros(len(cell)))
+        self.offset = total_by_cell(self.cell, constant, len(self._active))
+        self._has_offset = bool(self.offset.any())
+        self.mass = total_by_cell(self.cell, row_weight, len(self._active))
+        self._mass_share = self.mass / self.mass.sum()
+        self._ones = np.ones(len(self.mass))
+        self._total_weight = total(weight)
+        self._n_rows = np.bincount(cells.index, minlength=len(cells))
+        self._cell_weight = total_by_cell(cells.index, weight, len(cells))
+        self.subgroups = self._bound(subgroups)
+        self._audited_class = audited_class
+
+    def _bound(self, subgroups: SubgroupClass) -> BoundClass:
+        event_weight = np.zeros(len(self._cells))
+        event_weight[self._active] = self.mass
+        return subgroups.bind(self._cells.columns, self._cell_weight, event_weight)
+
+    @cached_property
+    def audited(self) -> BoundClass:
+        """The same class with the search of `audit`, bound when it is first asked for."""
+        return self.subgroups if self._audited_class is None else self._bound(self._audited_class)
+
+    def _event_rows(
+        self, y: NDArray[np.intp], weight: Array
+    ) -> tuple[slice | NDArray[np.intp], NDArray[np.intp]]:
+        """The rows that count, in the order of their cells, and the cell of each."""
+        rows = np.flatnonzero(self.notion.in_event(y) & (weight > 0))
+        if rows.size == 0:
+            raise nothing_counts(self.notion)
+        rows = rows[np.argsort(self._cells.index[rows], kind="stable")]
+        cell = self._cells.index[rows]
+        if (np.diff(rows) == 1).all():  # rows sorted by label and cell: a view, not a copy
+            return slice(int(rows[0]), int(rows[-1]) + 1), cell
+        return rows, cell
+
+    def outcomes(self, votes: Array, n_votes: int | None) -> Array:
+        """Sum of w·u by cell, one model a row.
+
+        Decisions are votes / n_votes; with n_votes=None the votes are probabilities.
+        """
+        weighted = votes[:, self.rows]
+        if not self._unit_weighted_slope:
+            weighted = weighted * self.weighted_slope
+        if not self.whole or n_votes is None:
+            weighted = np.stack([exactly_summable(model) for model in weighted])
+        if not self.distinct:
+            weighted = np.add.reduceat(weighted, self.starts, axis=1)
+        outcomes = weighted * (1.0 if n_votes is None else 1.0 / n_votes)
+        if self._has_offset:
+            outcomes += self.offset
+        return outcomes
+
+    def spread(self, pressure: Array) -> Array:
+        """b·pressure for each row in the event, from pressure by cell."""
+        by_row = pressure if self.distinct else np.take(pressure, self.cell, axis=1)
+        return by_row if self._unit_slope else by_row * self.slope
+
+    def residuals(self, votes: Array, n_votes: int | None) -> Array:
+        """W, the centred outcomes by cell; a group's sum, over all weight, is its unfairness."""
+        outcomes = self.outcomes(votes, n_votes)
+        outcomes -= (outcomes @ self._ones)[:, None] * self._mass_share
+        return outcomes
+
+    def event_share(self, members: Array) -> Array:
+        """The groups' part of the event, by weight: centre(g) is the group less this."""
+        share: Array = members @ self._mass_share
+        return share
+
+    def subgroup(
+        self, key: Any, members: Members, votes: Array, n_votes: int | None
+    ) -> Subgroup | None:
+        """The subgroup of a key, measured on the rows that its description selects."""
+        cells = EventCells(
+            self.notion,
+            self._cells.columns,
+            self._n_rows,
+            self._active,
+            self.mass,
+            self._total_weight,
+        )
+        outcomes = self.outcomes(votes[None], n_votes)[0]
+        return cells.measure(self.subgroups.source.rule(key), members, outcomes)
+
+
+class Answer(NamedTuple):
+    """The Auditor's answer to each model: which notion, and what was found for each notion."""
+
+    unfairness: Array
+    notion: NDArray[np.intp]
+    found: list[Found]
+    residuals: list[Array]
+
+    def key(self, model: int) -> tuple[int, Any]:
+        """Notion and key of the subgroup that was found for one model."""
+        which = int(self.notion[model])
+        return which, self.found[which].keys[model]
+
+
+class Auditor:
+    """All notions at once: what is worst over them, and what the Learner pays for it."""
+
+    def __init__(
+        self,
+        notions: Sequence[FairnessNotion],
+        subgroups: SubgroupClass,
+        cells: Cells,
+        y: NDArray[np.intp],
+        weight: Array,
+        audited_class: SubgroupClass | None = None,
+    ) -> None:
+        self.notions = [
+            NotionAuditor(notion, subgroups, cells, y, weight, audited_class) for notion in notions
+        ]
+        self.total_weight = total(weight)
+        self.base_cost: Array = 1.0 - 2.0 * y.astype(np.float64)
+        self.pressed = self._pressed_rows()
+        # err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), p⟩ / n
+        self.error_of_zero = total(weight * y) / self.total_weight
+        self._error_slope = weight * self.base_cost / self.total_weight
+
+    def _pressed_rows(self) -> slice:
+        """A slice that holds every row whose cost can change: those in some notion's event."""
+        rows = [np.arange(len(self.base_cost))[one.rows] for one in self.notions]
+        return slice(int(min(r.min() for r in rows)), int(max(r.max() for r in rows)) + 1)
+
+    @interruptible
+    def worst(self, votes: Array, n_votes: int | None, *, thorough: bool = False) -> Answer:
+        """The worst subgroup that was found for each model, by a thorough search if need be.
+
+        Decisions are votes / n_votes; with n_votes=None the votes are probabilities.
+        """
+        residuals = self.residuals(votes, n_votes)
+        found = [
+            (one.subgroups.thorough if thorough else one.subgroups).worst(residual)
+            for one, residual in zip(self.notions, residuals, strict=True)
+        ]
+        if len(found) == 1:  # the usual case, and this is run every round
+            unfairness = np.abs(found[0].values) / self.total_weight
+            return Answer(unfairness, np.zeros(len(votes), dtype=np.intp), found, residuals)
+        values = np.abs([one.values for one in found]) / self.total_weight
+        return Answer(values.max(axis=0), values.argmax(axis=0), found, residuals)
+
+    def residuals(self, votes: Array, n_votes: int | None) -> list[Array]:
+        """W of each notion, one model a row."""
+        return [one.residuals(votes, n_votes) for one in self.notions]
+
+    def subgroup(
+        self, answer: Answer, model: int, votes: Array, n_votes: int | None
+    ) -> Subgroup | None:
+        """The subgroup that an answer holds for one model, measured on that model's votes."""
+        which, key = answer.key(model)
+        members = answer.found[which].members[model] > 0
+        return self.notions[which].subgroup(key, members, votes, n_votes)
+
+    def upper_bound(self, residuals: Sequence[Array]) -> Array:
+        """Unfairness that no subgroup of the class exceeds, for each model, by its residuals."""
+        bounds = [
+            one.subgroups.upper_bound(residual)
+            for one, residual in zip(self.notions, residuals, strict=True)
+        ]
+        largest: Array = np.max(bounds, axis=0) / self.total_weight
+        return largest
+
+    def error(self, votes: Array, n_votes: int) -> Array:
+        """Weighted error of each model."""
+        error: Array = self.error_of_zero + votes @ self._error_slope / n_votes
+        return error
+
+    def price(self, pressure: Sequence[Array], out: Array) -> None:
+        """Write what deciding 1 costs, (1 − 2y) + b·Σ_g (λ⁻_g − λ⁺_g)·centre(g), in pressed rows.
+
+        The cost of others is (1 − 2y) in every round.
+        """
+        if len(self.notions) == 1 and isinstance(self.notions[0].rows, slice):
+            rows = self.pressed  # the usual case, and this is run every round
+            np.add(self.base_cost[rows], self.notions[0].spread(pressure[0]), out=out[:, rows])
+            return
+        out[:, self.pressed] = self.base_cost[self.pressed]
+        for notion, by_cell in zip(self.notions, pressure, strict=True):
+            out[:, notion.rows] += notion.spread(by_cell)
+
+    def fine(self, pressure: Sequence[Array], residuals: Sequence[Array]) -> Array:
+        """Σ_g (λ⁻_g − λ⁺_g)·v_g: what each model pays for unfairness, gamma not yet allowed for.
+
+        ⟨pressure, W⟩ / n, as W sums to 0 and so doesn't see by what the pressure was centred.
+        """
+        paid: Array = np.vecdot(pressure[0], residuals[0])
+        for by_cell, residual in zip(pressure[1:], residuals[1:], strict=True):
+            paid += np.vecdot(by_cell, residual)
+        return paid / self.total_weight

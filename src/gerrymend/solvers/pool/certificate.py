@@ -1,0 +1,69 @@
+"""From a mixture that no subgroup was found against to one that is proven, by cutting planes.
+
+The program is solved with no slack over the subgroups of the pool, and the Auditor proves that none
+of the class exceeds gamma or names one that does. That one joins the pool, the Learner answers the
+program's duals, and it starts again. Each subgroup that comes in cuts the last mixture off; the
+constants, which treat all alike, are never cut off.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.pool.pool import Pool, PooledGroup
+from gerrymend.solvers.pool.program import Weighing, weigh
+
+
+class Certificate(NamedTuple):
+    """What is proven of a mixture: no subgroup of the class exceeds `upper_bound`.
+
+    `refuted_by` is a subgroup above gamma, where there was no time left to learn from it.
+    """
+
+    weights: Array
+    upper_bound: float
+    refuted_by: PooledGroup | None
+
+
+# How far below gamma the program aims: bounds that need not be tight are proven in far less time.
+_AIM = 0.9
+# Below this the program's own tolerance is of the size of gamma.
+_LEAST_GAMMA = 1e-5
+
+
+def weigh_strictly(pool: Pool, gamma: float) -> Weighing:
+    """The mixture of least error that keeps every subgroup of the pool below gamma.
+
+    For a gamma of about 0 it is the better constant, the pool's first or second classifier: only
+    that treats everyone alike to the last digit.
+    """
+    if gamma < _LEAST_GAMMA:
+        weights = np.eye(len(pool))[int(np.argmin(pool.error[:2]))]
+        return Weighing(weights, np.zeros(len(pool.groups)), float(pool.error @ weights))
+    return weigh(pool.error, pool.unfairness, _AIM * gamma, np.inf)
+
+
+def prove_mixture(
+    auditor: Auditor, pool: Pool, weights: Array, gamma: float, deadline: float
+) -> Certificate:
+    """Prove a mixture within gamma, or find a subgroup that refutes it, before the deadline."""
+    residuals = auditor.residuals(pool.probability(weights)[None], None)
+    classes, n = [notion.subgroups for notion in auditor.notions], auditor.total_weight
+    # Whatever ends it, there is a bound for every notion.
+    bounds = [
+        float(one.upper_bound(residual)[0]) / n
+        for one, residual in zip(classes, residuals, strict=True)
+    ]
+    for which, residual in enumerate(residuals):
+        seconds = max(0.0, deadline - time.monotonic())
+        bracket = classes[which].prove(residual[0], at_most=gamma * n, seconds=seconds)
+        bounds[which] = min(bounds[which], bracket.upper_bound / n)
+        if abs(float(bracket.found.values[0])) / n > gamma + ROUNDING:
+            found = bracket.found
+            group = PooledGroup(which, found.members[0] > 0, found.keys[0])
+            return Certificate(weights, max(bounds), group)
+    return Certificate(weights, max(bounds), None)

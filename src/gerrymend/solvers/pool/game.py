@@ -1,0 +1,392 @@
+"""One gamma's game over a pool of classifiers and subgroups: its rounds, its looks, its proof."""
+
+import math
+import time
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.solvers.base import Equilibrium, Round, RulesByNotion, State
+from gerrymend.solvers.cell_play import CellPlay
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import Learner
+from gerrymend.solvers.pool.certificate import Certificate, prove_mixture, weigh_strictly
+from gerrymend.solvers.pool.pool import Pool, PooledGroup
+from gerrymend.solvers.pool.program import Weighing, weigh
+from gerrymend.solvers.thorough_look import Look, ThoroughLooks
+from gerrymend.subgroups.base import RuleSequence
+
+_WAVE = 12
+_QUIET = 2 * _WAVE
+# Every so many rounds the play is one for cells.
+_CELLS_EVERY = 2
+# Rounds between two looks by the Auditor, but for the first rounds.
+_LOOK_EVERY = 4
+# Subgroups that it finds, one after another, in a look; in the last look at most.
+_FOUND_AT_ONCE = 2
+_FOUND_AT_LAST = 30
+# Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
+_WORSE = 1e-3
+_WORSE_AT_LAST = 1e-4
+# In the last look the program aims so far below gamma: a subgroup that is a little worse than those
+# of the pool is then still within it. Each time that one is not, the program aims lower, as far as
+# the second number: else as many subgroups as there are attributes would have to be found.
+_AIM_AT_LAST, _LOWEST_AIM, _LOWER = 0.97, 0.85, 0.01
+# Parts of the budget: what rounds leave for the last look, and for a proof after it; and what a
+# look leaves, as the Auditor's search can't be hurried.
+FOR_LAST_LOOK, FOR_PROOF, _FOR_SEARCH = 0.35, 0.6, 0.15
+
+
+class Stage(Enum):
+    """How far a game is: rounds follow; the last look was taken; nothing follows."""
+
+    ROUNDS = "rounds"
+    PLAYED = "played"
+    FINISHED = "finished"
+
+
+class Standing(NamedTuple):
+    """A mixture of the pool: its weights, and the worst subgroup that is known of it."""
+
+    weights: Array
+    error: float
+    unfairness: float
+    worst: PooledGroup
+
+
+class PoolGame:
+    """One gamma's game over a pool."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        auditor: Auditor,
+        pool: Pool,
+        cell_play: CellPlay,
+        gamma: float,
+        C: float,
+        tol: float | None,
+        budget: float,
+    ) -> None:
+        self._learner, self._auditor, self._pool = learner, auditor, pool
+        self._cell_play = cell_play
+        self._gamma, self._C, self._tol = gamma, C, -math.inf if tol is None else tol
+        self._start, self._budget = time.monotonic(), budget
+        self._program: Weighing = weigh(pool.error, pool.unfairness, gamma, C)
+        self.stage = Stage.ROUNDS
+        self._number = 0
+        self._plays: list[int] = []
+        self._gains: list[float] = []
+        self._last_excess = np.inf
+        self._converged = False
+        self._closing_duals = np.zeros(0)
+        self._records: dict[int, Standing] = {}
+        self.standing: Standing | None = None
+        self.certificate: Certificate | None = None
+
+    def play(
+        self,
+        max_iter: int,
+        reserve: float,
+        on_round: Callable[[Round], None] | None,
+        reached: Callable[[], None],
+        proof_follows: bool = False,
+    ) -> None:
+        """Play until neither side finds anything better, or rounds or time are used up.
+
+        `reached` is told when a round is over and the game goes on. If no proof follows, the last
+        look is as thorough as an audit.
+        """
+        while self._number < max_iter:
+            hurried = self._left() < reserve
+            last = self._number + 1 == max_iter or hurried or self._is_quiet()
+            closing = last or self._number % _WAVE == 0
+            self._play_round(closing)
+            if closing or self._number <= _LOOK_EVERY or self._number % _LOOK_EVERY == 0:
+                self._look()
+            if on_round is not None:
+                on_round(self._round())
+            self._converged = closing and self._is_quiet() and self.gap <= self._tol
+            if self._converged or hurried:
+                break
+            reached()
+        self._look_at_last(self._thorough_looks() if not proof_follows else None)
+        self.stage = Stage.PLAYED
+
+    def _left(self) -> float:
+        """The part of the budget that is left."""
+        return 1.0 - (time.monotonic() - self._start) / self._budget
+
+    def _is_quiet(self) -> bool:
+        """Whether nothing better was found for long, or no subgroup restrains the program."""
+        if self._C * self._last_excess > self._tol:
+            return False
+        if not self._program.duals.any():
+            return True
+        return len(self._gains) >= _QUIET and max(self._gains[-_QUIET:]) <= self._tol
+
+    def _play_round(self, closing: bool) -> None:
+        """One fit of the Learner: to the wave's duals, to the cells, or to the program's duals."""
+        own = self._padded(self._program.duals)
+        duals = self._duals(own, closing)
+        for_cells = not closing and self._number % _CELLS_EVERY == 0
+        cost = self._cell_play.cost() if for_cells else self._pool.cost(duals)
+        answers = self._learner.answers(cost, [self._auditor.base_cost, self._pool.cost(own)])
+        if for_cells:
+            self._cell_play.answered(answers[0][0])
+        numbers = [self._pool.add_classifier(*answer) for answer in answers]
+        best = self._pool.values(own, self._gamma)[numbers].min()
+        self._gains.append(max(0.0, self._program.value - float(best)))
+        self._plays.append(numbers[0])
+        self._number += 1
+        if closing:
+            self._closing_duals = duals
+
+    def _duals(self, own: Array, closing: bool) -> Array:
+        """What the Learner answers: the program's own duals, or the wave's."""
+        if closing:
+            return own
+        wave: float = 0.5 - 0.5 * math.cos(2 * math.pi * self._number / _WAVE)
+        return wave * self._gradient_duals()
+
+    def _gradient_duals(self) -> Array:
+        """C·softmax(0, η·R), R what the plays violate of each constraint: MultiplicativeWeights.
+
+        A subgroup that is new in the pool is weighed by all plays so far, those before it too.
+        """
+        signed = self._pool.unfairness[:, self._plays]
+        if signed.size == 0:
+            return np.zeros(len(signed))
+        violations = np.concatenate([signed, -signed]) - self._gamma
+        squares = np.square(np.abs(violations).max(axis=0)).sum()
+        rate = np.sqrt(np.log(len(violations) + 1) / max(squares, 1e-100))
+        logits = np.append(0.0, rate * violations.sum(axis=1))
+        weights = np.exp(logits - logits.max())
+        too_high, too_low = np.split(self._C * weights[1:] / weights.sum(), 2)
+        multipliers: Array = too_high - too_low
+        return multipliers
+
+    def _look(self) -> None:
+        """Weigh the pool and audit the mixture, again while that finds much worse subgroups.
+
+        Of these mixtures the one stands that is worth least to an Auditor who knows them all; one
+        within gamma, if that costs no more than `tol`.
+        """
+        pool, tried = self._pool, []
+        for _ in range(_FOUND_AT_ONCE):
+            self._program = weigh(pool.error, pool.unfairness, self._gamma, self._C)
+            tried.append(self._program.weights)
+            known = self._known(tried[-1])
+            found, unfairness = self._audit(tried[-1])
+            if unfairness > known + ROUNDING:
+                pool.add_group(found)
+            self._last_excess = max(0.0, unfairness - max(self._gamma, known))
+            if self._last_excess <= _WORSE or self._left() < _FOR_SEARCH:
+                break
+        self.standing = min((self._standing(one, found) for one in tried), key=self._preference)
+        self._records[self._number] = self.standing
+
+    def _look_at_last(self, looks: ThoroughLooks | None) -> None:
+        """The same, until no look finds a subgroup above gamma; the mixture was then so looked at.
+
+        Where gamma costs too much, until none is much worse than those of the pool.
+        """
+        pool, tried = self._pool, []
+        seen: dict[int, Look] = {}
+        for attempt in range(_FOUND_AT_LAST):
+            aim = self._gamma * max(_LOWEST_AIM, _AIM_AT_LAST - _LOWER * attempt)
+            self._program = weigh(pool.error, pool.unfairness, aim, self._C)
+            tried.append(self._program.weights)
+            known = self._known(tried[-1])
+            limit = max(self._gamma, known)
+            look = self._look_harder(tried[-1], limit, looks)
+            if not look.decided:
+                seen[len(tried) - 1] = look
+                break
+            if look.unfairness > known + ROUNDING:
+                pool.add_group(look.group)
+            allowed = 0.0 if known <= self._gamma else _WORSE_AT_LAST
+            if look.unfairness <= limit + allowed or self._left() < _FOR_SEARCH:
+                break
+        self.standing = self._looked_at(tried, look, looks, seen)
+        self._records[self._number] = self.standing
+
+    def _look_harder(self, weights: Array, limit: float, looks: ThoroughLooks | None) -> Look:
+        """Find a subgroup above the limit, by a search that costs more if the last found none."""
+        found, unfairness = self._audit(weights)
+        if unfairness <= limit + _WORSE_AT_LAST:
+            found, unfairness = self._audit(weights, thorough=True)
+        if looks is None or unfairness > limit + ROUNDING:
+            return Look(found, unfairness, decided=True)
+        look = looks.at(weights, above=limit)
+        return look if look.unfairness >= unfairness else Look(found, unfairness, look.decided)
+
+    def _looked_at(
+        self, tried: list[Array], last: Look, looks: ThoroughLooks | None, seen: dict[int, Look]
+    ) -> Standing:
+        """The mixture that stands, measured by a look of its own.
+
+        That may find it worse than another; then the other is looked at, unless time had a part.
+        """
+        while True:
+            standings = [self._standing(one, last.group) for one in tried]
+            best = min(range(len(tried)), key=lambda i: self._preference(standings[i]))
+            if looks is None or (best in seen and seen[best].decided):
+                return standings[best]
+            look = seen.get(best) or looks.at(tried[best])
+            if look.unfairness > standings[best].unfairness + ROUNDING:
+                self._pool.add_group(look.group)
+            if not look.decided:
+                return self._standing(tried[best], look.group)
+            seen[best] = look
+
+    def _thorough_looks(self) -> ThoroughLooks:
+        seconds = time.monotonic() - self._start
+        return ThoroughLooks(self._auditor, self._pool, seconds, self._start + self._budget)
+
+    def _known(self, weights: Array) -> float:
+        """The unfairness of a mixture to the subgroups of the pool."""
+        return float(np.abs(self._pool.unfairness @ weights).max(initial=0.0))
+
+    def reconsider(self) -> None:
+        """Weigh once more, over all that games of smaller gammas have brought into the pool."""
+        before = self.standing
+        self._look_at_last(self._thorough_looks())
+        assert before is not None
+        assert self.standing is not None
+        before = self._standing(before.weights, before.worst)
+        self.standing = min(before, self.standing, key=self._preference)
+        self.stage = Stage.FINISHED
+
+    def certify(self, reached: Callable[[], None]) -> None:
+        """Play on, with no slack, until the mixture is proven within gamma or the budget ends."""
+        pool = self._pool
+        while True:
+            program = weigh_strictly(pool, self._gamma)
+            found, unfairness = self._audit(program.weights)
+            if unfairness <= self._gamma + ROUNDING or self._left() <= 0:
+                certificate = prove_mixture(
+                    self._auditor, pool, program.weights, self._gamma, self._start + self._budget
+                )
+                if certificate.refuted_by is None or self._left() <= 0:
+                    break
+                found = certificate.refuted_by
+                self._program = program
+                self._play_round(closing=True)
+            pool.add_group(found)
+            reached()
+        for group in (found, certificate.refuted_by):  # the mixture is measured by them too
+            if group is not None:
+                pool.add_group(group)
+        self.certificate = certificate
+        self.standing = self._standing(certificate.weights, found)
+        self._records[self._number] = self.standing
+        self.stage = Stage.FINISHED
+
+    def _audit(self, weights: Array, *, thorough: bool = False) -> tuple[PooledGroup, float]:
+        probability = self._pool.probability(weights)
+        answer = self._auditor.worst(probability[None], None, thorough=thorough)
+        which, key = answer.key(0)
+        group = PooledGroup(which, answer.found[which].members[0] > 0, key)
+        return group, float(answer.unfairness[0])
+
+    def _standing(self, weights: Array, found: PooledGroup) -> Standing:
+        """Measure a mixture by the subgroups of the pool; by what was found, if there is none."""
+        weights = np.pad(weights, (0, len(self._pool) - len(weights)))
+        error = float(self._pool.error @ weights)
+        if not self._pool.groups:
+            return Standing(weights, error, 0.0, found)
+        unfairness = np.abs(self._pool.unfairness @ weights)
+        worst = int(unfairness.argmax())
+        return Standing(weights, error, float(unfairness[worst]), self._pool.groups[worst])
+
+    def _worth(self, standing: Standing) -> float:
+        return standing.error + self._C * max(0.0, standing.unfairness - self._gamma)
+
+    def _preference(self, standing: Standing) -> float:
+        exceeds = standing.unfairness > self._gamma + ROUNDING
+        return self._worth(standing) + (max(self._tol, 0.0) if exceeds else 0.0)
+
+    def _padded(self, duals: Array) -> Array:
+        """Duals of a program, 0 for subgroups that have come into the pool since."""
+        return np.pad(duals, (0, len(self._pool.groups) - len(duals)))
+
+    @property
+    def gap(self) -> float:
+        """What the mixture is worth to the Auditor, less what the Learner can do at best."""
+        assert self.standing is not None
+        value = self._pool.values(self._padded(self._closing_duals), self._gamma).min()
+        return max(0.0, self._worth(self.standing) - float(value))
+
+    def _round(self) -> Round:
+        """What a callback sees."""
+        assert self.standing is not None
+        votes = self._number * self._pool.probability(self.standing.weights)[None]
+        error, unfairness = self.standing.error, self.standing.unfairness
+        return Round(self._number, np.array([error]), np.array([unfairness]), votes)
+
+    def state(self) -> State:
+        """Where the game stands, apart from the pool."""
+        return {
+            "seconds": time.monotonic() - self._start,
+            "stage": self.stage.value,
+            "program": self._program,
+            "number": self._number,
+            "plays": list(self._plays),
+            "gains": list(self._gains),
+            "last_excess": self._last_excess,
+            "converged": self._converged,
+            "closing_duals": self._closing_duals,
+            "records": dict(self._records),
+            "standing": self.standing,
+            "certificate": self.certificate,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from a state, over the pool of that time."""
+        self._start = time.monotonic() - state["seconds"]
+        self.stage, self._program = Stage(state["stage"]), state["program"]
+        self._number, self._plays, self._gains = state["number"], state["plays"], state["gains"]
+        self._last_excess, self._converged = state["last_excess"], state["converged"]
+        self._closing_duals, self._records = state["closing_duals"], state["records"]
+        self.standing, self.certificate = state["standing"], state["certificate"]
+
+    def equilibrium(self) -> Equilibrium:
+        """What the game came to, its mixture measured by all subgroups that any game found."""
+        assert self.standing is not None
+        pool, auditor = self._pool, self._auditor
+        standing = self._standing(self.standing.weights, self.standing.worst)
+        self._records[self._number] = self.standing = standing
+        probability = pool.probability(standing.weights)
+        notion = auditor.notions[standing.worst.notion]
+        used = np.flatnonzero(standing.weights)
+        records = list(self._records.values())
+        sources = tuple(one.subgroups.source for one in auditor.notions)
+        penalty = self._C * max(0.0, standing.unfairness - self._gamma)
+        return Equilibrium(
+            gamma=self._gamma,
+            mixture=self._learner.mixture([pool.keys[i] for i in used], standing.weights[used]),
+            rounds=np.array(list(self._records), dtype=np.intp),
+            error=np.array([record.error for record in records]),
+            unfairness=np.array([record.unfairness for record in records]),
+            subgroups=RuleSequence(
+                RulesByNotion(sources),
+                [(record.worst.notion, record.worst.key) for record in records],
+            ),
+            gap=self.gap,
+            worst=notion.subgroup(standing.worst.key, standing.worst.members, probability, None),
+            upper_bound=self._upper_bound(probability),
+            converged=self._converged and penalty <= self._tol,
+            certified=self.certificate is not None
+            and self.certificate.upper_bound <= self._gamma + ROUNDING,
+        )
+
+    def _upper_bound(self, probability: Array) -> float:
+        if self.certificate is not None:
+            return self.certificate.upper_bound
+        residuals = self._auditor.residuals(probability[None], None)
+        return float(self._auditor.upper_bound(residuals)[0])

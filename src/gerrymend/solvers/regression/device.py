@@ -1,0 +1,109 @@
+"""Arrays of torch and CuPy: checked, and played with on the device where they are."""
+
+from typing import Any
+
+from sklearn.externals.array_api_compat import array_namespace, device
+
+from gerrymend._numeric.arrays import in_words, is_device_array, on_host
+from gerrymend.inputs.fit_identity import array_digests
+from gerrymend.inputs.validation import check_labels, check_same_length
+from gerrymend.notions import FairnessNotion, nothing_counts
+from gerrymend.solvers.regression.block_game import BlockGame
+from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
+from gerrymend.solvers.regression.rows_read import RowsRead
+from gerrymend.subgroups.encoding import LinearEncoding
+from gerrymend.subgroups.rules import Term
+
+
+def device_game(
+    X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
+) -> RowsRead:
+    """Rows on a device, checked; X was read already."""
+    xp, like = array_namespace(X), device(X)
+    protected = X if sensitive_features is None else sensitive_features
+    arrays = {"y": y, "sensitive_features": protected, "sample_weight": sample_weight}
+    for argument, data in arrays.items():
+        if data is not None:
+            _check_beside(X, data, argument)
+    protected = protected[:, None] if protected.ndim == 1 else protected
+    if y.ndim != 1 or protected.ndim != 2:
+        raise ValueError(
+            f"y must have one dimension and sensitive_features one or two; got shapes "
+            f"{tuple(y.shape)} and {tuple(protected.shape)}."
+        )
+    if protected.shape[1] == 0:
+        raise ValueError(
+            "sensitive_features has no columns; pass at least one protected attribute."
+        )
+    check_same_length(X=X, y=y, sensitive_features=protected)
+    for argument, data in arrays.items():
+        if data is not None and not bool(xp.all(xp.isfinite(data))):
+            raise ValueError(f"{argument} has NaN or infinite values; fill in or drop these rows.")
+    if xp.isdtype(protected.dtype, "integral"):
+        _check_whole(protected, X.dtype)
+    classes = check_labels(on_host(xp.unique_values(y)), "y")
+    weight = xp.ones((X.shape[0],), dtype=X.dtype, device=like)
+    if sample_weight is not None:
+        weight = _check_weight(xp.astype(sample_weight, X.dtype), X.shape[0])
+    labels = xp.astype(y == classes[1].item(), xp.int8)
+    if not bool(xp.any((weight > 0) & xp.where(labels == 1, *notion.event[::-1]))):
+        raise nothing_counts(notion)
+
+    names = [f"attribute_{j}" for j in range(protected.shape[1])]
+    terms = tuple(Term(name, categorical=False) for name in names)
+    encoding = LinearEncoding(terms, dict.fromkeys(names))
+
+    def digests() -> dict[str, str]:
+        return array_digests(X=X, y=y, sensitive_features=protected, sample_weight=weight)
+
+    def begin(_: Any, solver: Any, gammas: list[float], C: float) -> BlockGame:
+        blocks = LocalBlocks([LinearBlock(X, protected, labels, weight, notion)])
+        return BlockGame(blocks, notion, encoding, solver, gammas, C, dtype=str(X.dtype))
+
+    return RowsRead(classes, (), digests, begin)
+
+
+def _check_beside(X: Any, data: Any, argument: str) -> None:
+    """Data is of X's library, on X's device, and of numbers."""
+    same = is_device_array(data) and type(data) is type(X) and device(data) == device(X)
+    if not same:
+        raise ValueError(
+            f"X is {in_words(X)}, and {argument} is {in_words(data)}. Arrays must be on one "
+            f"device: pass {argument} as an array of the same library on that of X."
+        )
+    xp = array_namespace(data)
+    if xp.isdtype(data.dtype, "complex floating"):
+        raise TypeError(f"{argument} is an array of complex numbers; pass real ones.")
+    if xp.isdtype(data.dtype, "bool"):
+        raise TypeError(
+            f"{argument} is an array of booleans; on a device it must be numbers: convert it."
+        )
+
+
+def _check_whole(protected: Any, dtype: Any) -> None:
+    """Refuse whole numbers that the type of X lacks: they would be merged with their neighbours."""
+    xp = array_namespace(protected)
+    lost = xp.astype(xp.astype(protected, dtype), protected.dtype) != protected
+    if bool(xp.any(lost)):
+        raise ValueError(
+            f"sensitive_features has whole numbers that {dtype}, the type of X, does not hold, "
+            f"such as {int(protected[lost][0])}: they would be merged with their neighbours. "
+            "Subtract or divide by a constant, or pass X in a wider type."
+        )
+
+
+def _check_weight(weight: Any, n_rows: int) -> Any:
+    if tuple(weight.shape) != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {tuple(weight.shape)} for {n_rows} rows; pass one weight a "
+            "row."
+        )
+    xp = array_namespace(weight)
+    if bool(xp.any(weight < 0)):
+        raise ValueError(
+            f"sample_weight has negative values (the smallest is {float(xp.min(weight)):g}); "
+            "weights are counts of rows: pass 0 or more."
+        )
+    if not bool(xp.any(weight > 0)):
+        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
+    return weight

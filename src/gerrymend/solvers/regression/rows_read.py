@@ -1,0 +1,25 @@
+"""Rows that were read and checked, wherever they are."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from gerrymend.inputs.protected import Column
+from gerrymend.solvers.regression.block_game import BlockGame
+
+
+class RowsRead(NamedTuple):
+    """What a fit has to know of its rows, and what begins games on them."""
+
+    classes: NDArray[Any]
+    """The two labels."""
+
+    protected: tuple[Column, ...]
+    """The protected attributes, with their categories and no rows."""
+
+    digests: Callable[[], dict[str, str]]
+    """The sha256 of each argument; to be asked for before a game begins."""
+
+    begin: Callable[[Any, Any, list[float], float], BlockGame]
+    """Begins games, given the estimator, the solver, the gammas and C."""

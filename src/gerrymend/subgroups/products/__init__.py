@@ -1,0 +1,1 @@
+"""Search products of conditions exactly, over tables of joint values."""

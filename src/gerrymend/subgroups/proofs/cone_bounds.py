@@ -1,0 +1,343 @@
+"""Bounds on the value of every linear threshold whose direction lies in a simplicial cone.
+
+A direction of the cone is Σ λ_a v_a, λ in the simplex, of its generators v_a. With u_ia the value
+of row i in direction v_a, less any offset t_a of that generator (a direction's own threshold is
+then off by Σ λ_a t_a, and thresholds are free), row i has a value between min_a u_ia and
+max_a u_ia.
+
+1. Profile. Let t be the threshold. A row of positive weight can be in only if max_a u_ia ≥ t, one
+   of negative weight is in for sure if min_a u_ia ≥ t. The sum of these is a bound, at the worst t.
+2. Dominance. If u_ia ≥ u_ja for every a, then i is in whenever j is. So weight W_j > 0 can be had
+   only with W_i < 0: any flow from such j to such i, within their weights, can be taken off Σ W⁺.
+
+Offsets at the generators' own best thresholds make both tight where it matters. Each stratum has a
+threshold of its own, so both bounds are sums over strata. Values within `eps` are never told apart:
+rounding can only loosen a bound.
+
+Rows come with those of positive weight first, either part ordered by stratum.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.compiling import njit
+
+Starts = NDArray[np.intp]
+_BUCKETS = 256
+_AT_ONCE = 128  # rows
+BELOW, AMBIGUOUS, ABOVE, ELSEWHERE = -1, 0, 1, 2
+
+
+@njit(cache=True)
+def best_thresholds(
+    u: Array, weight: Array, positives: Starts, negatives: Starts, eps: float, threshold: Array
+) -> float:
+    """Σ over strata of the best sum of weights with u ≥ a threshold, which is written out.
+
+    Only the value of a row of positive weight can be the best threshold; the empty group, worth 0,
+    is allowed as well. Rows of negative weight up to eps below a threshold are not yet in.
+    """
+    value = 0.0
+    for s in range(len(positives) - 1):
+        first, last = positives[s], positives[s + 1]
+        size = last - first
+        if size == 0:
+            threshold[s] = 0.0
+            continue
+        order = np.argsort(-u[first:last]) + first
+        cuts = u[order]
+        entering = np.zeros(size + 1)  # weight that comes in at each cut
+        for i in range(negatives[s], negatives[s + 1]):
+            low, high = 0, size
+            while low < high:
+                middle = (low + high) // 2
+                if cuts[middle] <= u[i] - eps:
+                    high = middle
+                else:
+                    low = middle + 1
+            entering[low] += weight[i]
+        best, running = -math.inf, 0.0
+        for a in range(size):
+            running += weight[order[a]] + entering[a]
+            if running > best:
+                best = running
+                threshold[s] = cuts[a]
+        value += max(best, 0.0)
+    return value
+
+
+@njit(cache=True)
+def values_in(
+    cone: NDArray[np.intp],
+    directions: Array,
+    offsets: Array,
+    z: Array,
+    shift: Array,
+    stratum: NDArray[np.intp],
+    u: Array,
+) -> None:
+    """Write u_ai, the value of each row in each generator of a cone, less its offset there.
+
+    A cone is the numbers of its generators among all directions.
+    """
+    n_terms, m = z.shape
+    for a in range(len(cone)):
+        row, vertex = u[a], cone[a]
+        for i in range(m):
+            row[i] = shift[i] - offsets[vertex, stratum[i]]
+        for k in range(n_terms):
+            g = directions[vertex, k]
+            column = z[k]
+            for i in range(m):
+                row[i] += g * column[i]
+
+
+@njit(cache=True)
+def longest_edge(cone: NDArray[np.intp], directions: Array) -> tuple[int, int, float]:
+    """The two places in a cone whose generators are furthest apart, and their cosine."""
+    first, second, least = 0, 0, 1.0
+    for a in range(len(cone)):
+        for b in range(a):
+            cosine = 0.0
+            for k in range(directions.shape[1]):
+                cosine += directions[cone[a], k] * directions[cone[b], k]
+            if cosine < least:
+                first, second, least = a, b, cosine
+    return first, second, least
+
+
+@njit(cache=True)
+def cone_bound(
+    u: Array, weight: Array, positives: Starts, negatives: Starts, target: float, eps: float
+) -> float:
+    """The lesser of the two bounds, or the one that is not above the target.
+
+    In one or two dimensions the first often does; in more the second is nearly always the lesser.
+    """
+    if len(u) <= 2:
+        bound = _profile(u, weight, positives, negatives, eps)
+        if bound <= target:
+            return bound
+        return min(bound, _dominance(u, weight, positives, negatives, target, eps))
+    bound = _dominance(u, weight, positives, negatives, target, eps)
+    if bound <= target:
+        return bound
+    return min(bound, _profile(u, weight, positives, negatives, eps))
+
+
+@njit(cache=True)
+def _profile(u: Array, weight: Array, positives: Starts, negatives: Starts, eps: float) -> float:
+    """The first bound."""
+    n_generators, m = u.shape
+    extreme = u[0].copy()
+    n_positive = positives[-1]
+    for a in range(1, n_generators):
+        row = u[a]
+        for i in range(n_positive):
+            extreme[i] = max(extreme[i], row[i])
+        for i in range(n_positive, m):
+            extreme[i] = min(extreme[i], row[i])
+    return best_thresholds(extreme, weight, positives, negatives, eps, np.empty(len(positives) - 1))
+
+
+@njit(cache=True)
+def _dominance(
+    u: Array, weight: Array, positives: Starts, negatives: Starts, target: float, eps: float
+) -> float:
+    """The second bound, or any that is not above the target."""
+    height = u[0].copy()
+    for a in range(1, len(u)):
+        height += u[a]
+    most = weight[: positives[-1]].sum()
+    flow, need = 0.0, most - target
+    for s in range(len(positives) - 1):
+        rows = positives[s], positives[s + 1], negatives[s], negatives[s + 1]
+        if rows[0] < rows[1] and rows[2] < rows[3]:
+            flow += _dominance_flow(u, height, weight, rows, need - flow, eps)
+            if flow >= need:
+                break
+    return most - flow
+
+
+@njit(cache=True)
+def _dominance_flow(
+    u: Array, height: Array, weight: Array, rows: tuple[int, int, int, int], need: float, eps: float
+) -> float:
+    """A flow from rows of positive weight to those that dominate them, until it is as needed.
+
+    Greedy: the highest first, each to the lowest rows that dominate it. Rows that dominate a high
+    one dominate those below it too, so it has the first choice; low rows serve fewer others. On the
+    paper's data this is within a percent of the largest flow.
+    """
+    first, last, start, stop = rows
+    order = np.argsort(-height[first:last]) + first
+    lowest, highest = height[order[-1]], height[start:stop].max()
+    scale = (_BUCKETS - 1) / (highest - lowest) if highest > lowest else 0.0
+    above, room, bucket = _rising(u, height, weight, start, stop, lowest, scale, eps)
+    dominates = np.empty(_AT_ONCE, dtype=np.bool_)
+    flow = 0.0
+    for j in order:
+        if height[j] > highest:
+            continue
+        left, q = weight[j], bucket[int((height[j] - lowest) * scale)]
+        while q < len(room) and left > 0.0:
+            n_rows = min(_AT_ONCE, len(room) - q)
+            dominates[:] = True
+            for a in range(len(u)):  # without branches, so that many rows are compared at a time
+                column, value = above[a, q : q + n_rows], u[a, j]
+                for k in range(n_rows):
+                    dominates[k] &= column[k] >= value
+            for k in range(n_rows):
+                if dominates[k]:
+                    part = min(room[q + k], left)
+                    room[q + k] -= part
+                    left -= part
+                    flow += part
+                    if left <= 0.0:
+                        break
+                    above[0, q + k] = -math.inf  # full
+            q += n_rows
+        if flow >= need:
+            break
+    return flow
+
+
+@njit(cache=True)
+def _rising(
+    u: Array,
+    height: Array,
+    weight: Array,
+    start: int,
+    stop: int,
+    lowest: float,
+    scale: float,
+    eps: float,
+) -> tuple[Array, Array, Starts]:
+    """Values, less eps, and −weights of rows start:stop by height, and where each bucket begins.
+
+    Near enough to the lowest first, without a sort.
+    """
+    bucket = np.zeros(_BUCKETS + 1, dtype=np.intp)
+    own = np.empty(stop - start, dtype=np.intp)
+    for i in range(start, stop):
+        own[i - start] = int(max(height[i] - lowest, 0.0) * scale)
+        bucket[own[i - start] + 1] += 1
+    for b in range(_BUCKETS):
+        bucket[b + 1] += bucket[b]
+    place = bucket.copy()
+    above, room = np.empty((len(u), stop - start)), np.empty(stop - start)
+    for i in range(start, stop):
+        q = place[own[i - start]]
+        place[own[i - start]] += 1
+        for a in range(len(u)):
+            above[a, q] = u[a, i] - eps
+        room[q] = -weight[i]
+    return above, room, bucket
+
+
+@njit(cache=True)
+def rows_in_question(
+    u: Array, weight: Array, positives: Starts, negatives: Starts, value: float, eps: float
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Rows that may be the last one in, of their stratum, and strata that may have no row in.
+
+    Of groups above the value: the last one has positive weight, or the group would be better
+    without it. The profile of a stratum bounds what it can do with its threshold at each cut; if
+    that and the best of all other strata is not above the value, the threshold isn't there. Row j
+    can be the last one if a threshold in [low_j, high_j] is possible.
+    """
+    low, high = u[0].copy(), u[0].copy()
+    for a in range(1, len(u)):
+        low, high = np.minimum(low, u[a]), np.maximum(high, u[a])
+    low -= eps
+    n_strata, n_positive = len(positives) - 1, positives[-1]
+    order, profile = np.empty(n_positive, dtype=np.intp), np.empty(n_positive)
+    best = np.zeros(n_strata)
+    for s in range(n_strata):
+        first, last = positives[s], positives[s + 1]
+        ranked = np.argsort(-high[first:last]) + first
+        for i in range(first, last):  # an assignment of a slice takes numba seconds to compile
+            order[i] = ranked[i - first]
+        entering = np.zeros(last - first + 1)
+        for i in range(negatives[s], negatives[s + 1]):
+            entering[_cuts_above(high, order, first, last, low[i]) - first] += weight[i]
+        running = 0.0
+        for q in range(first, last):
+            running += weight[order[q]] + entering[q - first]
+            profile[q] = running
+            best[s] = max(best[s], running)
+    spare = best.sum() - value
+    in_question = np.zeros(n_positive, dtype=np.bool_)
+    for s in range(n_strata):
+        first, last = positives[s], positives[s + 1]
+        latest = -1  # the next cut from here on that is possible, going up from the lowest
+        for q in range(last - 1, first - 1, -1):
+            if profile[q] > best[s] - spare:
+                latest = q
+            reach = _cuts_above(high, order, first, last, low[order[q]])
+            while reach < last and high[order[reach]] == low[order[q]]:
+                reach += 1
+            in_question[order[q]] = latest >= 0 and latest < reach
+    return np.flatnonzero(in_question), best < spare
+
+
+@njit(cache=True)
+def _cuts_above(high: Array, order: NDArray[np.intp], first: int, last: int, value: float) -> int:
+    """The first place whose cut is not above a value; cuts fall."""
+    while first < last:
+        middle = (first + last) // 2
+        if high[order[middle]] <= value:
+            last = middle
+        else:
+            first = middle + 1
+    return first
+
+
+@njit(cache=True)
+def sides(
+    u: Array, rows: NDArray[np.intp], stratum: NDArray[np.intp], eps: float
+) -> NDArray[np.int8]:
+    """Whether each row is above or below each of some rows in the whole cone, or in part of it.
+
+    Rows of other strata are ELSEWHERE; a row compared with itself is too.
+    """
+    m = u.shape[1]
+    side = np.empty((len(rows), m), dtype=np.int8)
+    least, largest = np.empty(m), np.empty(m)  # differences over the cone, without branches
+    for q in range(len(rows)):
+        j = rows[q]
+        least[:], largest[:] = math.inf, -math.inf
+        for a in range(len(u)):
+            column = u[a]
+            for i in range(m):
+                difference = column[i] - column[j]
+                least[i] = difference if difference < least[i] else least[i]
+                largest[i] = difference if difference > largest[i] else largest[i]
+        for i in range(m):
+            within = ABOVE if least[i] >= eps else (BELOW if largest[i] <= -eps else AMBIGUOUS)
+            side[q, i] = within if stratum[i] == stratum[j] else ELSEWHERE
+        side[q, j] = ELSEWHERE
+    return side
+
+
+def ambiguous_pair(
+    side: NDArray[np.int8], rows: NDArray[np.intp], y: Array
+) -> tuple[int, int] | None:
+    """An ambiguous pair of rows that differ in y, if there is one."""
+    pair = _ambiguous_pair(side, rows, y)
+    return None if pair[0] < 0 else pair
+
+
+@njit(cache=True)
+def _ambiguous_pair(side: NDArray[np.int8], rows: NDArray[np.intp], y: Array) -> tuple[int, int]:
+    for q in range(len(rows)):
+        j = rows[q]
+        for i in range(len(y)):
+            if side[q, i] == AMBIGUOUS:
+                for k in range(y.shape[1]):
+                    if y[i, k] != y[j, k]:
+                        return i, j
+    return -1, -1

@@ -1,0 +1,98 @@
+"""Linear thresholds over two numbers, exactly: sweeps of the half circle of directions."""
+
+import math
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.compiling import njit
+from gerrymend.subgroups.rules import Members
+
+# Two whole vectors within r of each other's length are parallel or at least 1/(2r²) apart in angle.
+_SAME_ANGLE = 1e-12
+_LARGEST = 2.0e5
+# Rows that a line passes between two looks at the clock.
+_STEPS = 10**6
+
+
+def fits(x: NDArray[np.int64]) -> bool:
+    """Whether the coordinates are small enough to tell all directions between rows apart."""
+    return x.dtype != object and float(np.ptp(x, axis=0).max(initial=0)) < _LARGEST
+
+
+def worst_half_plane(
+    x: NDArray[np.int64], residual: Array, deadline: float = math.inf
+) -> tuple[Members, bool]:
+    """The rows on one side of a line, of the largest |sum of the residual|, which sums to 0.
+
+    All rows differ. The second result is whether it is the worst, or was by the deadline.
+
+    Let j be the last row of the group, the one that its line can be moved up to. It has the
+    residual's sign in which the group has gained, or the group would be better without it; the
+    complement has the other sign, so the rows of the rarer sign will do. The line is turned about
+    each of these: O(m log m) for one.
+
+    >>> x = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    >>> members, complete = worst_half_plane(x, np.array([-0.5, 0.5, -0.5, 0.5]))
+    >>> members.tolist(), complete
+    ([False, True, False, True], True)
+    """
+    rarer = 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
+    pivots = np.flatnonzero(rarer * residual > 0)
+    points = np.ascontiguousarray(x, dtype=np.float64)
+    members: Members = np.zeros(len(x), dtype=bool)
+    best = 0.0
+    at_once = 1 + _STEPS // len(x)
+    for start in range(0, len(pivots), at_once):
+        if time.monotonic() >= deadline:
+            return members, False
+        pivot, angle, with_pivot, value = _turn_about(
+            points, residual, pivots[start : start + at_once], best
+        )
+        if value > best:
+            best = value
+            members = (points - points[pivot]) @ np.array([np.cos(angle), np.sin(angle)]) > 0.0
+            members[pivot] = with_pivot
+    return members, True
+
+
+@njit(cache=True)
+def _turn_about(
+    x: Array, residual: Array, pivots: NDArray[np.intp], best: float
+) -> tuple[int, float, bool, float]:
+    """The pivot, the angle of the normal, whether the pivot is in, and the largest |value|.
+
+    Only values above `best` are looked for.
+
+    With V the sum over rows strictly on the normal's side, the groups are worth V and V + W_j;
+    those on the other side are complements. In half a turn of the normal, each row changes sides
+    once.
+    """
+    m = len(x)
+    best_pivot, best_angle, best_in = -1, 0.0, False
+    slope, change = np.empty(m), np.empty(m)
+    for j in pivots:
+        value = 0.0
+        for i in range(m):
+            f, s = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1]
+            is_in = f > 0.0 or (f == 0.0 and s > 0.0)  # just after angle 0
+            if is_in:
+                value += residual[i]
+            if f == 0.0:
+                slope[i], change[i] = -np.inf, 0.0
+            else:
+                slope[i], change[i] = s / f, -residual[i] if is_in else residual[i]
+        order = np.argsort(slope)
+        before = 0.0
+        for place in range(m + 1):
+            here = np.arctan2(1.0, -slope[order[place]]) if place < m else np.pi
+            gain = max(abs(value), abs(value + residual[j]))
+            if gain > best and here - before > _SAME_ANGLE:
+                best, best_pivot, best_angle = gain, j, (before + here) / 2
+                best_in = abs(value + residual[j]) >= abs(value)
+            if place < m:
+                value += change[order[place]]
+                before = here
+    return best_pivot, best_angle, best_in, best

@@ -1,0 +1,255 @@
+"""Proofs over linear thresholds: which algorithm for which attributes, and the rule that came out.
+
+A categorical attribute enters as indicators. Those of one attribute need no dimension of their own:
+with a coefficient for each category, each category has a threshold of its own, a stratum. The one
+with the most categories is taken; two would need the thresholds of one to be shifted alike in each
+category of the other, so the others stay indicators.
+"""
+
+import itertools
+import math
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from gerrymend._numeric.projection import WeightedColumns, moments, only
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.protected import Column
+from gerrymend.subgroups.base import Bracket, Found
+from gerrymend.subgroups.encoding import LinearEncoding
+from gerrymend.subgroups.proofs import planar
+from gerrymend.subgroups.proofs.branch_and_bound import Solved, solve
+from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes, fits
+from gerrymend.subgroups.proofs.whole_points import Points, whole_numbers
+from gerrymend.subgroups.rules import LinearRule, Members
+
+# Above so many dimensions branch and bound gets nowhere; parts of the class are proven instead.
+_MOST_DIMENSIONS = 8
+_LARGEST_PART = 4
+# With more dimensions than this even the exact algebra before the first bound outlasts a budget.
+_HOPELESS = 32
+# From so many dimensions on, boxes of offsets are tried first, with this share of the time.
+_FEWEST_BOXED = 3
+_BOXES_SHARE = 0.8
+
+
+class ThresholdProofs:
+    """The linear thresholds over the cells of some columns."""
+
+    def __init__(self, columns: Sequence[Column], encoding: LinearEncoding) -> None:
+        self._columns, self._encoding = columns, encoding
+        self._blocks = [_Block(column) for column in columns]
+
+    def prove(
+        self, residual: Array, found: Found, at_most: float | None, seconds: float
+    ) -> Bracket:
+        """Close in on the worst |value|, from what a search has found.
+
+        `at_most` decides when to end, as for `BoundClass.prove`.
+        """
+        value = abs(float(found.values[0]))
+        trivial = float(np.maximum(residual, 0.0).sum())
+        decided = trivial == 0.0 or (at_most is not None and value > at_most)
+        if decided or seconds <= 0.0:
+            return Bracket(found, trivial)
+        deadline = time.monotonic() + seconds
+        parts: tuple[tuple[str, float], ...]
+        points = _points(self._blocks, residual)
+        if points.x.shape[1] == 2 and points.n_strata == 1 and planar.fits(points.x):
+            solved, parts = _in_the_plane(points, value, deadline), ()
+        elif (bound := self._bound_by_boxes(residual, value, at_most, deadline)) <= value:
+            solved, parts = Solved(value, None, bound), ()
+        elif self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
+            solved = self._solve(self._blocks, residual, value, at_most, deadline, bound)
+            parts = ()
+        else:
+            solved, parts = self._solve_parts(residual, value, at_most, deadline)
+            solved = solved._replace(upper_bound=min(solved.upper_bound, bound))
+        if solved.members is not None:
+            better = self._as_found(residual, solved.members)
+            if better is not None and abs(float(better.values[0])) > value:
+                found = better
+        return Bracket(found, min(trivial, solved.upper_bound), parts)
+
+    def _solve(
+        self,
+        blocks: "Sequence[_Block]",
+        residual: Array,
+        known: float,
+        at_most: float | None,
+        deadline: float,
+        proven: float = math.inf,
+    ) -> Solved:
+        """Branch and bound over cones of directions; `proven` is a bound that is known."""
+        if at_most is not None and proven <= at_most:
+            return Solved(known, None, proven)
+        points = _points(blocks, _rarer_sign(residual) * residual)
+        ends = {} if at_most is None else {"enough": at_most, "target": at_most}
+        solved = solve(points, known=known, deadline=deadline, **ends)
+        return solved._replace(upper_bound=min(solved.upper_bound, proven))
+
+    def _bound_by_boxes(
+        self, residual: Array, known: float, at_most: float | None, deadline: float
+    ) -> float:
+        """A bound where one number meets several categorical attributes; infinite elsewhere.
+
+        There it closes in much sooner than cones of directions, but for the last bit: rows that are
+        tied. In few dimensions cones need no help.
+        """
+        dimensions = self._dimensions(self._blocks)
+        if sum(not block.is_discrete for block in self._blocks) != 1 or dimensions < _FEWEST_BOXED:
+            return math.inf
+        strata = _strata(self._blocks)
+        number_first = sorted(self._blocks, key=lambda block: block.is_discrete)
+        points = _points(number_first, _rarer_sign(residual) * residual)
+        widths = [b.width for b in number_first[1:] if b is not strata and b.width > 0]
+        if not fits(points, widths):
+            return math.inf
+        now = time.monotonic()
+        return bound_over_boxes(
+            points,
+            widths,
+            known=known,
+            target=-math.inf if at_most is None else at_most,
+            deadline=now + _BOXES_SHARE * (deadline - now),
+        )
+
+    def _solve_parts(
+        self,
+        residual: Array,
+        value: float,
+        at_most: float | None,
+        deadline: float,
+        largest: int = _LARGEST_PART,
+    ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
+        """Thresholds of two attributes, of three, and so on, as far as the time goes."""
+        parts: list[tuple[str, float]] = []
+        best, members, used = 0.0, None, set[_Block]()
+        for size in range(1, min(largest, len(self._blocks)) + 1):
+            bound = 0.0
+            if not self._is_hopeful(size):
+                return self._better(best, members, value), tuple(parts)
+            # What adds to the best so far comes first: the higher the best, the sooner others end.
+            for blocks in sorted(
+                itertools.combinations(self._blocks, size), key=lambda some: -len(used & set(some))
+            ):
+                solved = self._solve(blocks, residual, best, at_most, deadline)
+                if solved.members is not None:
+                    best, members, used = solved.value, solved.members, set(blocks)
+                bound = max(bound, solved.upper_bound)
+                refuted = at_most is not None and best > at_most
+                if refuted or time.monotonic() >= deadline:
+                    return self._better(best, members, value), tuple(parts)
+            if size > 1:
+                words = f"every linear threshold of at most {size} of the attributes"
+                parts.append((words, bound))
+        whole = bound if len(self._blocks) <= largest else math.inf
+        return self._better(best, members, value, whole), tuple(parts)
+
+    def _is_hopeful(self, size: int) -> bool:
+        """Say whether any so many attributes have few enough dimensions; else none is begun.
+
+        The widest take the most: all but the widest discrete one, which is strata.
+        """
+        widest = sorted(self._blocks, key=lambda block: -block.width)[:size]
+        return self._dimensions(widest) <= _HOPELESS
+
+    @staticmethod
+    def _better(
+        best: float, members: Members | None, value: float, bound: float = math.inf
+    ) -> Solved:
+        """The group of few attributes if it is worse than what is known."""
+        return Solved(best, members, bound) if best > value else Solved(value, None, bound)
+
+    def _dimensions(self, blocks: "Sequence[_Block]") -> int:
+        widths = [block.width for block in blocks]
+        return sum(widths) - max((b.width for b in blocks if b.is_discrete), default=0)
+
+    def _as_found(self, residual: Array, members: Members) -> Found | None:
+        """The group on the side whose rate is too high, by a rule with few terms."""
+        if residual[members].sum() < 0:
+            members = ~members
+        rule = separating_rule(self._columns, self._encoding, members, residual != 0)
+        if rule is None:
+            return None
+        selected = rule.members({column.name: column for column in self._columns})
+        keys = np.empty(1, dtype=object)
+        keys[0] = rule
+        return Found(np.array([residual[selected].sum()]), selected[None].astype(float), keys)
+
+
+class _Block:
+    """An attribute's coordinates: whole numbers, or codes of the categories that are there."""
+
+    def __init__(self, column: Column) -> None:
+        levels, codes = np.unique(column.values, return_inverse=True)
+        self.codes: NDArray[np.intp] = codes
+        self.is_discrete = column.is_categorical or len(levels) <= 2
+        self.width = len(levels) - 1 if self.is_discrete else 1
+        self._numbers = None if self.is_discrete else whole_numbers(column.values)
+
+    def coordinates(self) -> list[NDArray[np.int64]]:
+        """The numbers, or an indicator of each category but one."""
+        if self._numbers is not None:
+            return [self._numbers]
+        return [(self.codes == code).astype(np.int64) for code in range(1, self.width + 1)]
+
+
+def _rarer_sign(residual: Array) -> float:
+    """The sign to collect: bounds cost less, and complements have the other sign."""
+    return 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
+
+
+def _strata(blocks: Sequence[_Block]) -> _Block | None:
+    """The attribute whose categories are strata."""
+    discrete = [block for block in blocks if block.is_discrete]
+    return max(discrete, key=lambda block: block.width, default=None)
+
+
+def _points(blocks: Sequence[_Block], weight: Array) -> Points:
+    strata = _strata(blocks)
+    x = [column for block in blocks if block is not strata for column in block.coordinates()]
+    return Points(
+        x=np.column_stack(x) if x else np.zeros((len(weight), 0), dtype=np.int64),
+        weight=weight,
+        stratum=np.zeros(len(weight), dtype=np.intp) if strata is None else strata.codes,
+        rank=np.zeros(len(weight), dtype=np.intp),
+    )
+
+
+def _in_the_plane(points: Points, known: float, deadline: float) -> Solved:
+    """Of either sign; weights sum to 0."""
+    merged, index = points.merged()  # rows may differ in attributes that are not in these points
+    members, complete = planar.worst_half_plane(merged.x, merged.weight, deadline)
+    value = abs(float(merged.weight[members].sum()))
+    bound = max(value, known) if complete else math.inf
+    return Solved(value, members[index], bound) if value > known else Solved(known, None, bound)
+
+
+def separating_rule(
+    columns: Sequence[Column], encoding: LinearEncoding, members: Members, counted: Members
+) -> LinearRule | None:
+    """A rule that has these members among the rows that count, with few and short coefficients.
+
+    The least Σ|a_k|, in units of the attributes' spread, such that every row is at least 1 from the
+    threshold, on its side: the widest margin in the largest coefficient, and few terms. None where
+    the solver of linear programs finds the sides too close to tell apart.
+    """
+    design = encoding.matrix(columns)
+    mean, scale = moments(only(WeightedColumns(design, np.ones(len(design)))))
+    z = ((design - mean) / scale)[counted]
+    side = np.where(members[counted], 1.0, -1.0)[:, None]
+    d = z.shape[1]
+    solution = linprog(
+        c=np.r_[np.ones(2 * d), 0.0],
+        A_ub=-side * np.column_stack([z, -z, -np.ones(len(z))]),
+        b_ub=-np.ones(len(z)),
+        bounds=[(0, None)] * (2 * d) + [(None, None)],
+    )
+    if solution.x is None:
+        return None
+    coefficients = (solution.x[:d] - solution.x[d : 2 * d]) / scale
+    return encoding.linear_rule(coefficients, float(solution.x[-1] + coefficients @ mean))

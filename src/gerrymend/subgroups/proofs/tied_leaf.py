@@ -1,0 +1,87 @@
+"""Cones in which only a few rows change their order: settled exactly, in fewer dimensions.
+
+The threshold of a group, in a direction v, is the value of its last row j. In a small cone only
+some rows can be that one (`rows_in_question`), and most others keep their side of it in all of the
+cone. Let the rest, the ambiguous pairs, have differences Δ that span less than all dimensions, and
+let v* be orthogonal to all of them. If every row keeps, in the whole cone, the side of every such j
+that v* puts it on, then the group of v is that of rows ordered by v* first and, where v* ties them,
+by v. Conversely v* + ε·w, for any w and small ε, is a direction. So the cone is covered by the
+problem over directions w of rows ranked by v*, whose ties span fewer dimensions; and what is found
+there exists.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend.subgroups.proofs.cone_bounds import ABOVE, AMBIGUOUS, ambiguous_pair, sides
+from gerrymend.subgroups.proofs.whole_points import (
+    Points,
+    nearest,
+    orthogonal_to_differences,
+    values_along,
+)
+from gerrymend.subgroups.rules import Members
+
+# More pairs of rows than this take too much memory to compare.
+_MOST_PAIRS = 3 * 10**7
+
+
+class TiedLeaf(NamedTuple):
+    """What is left to decide in a cone: who is in for sure, which rows are not, their problem."""
+
+    inside: Members
+    rows: NDArray[np.intp]
+    points: Points
+
+
+def tied_leaf(
+    points: Points,
+    u: Array,
+    last: NDArray[np.intp],
+    may_be_empty: Members,
+    eps: float,
+    direction: Array,
+) -> TiedLeaf | None:
+    """The problem that settles a cone, or None if there is none of fewer dimensions.
+
+    `u` has the rows' values in the cone's generators; `last` and `may_be_empty` are the rows and
+    strata in question there; `direction` is any one of the cone, over x / size.
+    """
+    if len(last) > _MOST_PAIRS // len(points.weight):
+        return None
+    side = sides(u, last, points.stratum, eps)
+    orthogonal = orthogonal_to_differences(points.x, lambda y: ambiguous_pair(side, last, y))
+    if not orthogonal:
+        return None
+    star = nearest(orthogonal, direction, points.size)
+    if star is None:
+        return None
+    rank = _ranks(points, star)
+    higher, lower = rank > rank[last, None], rank < rank[last, None]
+    if ((higher & (side <= AMBIGUOUS)) | (lower & (side >= AMBIGUOUS) & (side <= ABOVE))).any():
+        return None
+    inside = np.zeros(len(rank), dtype=bool)
+    between = np.zeros(len(rank), dtype=bool)
+    for stratum in np.unique(points.stratum[last]):
+        mine, own = points.stratum == stratum, rank[last[points.stratum[last] == stratum]]
+        if may_be_empty[stratum]:
+            between |= mine & (rank >= own.min())
+        else:
+            inside |= mine & (rank > own.max())
+            between |= mine & (rank >= own.min()) & (rank <= own.max())
+    rows = np.flatnonzero(between)
+    return TiedLeaf(inside, rows, replace(points.take(rows), rank=rank[rows]))
+
+
+def _ranks(points: Points, direction: list[int]) -> NDArray[np.intp]:
+    """The order of the rows by rank and then, exactly, by their value in a direction."""
+    along = values_along(points.x, [direction])[:, 0]
+    by_value = np.unique(along, return_inverse=True)[1]
+    order: NDArray[np.intp] = np.unique(
+        points.rank * (by_value.max() + 1) + by_value, return_inverse=True
+    )[1]
+    return order

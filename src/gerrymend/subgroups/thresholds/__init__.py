@@ -1,0 +1,1 @@
+"""Search linear thresholds for the worst subgroup."""

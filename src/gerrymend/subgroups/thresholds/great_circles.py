@@ -1,0 +1,127 @@
+"""Ascent along great circles of directions: the kernel of the search for linear thresholds.
+
+Write a threshold as a·z > 0 with z = (standardised attributes, 1). On the great circle through a
+and b, a cos φ + b sin φ, row i has the value f_i cos φ + s_i sin φ, f = a·z and s = b·z. In half a
+turn its sign changes once, where cot φ = −s_i / f_i; cot falls in φ, so rows change sides in the
+order of s_i / f_i. One sort and a running sum of W give the exact best of the whole circle,
+thresholds included, in O(m log m).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.projection import TIE
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.compiling import njit
+
+# Changes this close on a circle are one: rounding must not part tied rows.
+_SAME_ANGLE = 1e-11
+
+
+@njit(cache=True)
+def best_on_circle(
+    first: Array, second: Array, residual: Array, rows: NDArray[np.intp], smallest: int
+) -> float:
+    """The angle in [0, π) whose group has the largest |value|, exact on the circle.
+
+    Of the groups with at least `smallest` of the `rows` in and out; NaN if there is none.
+
+    >>> half = best_on_circle(np.array([1.0, -1.0]), np.array([1.0, 1.0]), np.array([1.0, 1.0]),
+    ...                       np.array([1, 1]), 0)
+    >>> bool(0.25 * np.pi < half < 0.75 * np.pi)
+    True
+    """
+    m = len(first)
+    slope = np.empty(m)
+    # Just after angle 0: a row with f = 0 changes sides at 0, and has the sign of s from there on.
+    value, inside, total = 0.0, 0, 0
+    change = np.empty(m)
+    turn = np.empty(m, dtype=np.intp)
+    for i in range(m):
+        f, s = first[i], second[i]
+        total += rows[i]
+        if f == 0.0:
+            slope[i], change[i], turn[i] = -np.inf, 0.0, 0
+            is_in = s > 0.0
+        else:
+            slope[i] = s / f
+            is_in = f > 0.0
+            change[i] = -residual[i] if is_in else residual[i]
+            turn[i] = -rows[i] if is_in else rows[i]
+        if is_in:
+            value += residual[i]
+            inside += rows[i]
+    order = np.argsort(slope)
+    best, angle, before = -1.0, np.nan, -np.inf
+    for place in range(m + 1):
+        here = slope[order[place]] if place < m else np.inf
+        if abs(value) > best and smallest <= inside <= total - smallest:
+            # cot φ = −slope, so an angle is arctan2(1, −slope).
+            low, high = np.arctan2(1.0, -before), np.arctan2(1.0, -here)
+            if high - low > _SAME_ANGLE:
+                best, angle = abs(value), (low + high) / 2
+        if place < m:
+            value += change[order[place]]
+            inside += turn[order[place]]
+            before = here
+    return angle
+
+
+@njit(cache=True)
+def measure(u: Array, residual: Array, rows: NDArray[np.intp], smallest: int) -> float:
+    """|value| of the rows with u > 0, ties left out; −1 if the group is too small or too large."""
+    value, inside, total = 0.0, 0, 0
+    for i in range(len(u)):
+        total += rows[i]
+        if u[i] > TIE:
+            value += residual[i]
+            inside += rows[i]
+    return abs(value) if smallest <= inside <= total - smallest else -1.0
+
+
+@njit(cache=True)
+def ascend(
+    z: Array,
+    residual: Array,
+    rows: NDArray[np.intp],
+    smallest: int,
+    start: Array,
+    since_gain: int,
+    turn: int,
+    most: int,
+    least_gain: float,
+) -> tuple[Array, float, int, int]:
+    """Climb from a direction along the circles through each coordinate axis in turn.
+
+    `z` has a row for each coordinate. Ends when no circle has led higher since each had its turn,
+    or for a pause after so many circles: the last two things returned are how many have led
+    nowhere and whose turn it is, to go on from.
+    """
+    size = len(z)
+    direction = start.copy()
+    u = np.zeros(z.shape[1])
+    for k in range(size):
+        u += direction[k] * z[k]
+    value = measure(u, residual, rows, smallest)
+    for _ in range(most):
+        if since_gain >= size:
+            break
+        axis = turn
+        turn = (turn + 1) % size
+        since_gain += 1
+        angle = best_on_circle(u, z[axis], residual, rows, smallest)
+        if np.isnan(angle):
+            continue
+        candidate = np.cos(angle) * direction
+        candidate[axis] += np.sin(angle)
+        length = np.sqrt((candidate**2).sum())
+        if length == 0.0:
+            continue
+        candidate /= length
+        moved = np.zeros(z.shape[1])
+        for k in range(size):
+            moved += candidate[k] * z[k]
+        new_value = measure(moved, residual, rows, smallest)
+        if new_value > value + least_gain:
+            direction, u, value, since_gain = candidate, moved, new_value, 0
+    return direction, value, since_gain, turn

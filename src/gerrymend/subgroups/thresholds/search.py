@@ -1,0 +1,195 @@
+"""A stronger search for linear thresholds: ascent along great circles of directions.
+
+Starts are the regression's direction, a logistic regression's, and random ones; see `circles` for
+the ascent.
+"""
+
+import copy
+import math
+import time
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from gerrymend._numeric.projection import TIE, WeightedColumns, moments, only
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.by_thread import heard_warnings
+from gerrymend.inputs.protected import Column
+from gerrymend.subgroups.base import Bracket, Found, RuleSource, check_cells
+from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
+from gerrymend.subgroups.proofs.threshold_proofs import ThresholdProofs
+from gerrymend.subgroups.thresholds.great_circles import ascend
+from gerrymend.subgroups.thresholds.regression import LinearSearch, RegressionSearch
+
+_LEAST_GAIN = 1e-12
+# How far starts are from the best direction so far, in turn; ∞ is anywhere. Many short ascents from
+# near the best find more in the same time than few long ones, and far ones help in few dimensions.
+_STEPS = (np.inf, 0.1, 1.0, 0.1)
+# Starts of a search that is asked often: as many as this many numbers allow, within limits.
+_OFTEN_NUMBERS, _FEWEST, _MOST = 135_000, 5, 200
+_HARDER = 8
+# Rows of all circles between two looks at the clock: some tenths of a second.
+_STRETCH = 2_000_000
+
+
+class GreatCircleSearch(LinearSearch):
+    """Starts, then ascent: a lower bound, never below the regression's, and where proofs start."""
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        encoding: LinearEncoding,
+        event_weight: Array,
+        *,
+        restarts: int | None,
+        seed: int,
+    ) -> None:
+        super().__init__(columns, encoding)
+        self._regression = RegressionSearch(columns, encoding, event_weight)
+        design = encoding.matrix(columns)
+        mean, scale = moments(only(WeightedColumns(design, event_weight)))
+        self._z = np.column_stack([(design - mean) / scale, np.ones(len(design))])
+        self._zt = np.ascontiguousarray(self._z.T)
+        if restarts is None:
+            restarts = min(_MOST, max(_FEWEST, _OFTEN_NUMBERS // self._z.size))
+        self._restarts, self._seed, self._logistic = restarts, seed, restarts > 0
+        # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
+        unit = np.eye(self._z.shape[1])
+        coefficients = unit[:, :-1] / scale
+        self._source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
+        # A constant column has an infinite scale, and no part in any direction.
+        self._mean, self._scale = mean, np.where(np.isfinite(scale), scale, 0.0)
+
+    @property
+    def source(self) -> RuleSource:
+        """What turns keys into rules."""
+        return self._source
+
+    @property
+    def quick(self) -> "GreatCircleSearch":
+        """Few starts, as the regression's alone may be a dead end, and no logistic regression."""
+        quick = copy.copy(self)
+        quick._restarts, quick._logistic = min(_FEWEST, self._restarts), False
+        return quick
+
+    @property
+    def thorough(self) -> "GreatCircleSearch":
+        """Several times as many starts."""
+        thorough = copy.copy(self)
+        thorough._restarts = _HARDER * self._restarts
+        return thorough
+
+    def prove(
+        self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
+    ) -> Bracket:
+        """Close in on the worst threshold by branch and bound, or on those of few attributes."""
+        start = time.monotonic()
+        no_rows = np.zeros(len(residual), dtype=np.intp)
+        direction, _ = self._search(residual, no_rows, 0, start + seconds / 2)
+        found = self._found(residual[None], direction[None])
+        left = max(0.0, start + seconds - time.monotonic())
+        return self._proofs.prove(residual, found, at_most, left)
+
+    @cached_property
+    def _proofs(self) -> ThresholdProofs:
+        return ThresholdProofs(self._columns, self._encoding)
+
+    def worst(self, residuals: Array) -> Found:
+        """The best of all starts, for each residual."""
+        no_rows = np.zeros(residuals.shape[1], dtype=np.intp)
+        directions = np.array([self._search(residual, no_rows, 0)[0] for residual in residuals])
+        return self._found(residuals, directions)
+
+    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
+        """The best of all starts, among groups with at least so many rows in and out."""
+        direction, value = self._search(residual, rows, smallest)
+        return self._found(residual[None], direction[None]) if value >= 0.0 else None
+
+    def _found(self, residuals: Array, directions: Array) -> Found:
+        members = (directions @ self._zt > TIE).astype(np.float64)
+        return Found(np.vecdot(residuals, members), members, directions)
+
+    def _search(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        deadline: float = math.inf,
+    ) -> tuple[Array, float]:
+        """The best direction and its |value|, from as many starts as there is time for.
+
+        Of the two sides of a threshold it names the one whose rate is too high, and between
+        subgroups that are equally bad the one of fewer distinct rows, or whose first comes first.
+        """
+        check_cells(len(self._z), residual, rows)
+        size, starts = len(self._zt), self._starts(residual)
+        best, best_value, size_and_first = np.zeros(size), 0.0 if smallest == 0 else -1.0, (0, 0)
+        for i in range(len(starts) + self._restarts if starts else 0):
+            # A generator for each start: one more start can then only add to what is found.
+            rng = np.random.default_rng([self._seed, i])
+            if i < len(starts):
+                start = starts[i]
+            else:
+                start, step = rng.standard_normal(size), _STEPS[i % len(_STEPS)]
+                if np.isfinite(step):
+                    start = best + step * start / np.sqrt(size)
+            direction, value = self._climb(start, residual, rows, smallest, deadline)
+            if value > best_value - _LEAST_GAIN:
+                direction, members = self._too_high_side(direction, residual)
+                if value > best_value + _LEAST_GAIN or members < size_and_first:
+                    best, best_value, size_and_first = direction, value, members
+            if time.monotonic() >= deadline:
+                break
+        return best, best_value
+
+    def _climb(
+        self,
+        start: Array,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        deadline: float,
+    ) -> tuple[Array, float]:
+        """Ascend from one start, with a look at the clock now and then."""
+        direction = start / (np.linalg.norm(start) or 1.0)
+        since_gain, turn, stretch = 0, 0, 1 + _STRETCH // len(rows)
+        while True:
+            direction, value, since_gain, turn = ascend(
+                self._zt, residual, rows, smallest, direction, since_gain, turn, stretch,
+                _LEAST_GAIN,
+            )  # fmt: skip
+            if since_gain >= len(direction) or time.monotonic() >= deadline:
+                return direction, value
+
+    def _too_high_side(self, direction: Array, residual: Array) -> tuple[Array, tuple[int, int]]:
+        """The direction or its opposite, and how many cells are in and the first; ties are not."""
+        u = direction @ self._zt
+        if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():
+            direction, u = -direction, -u
+        return direction, (int(np.count_nonzero(u > TIE)), int(np.argmax(u > TIE)))
+
+    def _starts(self, residual: Array) -> list[Array]:
+        if not residual.any():
+            return []
+        starts = [self._regression_direction(residual)]
+        if not self._logistic:
+            return starts
+        counted = residual != 0
+        # W sums to 0, so that both signs occur; but for rounding, where all have one outcome.
+        if self._z.shape[1] > 1 and residual.min() < 0 < residual.max():
+            model = LogisticRegression(C=1e3, max_iter=200)
+            with heard_warnings():  # a start need not have converged
+                model.fit(self._z[counted, :-1], residual[counted] > 0, np.abs(residual[counted]))
+            starts.append(np.append(model.coef_[0], model.intercept_[0]))
+        return starts
+
+    def _regression_direction(self, residual: Array) -> Array:
+        """The regression's group, as a direction over z: its coefficients in the units of z.
+
+        intercept + Σ a·x is (intercept + Σ a·mean) + Σ (a·scale)·z: no second factorisation.
+        """
+        found = self._regression.worst(residual[None])
+        intercept, coefficients = self._regression.projection.coefficients(found.keys[0])
+        return np.append(coefficients * self._scale, intercept + coefficients @ self._mean)

@@ -1,0 +1,1 @@
+"""Run a fit: assemble and play the game, report progress, keep checkpoints."""

@@ -1,0 +1,267 @@
+"""A fit that is kept in a file while it is played, and goes on from it when it is called again.
+
+The file is a line with its format and its sha256 (`_runtime/sealed.py`), a line of JSON that says
+which fit it is of (`inputs/fit_identity.py`), and the state of the game (`checkpoint_codec.py`).
+"""
+
+import json
+import logging
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gerrymend._runtime.files import can_be_written, write_whole
+from gerrymend._runtime.sealed import Opened, opened, sealed
+from gerrymend._runtime.versions import versions
+from gerrymend.inputs.fit_identity import parameters_as_text
+from gerrymend.inputs.protected import Column
+from gerrymend.inputs.settings import check_number
+from gerrymend.solvers.base import CannotResumeError, Resumable, State
+from gerrymend.training.checkpoint_codec import Packer, UntrustedError, skops_io, types_in, unpack
+
+FORMAT_VERSION = 1
+
+_NAME = b"gerrymend checkpoint"
+# Writing takes at most about a tenth of the time: so many times as long as it took, it waits.
+_PATIENCE = 9.0
+_OR_ANEW = "or name another file, or delete this one to start anew."
+
+clock = time.monotonic
+logger = logging.getLogger("gerrymend")
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that a fit can't go on from; says which, why, and what to do about it."""
+
+
+class FitCheckpoint:
+    """The checkpoint of one fit: read and checked, then written every so often, and removed.
+
+    Parameters
+    ----------
+    path : path
+        The file. What is there already must be a checkpoint of the same fit.
+    every : float
+        Seconds between two writes; 0 writes whenever the game could go on from there.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoint = FitCheckpoint(f"{folder}/fit", every=60.0)
+    ...     checkpoint.reached(lambda: {"round": 1})  # the first is written at once
+    ...     checkpoint.reached(lambda: {"round": 2})
+    ...     print(os.listdir(folder))
+    ...     checkpoint.ended()
+    ...     print(os.listdir(folder))
+    ['fit']
+    []
+    """
+
+    def __init__(self, path: Any, every: Any) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"checkpoint must be a path or None; got {path!r}.")
+        self._path, self._argument = Path(path).expanduser(), f"checkpoint={os.fspath(path)!r}"
+        self._every = check_number(every, "checkpoint_every", low=0.0, remedy="It is in seconds.")
+        skops_io()
+        if not can_be_written(self._path):
+            raise OSError(
+                f"{self._argument} can't be written to; choose a file in a folder that exists and "
+                "that you may write to."
+            )
+        self._about: dict[str, Any] = {}
+        self._packer = Packer()
+        self._state: Callable[[], State] | None = None
+        self._due = -math.inf
+        self._wrote_once = False
+        self._left = self._first_line()
+        self._kept: bytes | None = None if self._left is None else self._read()
+        self.example: Callable[[], Any] = list
+        """Makes a predictor like those of the fit: only types that it has are trusted."""
+
+    def identify(
+        self,
+        parameters: Mapping[str, Any],
+        data: Callable[[], dict[str, str]],
+        protected: Sequence[Column],
+        draw_seed: Callable[[], int],
+    ) -> int:
+        """The seed of the fit, which is drawn if it is new; raise if what is kept is another's."""
+        _check_categories(protected)
+        now: dict[str, Any] = {
+            "versions": _versions(),
+            "parameters": parameters_as_text(parameters),
+        }
+        kept = self._kept_about()
+        if kept is not None:
+            self._check_same("versions", kept, now)
+            self._check_same("parameters", kept, now)
+        self._about = now | {"data": data()}
+        if kept is None:
+            self._about["seed"] = draw_seed()
+        else:
+            self._check_same("data", kept, self._about)
+            self._about["seed"] = kept["seed"]
+            logger.info("going on from the checkpoint %s", self._path)
+        seed: int = self._about["seed"]
+        return seed
+
+    def resume(self, game: Resumable) -> None:
+        """Restore what was kept of the game, if anything was."""
+        if self._kept is None:
+            return
+        try:
+            start = self._kept.index(b"\n") + 1
+            state = unpack(self._kept, lambda: types_in(self.example()), start=start)
+            self._kept = None
+            game.restore(state)
+        except CannotResumeError as error:
+            raise CheckpointError(f"{self._argument} {error}, {_OR_ANEW}") from None
+        except UntrustedError as error:
+            raise CheckpointError(
+                f"{self._argument} has types that no fit of the estimator has here: {error}. "
+                "Nothing of them was loaded. Use the file that fit wrote, with the packages that "
+                f"it was written with, {_OR_ANEW}"
+            ) from None
+        except Exception as error:  # a forged file can fail in any way
+            raise self._unreadable(error) from error
+
+    def reached(self, state: Callable[[], State]) -> None:
+        """The game has come so far; it is written if it is time to.
+
+        Where the first can't be written, nothing has been lost yet, and it is an error; later ones
+        are tried again.
+        """
+        self._state = state
+        if clock() < self._due:
+            return
+        try:
+            self._write()
+        except OSError as error:
+            if not self._wrote_once:
+                raise
+            self._due = clock() + self._every
+            warnings.warn(f"{error} The fit goes on, and tries again.", UserWarning, stacklevel=2)
+
+    def cut_short(self, error: BaseException) -> None:
+        """The fit ends before its end: keep how far it came, and say so with the error."""
+        try:
+            if self._state is not None:
+                self._write()
+            if self._left is not None:
+                error.add_note(f"The same call goes on from where it was: {self._argument}.")
+        except Exception as problem:
+            error.add_note(str(problem))
+
+    def ended(self) -> None:
+        """The fit has ended, and what was kept of it is of no more use."""
+        if self._left is not None and self._first_line() == self._left:
+            self._target().unlink()
+
+    def _write(self) -> None:
+        assert self._state is not None
+        if self._first_line() not in (None, self._left):
+            raise CheckpointError(
+                f"{self._argument} was written by another fit since this one began; give each a "
+                "file of its own."
+            )
+        start = clock()
+        about = json.dumps(self._about).encode() + b"\n"
+        content = sealed(_NAME, FORMAT_VERSION, about + self._packer.pack(self._state()))
+        try:
+            write_whole(self._path, content)
+        except OSError as error:
+            raise type(error)(f"{self._argument} can't be written: {error}.") from error
+        self._left, self._state, self._wrote_once = content[: content.index(b"\n")], None, True
+        now = clock()
+        self._due = now + (max(self._every, _PATIENCE * (now - start)) if self._every else 0.0)
+
+    def _target(self) -> Path:
+        return Path(os.path.realpath(self._path))
+
+    def _first_line(self) -> bytes | None:
+        """The first line of the file, by which it is known; None if there is no file."""
+        try:
+            with self._path.open("rb") as file:
+                return file.readline(200).rstrip(b"\n")
+        except FileNotFoundError:
+            return None
+
+    def _read(self) -> bytes:
+        file: Opened | None = opened(_NAME, self._path.read_bytes())
+        if file is None:
+            raise CheckpointError(
+                f"{self._argument} is there, and is no checkpoint of gerrymend; it is left as it "
+                "is. Name another file."
+            )
+        if file.version != FORMAT_VERSION:
+            raise CheckpointError(
+                f"{self._argument} has format {file.version}, and this gerrymend reads "
+                f"{FORMAT_VERSION}. Go on with the gerrymend that wrote it, {_OR_ANEW}"
+            )
+        if not file.is_whole:
+            raise CheckpointError(
+                f"{self._argument} is not as it was written: its content doesn't have the sha256 "
+                "in its first line, so that it was changed or cut short. Copy it again from where "
+                f"it was written, {_OR_ANEW}"
+            )
+        return file.content
+
+    def _kept_about(self) -> dict[str, Any] | None:
+        if self._kept is None:
+            return None
+        try:
+            kept: dict[str, Any] = json.loads(self._kept[: self._kept.index(b"\n")])
+            return {**kept, "seed": int(kept["seed"])}
+        except Exception as error:
+            raise self._unreadable(error) from error
+
+    def _check_same(self, part: str, kept: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        there, here = kept[part], now[part]
+        differing = [name for name in {**there, **here} if there.get(name) != here.get(name)]
+        if not differing:
+            return
+        if "partitions" in differing:
+            what = (
+                "data in other partitions, whose sums round differently. Pass the same rows in the "
+                "same order, partitioned as they were"
+            )
+        elif part == "data":
+            what = (
+                f"other data: {', '.join(differing)} differ. Pass the same rows in the same order"
+            )
+        else:
+            pairs = [
+                f"{name} was {there.get(name, 'not there')} and is {here.get(name, 'not there')}"
+                for name in differing
+            ]
+            what = f"a fit with other {part}: {'; '.join(pairs)}. Set it back to go on"
+        raise CheckpointError(f"{self._argument} is of {what}, {_OR_ANEW}")
+
+    def _unreadable(self, error: Exception) -> CheckpointError:
+        return CheckpointError(
+            f"{self._argument} is not as fit writes it ({type(error).__name__}: {error}). Name "
+            "another file, or delete this one to start anew."
+        )
+
+
+def _versions() -> dict[str, str]:
+    """Of what results depend on; a patch of Python changes none."""
+    there = versions()
+    return there | {"python": ".".join(there["python"].split(".")[:2])}
+
+
+def _check_categories(protected: Sequence[Column]) -> None:
+    """Rules name categories, and so they must be what a checkpoint can hold."""
+    for column in protected:
+        try:
+            Packer().pack(column.categories)
+        except TypeError as error:
+            raise TypeError(
+                f"sensitive_features has {column.name!r}, of type {column.kind}: {error} Convert "
+                "it to text, or set checkpoint=None."
+            ) from None

@@ -1,0 +1,410 @@
+"""What both classifiers share: validate, assemble, play, store."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from gerrymend._numeric.arrays import (
+    arithmetic_of,
+    check_dispatch,
+    is_dask_collection,
+    is_device_array,
+)
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.fit_identity import data_digests
+from gerrymend.inputs.protected import (
+    Column,
+    check_spreads,
+    distinct_rows,
+    named_columns,
+    read_columns,
+)
+from gerrymend.inputs.seeds import draw_seed
+from gerrymend.inputs.settings import check_gamma, check_number, check_whole
+from gerrymend.inputs.validation import (
+    as_vector,
+    check_labels,
+    check_no_missing,
+    check_same_length,
+    check_weights,
+    is_frame,
+)
+from gerrymend.models.features import FeatureReader, warn_all_protected
+from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
+from gerrymend.notions import FairnessNotion, as_notions
+from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
+from gerrymend.solvers.base import Interrupted
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import (
+    Learner,
+    check_estimator_kind,
+    check_uses_weights,
+    make_learner,
+    seed_estimator,
+)
+from gerrymend.subgroups import SubgroupClass
+from gerrymend.training.callbacks import (
+    CallbackSupportMixin,
+    Progress,
+    Rounds,
+    end_fit,
+    everyone,
+    with_callbacks,
+)
+from gerrymend.training.checkpoints import FitCheckpoint
+from gerrymend.training.convergence import warn_unless_converged
+from gerrymend.training.fast_path import check_fast_path, check_in_one_place, reader_of
+
+Columns = tuple[Column, ...]
+Game = Callable[..., list[Equilibrium]]
+
+
+class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, BaseEstimator):
+    """A classifier by the game; the two public ones differ in their subgroups and their solver."""
+
+    @abstractmethod
+    def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
+        """The subgroups that are to be treated alike; `audited`, as `audit` searches them."""
+
+    @with_callbacks
+    def fit(
+        self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn a mixture with the least error such that no subgroup exceeds gamma.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_rows, n_features)
+            What decisions may use. Include the protected columns only if decisions may use them.
+        y : array of n_rows labels, of two values
+            The second in sorted order is the positive one.
+        sensitive_features : frame, Series, mapping, array, or list of column names of X
+            The protected attributes: strings, categoricals, booleans and numbers, matched to X by
+            position of the rows. A list of strings names columns if X is a frame. None is every
+            column of X, with a warning.
+        sample_weight : array of n_rows weights, optional
+
+        Returns
+        -------
+        self
+        """
+        (equilibrium,) = self._play(X, y, sensitive_features, sample_weight, [self.gamma])
+        self._store(equilibrium)
+        weighted = None if sample_weight is None else {"sample_weight": sample_weight}
+        end_fit(self, X=X, y=y, metadata=weighted)
+        return self
+
+    def fit_path(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        gammas: Sequence[float],
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+    ) -> list[Self]:
+        """Fit one classifier for each gamma, for less than so many fits.
+
+        The default solver goes from the largest gamma to the smallest with one pool of predictors
+        and subgroups, so that each starts from what the others found, and at the end weighs every
+        mixture once more over all of them, unless it was certified: better than `fit` as a rule,
+        but not the same. A budget is for each gamma, less that last weighing.
+        With the others all games advance together: with `LinearRegression()` they are rows of one
+        matrix, many cost little more than one, and each result is what `fit` would give.
+
+        Returns
+        -------
+        list of fitted classifiers, in the order of gammas
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; its `models` are the classifiers of the gammas that were played.
+        """
+        if isinstance(gammas, str | Mapping) or not isinstance(gammas, Iterable):
+            raise TypeError(f"gammas must be a list of numbers; got {gammas!r}.")
+        if len(gammas) == 0:
+            raise ValueError("gammas is empty; pass at least one value of gamma.")
+        player = clone(self)
+        if self.warm_start and hasattr(self, "mixture_"):
+            player.mixture_ = self.mixture_
+        try:
+            played = player._play_path(X, y, sensitive_features, sample_weight, list(gammas))
+        except Interrupted as stop:
+            stop.models = [self._like(player, one) for one in stop.equilibria]
+            raise
+        return [self._like(player, equilibrium) for equilibrium in played]
+
+    def _like(self, player: Self, equilibrium: Equilibrium) -> Self:
+        """A classifier for one gamma of what was played."""
+        model = clone(self).set_params(gamma=equilibrium.gamma)
+        for name in vars(player).keys() - vars(model).keys():
+            setattr(model, name, getattr(player, name))
+        model._store(equilibrium)
+        return model
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability with which the mixture makes each *decision*, by class.
+
+        This is not P(y | x): it says how often a row like this is decided so, and it is what the
+        fairness guarantee is about.
+        """
+        check_is_fitted(self, "mixture_")
+        return self.mixture_.predict_proba(X)
+
+    def predict(self, X: Any, random_state: Any = None) -> Any:
+        """Draw a decision for each row.
+
+        A row's draw depends on the seed and the row's values alone, so a person gets the same
+        decision in any batch and any order. Cutting `predict_proba` at 0.5 instead would lose the
+        guarantee.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None
+            None repeats the draws of the fitted model; anything else draws anew.
+        """
+        check_is_fitted(self, "mixture_")
+        return self.mixture_.predict(X, random_state)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Expected accuracy of the randomised decisions; no draw plays a part."""
+        check_is_fitted(self, "mixture_")
+        return self.mixture_.score(X, y, sample_weight)
+
+    @property
+    def predictors_(self) -> Sequence[Any]:
+        """The predictors of the mixture."""
+        return self.mixture_.predictors_
+
+    @property
+    def weights_(self) -> Array:
+        """The probability with which each predictor is used."""
+        return self.mixture_.weights_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        if self.estimator is not None:
+            tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
+        return tags
+
+    @with_callbacks
+    def _play_path(self, *data: Any) -> list[Equilibrium]:
+        equilibria = self._play(*data)
+        end_fit(self)
+        return equilibria
+
+    def _play(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, gammas: list[float]
+    ) -> list[Equilibrium]:
+        """Check everything, then bind and play."""
+        last: MixtureClassifier | None = getattr(self, "mixture_", None)
+        known = last.predictors_ if self.warm_start and last is not None else []
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # a fit that fails leaves no model, rather than half of one
+        gammas = [check_gamma(gamma) for gamma in gammas]
+        C = check_number(self.C, "C", low=0.0, above=True)
+        max_iter = check_whole(self.max_iter, "max_iter", low=1)
+        tol = None if self.tol is None else check_number(self.tol, "tol", low=0.0)
+        if not isinstance(self.certify, bool):
+            raise TypeError(f"certify must be True or False; got {self.certify!r}.")
+        budget = _check_budget(self.budget, certify=self.certify)
+        notions, solver = as_notions(self.notion), as_solver(self.solver)
+        subgroups = self._subgroup_class()
+        estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
+        checkpoint = None
+        if self.checkpoint is not None:
+            checkpoint = FitCheckpoint(self.checkpoint, self.checkpoint_every)
+        check_dispatch(X, "X")
+        if in_blocks := is_device_array(X) or is_dask_collection(X):
+            check_fast_path(
+                X, estimator=estimator, solver=solver, subgroups=subgroups,
+                notions=notions, certify=self.certify, warm_start=bool(known),
+            )  # fmt: skip
+        else:
+            check_in_one_place(
+                X, estimator, y=y, sensitive_features=sensitive_features,
+                sample_weight=sample_weight,
+            )  # fmt: skip
+
+        allow_nan = get_tags(self).input_tags.allow_nan
+        self._reader = FeatureReader.of(X, estimator, allow_nan=allow_nan)
+        features = self._reader.read(X, self, reset=True)
+        if known and last is not None and last.n_features_in_ != self.n_features_in_:
+            raise ValueError(
+                f"warm_start=True starts from the last fit, whose X had {last.n_features_in_} "
+                f"columns; X has {self.n_features_in_}. Set warm_start=False for other columns."
+            )
+        game: Game
+        example: Callable[[], Any]
+        given = {"gammas": gammas, "estimator": estimator, "subgroups": subgroups, "solver": solver}
+        if in_blocks:
+            rows = reader_of(X)(features, y, sensitive_features, sample_weight, notions[0])
+            self.classes_, given["arrays"] = rows.classes, arithmetic_of(X)
+            self._seed = self._settle_seed(checkpoint, rows.digests, rows.protected, given)
+            if self.random_state is not None or checkpoint is not None:
+                seed_estimator(estimator := clone(estimator), self._seed)
+            begun = rows.begin(estimator, solver, gammas, C)
+            game, example = begun.play, begun.example
+        else:
+            protected = self._read_protected(X, features, sensitive_features)
+            check_spreads(protected)
+            labels = self._read_labels(y)
+            check_same_length(X=features, y=labels, sensitive_features=protected[0].values)
+            weight = check_weights(sample_weight, len(labels))
+            digests = partial(data_digests, features, self.classes_, labels, protected, weight)
+            self._seed = self._settle_seed(checkpoint, digests, protected, given)
+            check_uses_weights(estimator, features)
+            learner, auditor, solver = self._bind(
+                estimator, solver, notions, subgroups, features, protected, labels, weight
+            )
+            game = partial(
+                solver.play, learner, auditor, gammas=gammas, C=C, certify=self.certify, known=known
+            )
+            example = partial(learner.best_response, auditor.base_cost[None])
+        if checkpoint is not None:
+            checkpoint.example, game = example, partial(game, checkpoint=checkpoint)
+        limits = {"max_iter": max_iter, "tol": tol, "budget": budget}
+        return self._played(game, checkpoint, len(gammas) == 1, C, **limits)
+
+    def _played(
+        self, game: Game, checkpoint: FitCheckpoint | None, alone: bool, C: float, **limits: Any
+    ) -> list[Equilibrium]:
+        """Play a game that was bound; tell of its rounds, keep what it comes to, and warn."""
+        max_iter = limits["max_iter"]
+        rounds = Rounds.begin(self, max_iter if alone else None)
+        listeners: list[Callable[[Round], None]] = [] if rounds is None else [rounds]
+        if self.verbose:
+            listeners.append(Progress(max_iter))
+        try:
+            equilibria = game(**limits, on_round=everyone(listeners))
+        except BaseException as stop:
+            if isinstance(stop, Interrupted) and len(stop.equilibria) == 1:
+                self._store(stop.equilibria[0])
+            if checkpoint is not None:
+                checkpoint.cut_short(stop)
+            raise
+        if rounds is not None:
+            rounds.end()
+        for equilibrium in equilibria:
+            warn_unless_converged(
+                equilibrium, C=C, tol=limits["tol"], max_iter=max_iter, certify=self.certify
+            )
+        if checkpoint is not None:
+            checkpoint.ended()
+        return equilibria
+
+    def _settle_seed(
+        self,
+        checkpoint: FitCheckpoint | None,
+        digests: Callable[[], dict[str, str]],
+        protected: Columns,
+        given: dict[str, Any],
+    ) -> int:
+        """The seed of this fit, or of the one that it goes on with."""
+        draw = partial(draw_seed, self.random_state)
+        if checkpoint is None:
+            return draw()
+        # A generator has moved on since; what was drawn from it is in the checkpoint.
+        plain = self.random_state is None or isinstance(self.random_state, int | np.integer)
+        given = given | {name: getattr(self, name) for name in ("C", "tol", "certify")}
+        given |= {
+            "classifier": type(self).__name__,
+            "notion": [repr(notion) for notion in as_notions(self.notion)],
+            "random_state": self.random_state if plain else type(self.random_state).__name__,
+        }
+        return checkpoint.identify(given, digests, protected, draw)
+
+    def _read_protected(self, X: Any, features: Any, sensitive_features: Any) -> Columns:
+        if sensitive_features is None:
+            warn_all_protected()
+            return read_columns(X if is_frame(X) else features, "X")
+        return read_columns(named_columns(X, sensitive_features))
+
+    def _bind(
+        self,
+        estimator: Any,
+        solver: GameSolver,
+        notions: Sequence[FairnessNotion],
+        subgroups: SubgroupClass,
+        features: Any,
+        protected: Columns,
+        labels: NDArray[np.intp],
+        weight: Array,
+    ) -> tuple[Learner, Auditor, GameSolver]:
+        """Both players, on rows sorted by label and cell; and the solver, seeded."""
+        order, cells = distinct_rows(protected).sorted_by(labels)
+        labels, weight = labels[order], weight[order]
+        audited = self._subgroup_class(audited=True)
+        auditor = Auditor(notions, subgroups, cells, labels, weight, audited)
+        if self.random_state is not None or self.checkpoint is not None:
+            seed_estimator(estimator := clone(estimator), self._seed)
+            seed_estimator(solver := clone(solver), self._seed)
+        learner = make_learner(
+            estimator, features, weight, auditor.base_cost, auditor.pressed, order
+        )
+        return learner, auditor, solver
+
+    def _store(self, equilibrium: Equilibrium) -> None:
+        assert equilibrium.mixture is not None
+        self.mixture_ = MixtureClassifier(
+            equilibrium.mixture,
+            classes=self.classes_,
+            n_features=self.n_features_in_,
+            feature_names=getattr(self, "feature_names_in_", None),
+            reader=self._reader,
+            seed=self._seed,
+            training=self._summary(equilibrium),
+        )
+        self.n_iter_ = self.n_oracle_calls_ = equilibrium.n_rounds
+        self.history_ = {
+            "round": equilibrium.rounds,
+            "error": equilibrium.error,
+            "unfairness": equilibrium.unfairness,
+            "subgroup": equilibrium.subgroups,
+        }
+        self.gap_ = equilibrium.gap
+        self.worst_subgroup_ = equilibrium.worst
+        self.upper_bound_ = equilibrium.upper_bound
+        self.certified_ = equilibrium.certified
+
+    def _summary(self, equilibrium: Equilibrium) -> dict[str, Any]:
+        """How the mixture was trained, as plain data that tells nothing of a row."""
+        return {
+            "classifier": type(self).__name__,
+            "estimator": repr(self.estimator),
+            "notions": [notion.to_dict() for notion in as_notions(self.notion)],
+            "subgroups": repr(self._subgroup_class()),
+            "gamma": float(equilibrium.gamma),
+            "rounds": equilibrium.n_rounds,
+            "error": float(equilibrium.error[-1]),
+            "unfairness": float(equilibrium.unfairness[-1]),
+            "upper_bound": float(equilibrium.upper_bound),
+            "certified": equilibrium.certified,
+            "gap": float(equilibrium.gap),
+        }
+
+    def _read_labels(self, y: Any) -> NDArray[np.intp]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        labels = as_vector(y, "y")
+        check_no_missing(labels, "y")
+        self.classes_ = check_labels(labels, "y")
+        return np.searchsorted(self.classes_, labels)
+
+
+def _check_budget(budget: Any, *, certify: bool) -> float:
+    if budget is None:
+        return 60.0 if certify else math.inf
+    return check_number(budget, "budget", low=0.0, above=True, remedy="It is in seconds.")

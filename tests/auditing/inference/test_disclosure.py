@@ -1,0 +1,98 @@
+"""What published sums tell: against all sums in the span of two partitions, and whole reports."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gerrymend import ExplicitGroups, audit
+from gerrymend.auditing.inference.disclosure import Published
+
+
+def fewest_rows(indicators, rows):
+    """The fewest rows, but none, whose sum is a combination of sums over these sets of cells."""
+    known = np.array(indicators, float)
+    sums = []
+    for chosen in itertools.product((0.0, 1.0), repeat=len(rows)):
+        wanted = np.array(chosen)
+        factors = np.linalg.lstsq(known.T, wanted, rcond=None)[0]
+        if wanted.any() and np.allclose(factors @ known, wanted):
+            sums.append(wanted @ rows)
+    return min(sums)
+
+
+cells = st.integers(2, 6)
+
+
+@given(st.data(), cells)
+def test_a_group_beside_a_partition_tells_what_linear_algebra_says(data, m):
+    rows = np.array(data.draw(st.lists(st.integers(1, 12), min_size=m, max_size=m)))
+    group = np.array(data.draw(st.lists(st.integers(0, 1), min_size=m, max_size=m)))
+    blocks = np.array(data.draw(st.lists(st.integers(0, 2), min_size=m, max_size=m)))
+    known = [group == 0, group == 1, *(blocks == value for value in range(3))]
+    alone = min(rows[one].sum() for one in known if one.any())
+    published = Published(rows, smallest=int(alone))
+    published.add(group)
+    told = published.told_by(blocks)
+    assert bool(told) == (fewest_rows(known, rows) < alone)
+
+
+def test_of_three_values_none_is_told_by_the_other_two():
+    """Blue men but four are described: not blue may not be known, so neither two of three races."""
+    race = np.array([1, 1, 2, 3])
+    published = Published(np.array([296, 4, 300, 200]), smallest=10)
+    published.add(np.array([1, 0, 0, 0]))
+    shown = published.shown(race, np.ones(3, dtype=bool))
+    assert shown.tolist() == [False, True, False]  # blue and the smaller other are one remainder
+
+
+def blue_men():
+    """Of 300 blue people all but 4 are men, of whom all are decided 1."""
+    race = np.repeat(["blue", "green"], [300, 600])
+    sex = np.repeat(["M", "F", "M", "F"], [296, 4, 300, 300])
+    decided = np.repeat([1, 0, 0, 1, 0], [297, 3, 300, 150, 150])
+    return np.zeros(900, int), decided, {"race": race, "sex": sex}
+
+
+def test_no_small_group_follows_from_the_worst_and_one_attribute():
+    y, decided, protected = blue_men()
+    report = audit(y, decided, sensitive_features=protected, subgroups="linear", top=3)
+    assert "race = blue and sex = M" in map(str, report.top)
+    assert [one.group for one in report.marginals] == ["sex = F", "sex = M"]
+    assert report.marginals_left_out == 2
+    plain = audit(y, decided, sensitive_features=protected, subgroups="marginals")
+    assert [one.group for one in plain.intervals] == [
+        "race = blue", "race = green", "sex = F", "sex = M"]  # fmt: skip
+
+
+def test_no_small_group_follows_from_groups_that_were_named():
+    y, decided, protected = blue_men()
+    groups = ExplicitGroups({
+        "blue men": {"race": "blue", "sex": "M"},
+        "blue": {"race": "blue"},
+        "women": {"sex": "F"},
+    })  # fmt: skip
+    report = audit(y, decided, sensitive_features=protected, subgroups=groups, top=3)
+    names = {one.group.split(" (")[0] for one in report.intervals}
+    assert names == {"blue men", "women"}
+    assert "blue" not in [one.rule.name for one in report.top]
+    everyone = audit(y, decided, sensitive_features=protected, subgroups=groups, min_group_size=4)
+    assert len(everyone.intervals) == 3
+
+
+@pytest.mark.parametrize("subgroups", ["conjunctions", "linear", "value_sets", "marginals"])
+def test_reports_of_few_rows_tell_of_no_fewer(subgroups):
+    """The checker of every report fails where two groups give away a third."""
+    rng = np.random.default_rng(5)
+    for _ in range(15):
+        n = int(rng.integers(40, 120))
+        protected = {
+            "race": rng.choice(["a", "b", "c", "d"], n, p=[0.5, 0.3, 0.15, 0.05]),
+            "sex": rng.choice(["F", "M"], n, p=[0.85, 0.15]),
+            "home": rng.choice(["town", "land"], n),
+        }
+        decided = rng.random(n) < 0.2 + 0.6 * ((protected["race"] == "a") & (rng.random(n) < 0.9))
+        audit(np.zeros(n, int), decided.astype(int), sensitive_features=protected, top=3,
+              subgroups=subgroups, budget=1)  # fmt: skip

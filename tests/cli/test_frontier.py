@@ -1,0 +1,154 @@
+"""`gerrymend frontier`: the same points as pareto_frontier()'s, its text, and bad input."""
+
+import json
+
+import polars as pl
+import pytest
+import typer
+from sklearn.linear_model import LinearRegression
+from typer.testing import CliRunner
+
+from gerrymend import Marginals, SubgroupParityClassifier, pareto_frontier
+from gerrymend.cli import demo
+from gerrymend.cli import frontier as cli_frontier
+from gerrymend.cli.table_encoding import make_encoder
+from gerrymend.datasets import make_intersectional
+from gerrymend.frontier import sweep
+from gerrymend.inputs.rows import Rows
+
+QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "20"]
+USUAL = ["--label", "y", "--protected", "race,sex", *QUICK]
+GAMMAS = ["--gammas", "0,0.01,0.05"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    data = make_intersectional(300, cardinalities=(2, 3), n_numeric=0, random_state=0)
+    race, sex = data.sensitive_features.values()
+    return pl.DataFrame(
+        {"race": race, "sex": sex, "a": data.data[:, 0], "b": data.data[:, 1], "y": data.target}
+    )
+
+
+@pytest.fixture(scope="module")
+def file(people, tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "people.csv"
+    people.write_csv(path)
+    return path
+
+
+def call(*arguments):
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    cli_frontier.add_to(app)
+    done = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["frontier", *map(str, arguments)])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_points_are_those_of_the_library(people, file):
+    code, out, _ = call(file, *USUAL, *GAMMAS, "--test-size", 0.3, "--seed", 4, "--json", "-")
+    assert code == 0
+    used = people.drop("y")
+    rows = Rows.read(used, people["y"], people[["race", "sex"]])
+    train, test = rows.split(0.3, seed=4)
+    encoder = make_encoder(used).fit(train.features)
+    expected = pareto_frontier(
+        SubgroupParityClassifier(
+            LinearRegression(), subgroups="marginals", max_iter=20, random_state=4
+        ),
+        encoder.transform(train.features), train.labels, sensitive_features=train.protected,
+        X_test=encoder.transform(test.features), y_test=test.labels,
+        sensitive_features_test=test.protected, gammas=[0, 0.01, 0.05],
+        estimators={"linear-regression": LinearRegression()}, audit_subgroups=Marginals(),
+    )  # fmt: skip
+    points = json.loads(out, parse_constant=pytest.fail)["points"]
+    aside = {"seconds": 0, "code": "", "command": ""}
+    assert [point | aside for point in points] == [
+        point | aside for point in expected.to_dict()["points"]
+    ]
+
+
+def test_the_text_for_people(file, tmp_path):
+    json_file = tmp_path / "points.json"
+    several = ["--gammas", "0,0.005,0.01", "--gammas", "0.02,0.05"]
+    several += ["--notion", "false_positive_rate,error_rate"]
+    code, out, _ = call(file, *USUAL, *several, "--json", json_file)
+    assert code == 0
+    points = json.loads(json_file.read_text())["points"]
+    assert len(points) == 10
+    assert max(map(len, out.splitlines())) <= 80
+    assert "false positive rate, linear-regression" in out
+    assert "error rate, linear-regression" in out
+    assert "is a question of policy" in " ".join(out.split())
+    for point in points:
+        assert f"{point['train']['error']:.4f}" in out
+    suggested = [point for point in points if point["suggested"]]
+    assert out.count("At the knee") == len(suggested)
+    for point in suggested:
+        assert f"gamma {point['gamma']:g}: the worst subgroup of the training rows" in out
+
+
+def test_a_stop_shows_the_points_that_were_done(file, monkeypatch):
+    whole = pareto_frontier
+
+    def stopped(*arguments, on_point, **options):
+        def stop(point, of):
+            on_point(point, of)
+            if point.gamma == 0.01:
+                raise KeyboardInterrupt
+
+        return whole(*arguments, on_point=stop, **options)
+
+    monkeypatch.setattr(sweep, "pareto_frontier", stopped)
+    code, out, err = call(file, *USUAL, *GAMMAS)
+    assert code == 130
+    assert err.splitlines()[-1] == "Interrupted; these points were done."
+    assert " 0.01 " in out
+    assert " 0.05 " not in out
+
+
+BAD = [
+    (["--gammas", ""], "--gammas is empty"),
+    (["--gammas", "0,x"], "--gammas must be numbers, separated by commas, .* got '0,x'"),
+    (["--gammas", "0,0.01,-1"], "--gammas must be a number of at least 0; got -1"),
+    (["--gammas", "0.01,0,0.01"], "--gammas has 0.01 more than once"),
+    (["--label", "yy"], r"--label='yy' is no column of .*did you mean 'y'"),
+    (["--label", "race"], "--label race|which is the label"),
+    (["--protected", "rac"], r"--protected='rac' is no column of .*did you mean 'race'"),
+    (["--test-size", "0"], "--test-size must be a number above 0; got 0"),
+    (["--budget", "-1"], "--budget must be a number above 0; got -1"),
+    (["--estimator", "logistics"], "--estimator='logistics' is unknown .did you mean 'logistic'"),
+    (["--estimator", "tree,tree"], "--estimator names 'tree' more than once"),
+    (["--notion", "fpr"], "--notion='fpr' is unknown"),
+    (["--notion", "error_rate,error_rate"], "--notion names 'error_rate' more than once"),
+    (["--json", "no/x.json"], "--json no/x.json can't be written"),
+    (["--report", "no/x.html"], "--report no/x.html can't be written"),
+    (["--report", "-"], "--report - is no file; name one"),
+    (["--report", "both", "--json", "both"], "--report both is read, or written, by this command"),
+    (["--jobs", "0"], "--jobs must be 1 or more, or -1 for all cores; got 0"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD)
+def test_bad_calls_exit_with_2(file, options, message):
+    given = {"--label": "y", "--protected": "race,sex", "--gammas": "0.01", "--max-iter": "5",
+             "--subgroups": "marginals"}  # fmt: skip
+    given |= dict(zip(options[::2], options[1::2], strict=True))
+    code, out, err = call(file, *(word for pair in given.items() for word in pair))
+    assert (code, out) == (2, ""), err
+    assert err.count("\n") == 1
+    with pytest.raises(ValueError, match=message):
+        raise ValueError(err)
+
+
+def test_the_example_in_the_help_can_be_pasted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    demo.save_rows(tmp_path / "toy.csv", 80, seed=0)
+    _, text, _ = call("--help")
+    lines = [line.strip() for line in text.splitlines() if line.startswith(" gerrymend ")]
+    assert lines[0] == "gerrymend demo --save toy.csv"
+    code, out, _ = call(*lines[1].split()[2:], *QUICK)
+    assert code == 0
+    assert "on 80 training rows" in out

@@ -1,0 +1,183 @@
+"""fit, fit_path and predict on torch tensors are what they are on NumPy arrays."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from gerrymend import FictitiousPlay, LinearThresholds, SubgroupParityClassifier
+from gerrymend.notions import FALSE_POSITIVE_RATE
+from tests.solvers.test_blocks import GAMMAS, problem
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(autouse=True)
+def dispatch(monkeypatch):
+    """As users set it before Python starts; nothing of SciPy's is called with tensors."""
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    with sklearn.config_context(array_api_dispatch=True):
+        yield
+
+
+def classifier(**changes):
+    parameters = {
+        "solver": "fictitious_play", "subgroups": LinearThresholds(search="regression"),
+        "C": 7.3, "tol": None, "max_iter": 100, "random_state": 0,
+    }  # fmt: skip
+    return SubgroupParityClassifier(LinearRegression(), **(parameters | changes))
+
+
+def tensors(rows, dtype):
+    X, A, y, weight = map(torch.as_tensor, rows)
+    return X.to(dtype), A.to(dtype), y, weight.to(dtype)
+
+
+def fit_path(clf, X, A, y, weight):
+    return clf.fit_path(X, y, gammas=GAMMAS, sensitive_features=A, sample_weight=weight)
+
+
+def test_float64_is_equal_to_1e_9():
+    rows = problem()
+    X = tensors(rows, torch.float64)[0]
+    theirs = fit_path(classifier(), *rows)
+    ours = fit_path(classifier(), *tensors(rows, torch.float64))
+    for one, other in zip(ours, theirs, strict=True):
+        for name in ("error", "unfairness"):
+            np.testing.assert_allclose(one.history_[name], other.history_[name], atol=1e-9)
+        np.testing.assert_allclose(one.weights_, other.weights_, atol=1e-9)
+        assert str(one.worst_subgroup_) == str(other.worst_subgroup_)
+        np.testing.assert_allclose(
+            one.predict_proba(X).numpy(), other.predict_proba(rows[0]), atol=1e-9
+        )
+        np.testing.assert_array_equal(one.predict(X).numpy(), other.predict(rows[0]))
+
+
+def test_float32_is_near():
+    """One row that falls on the other side moves a play by 1/n, and the plays after it follow.
+
+    So the first rounds are equal to a row, later ones are as good but not the same, and what is
+    recorded is true of the mixture in float64.
+    """
+    rows = problem(n=3000, weighted=False)
+    rows[1][:, 0] += np.random.default_rng(5).standard_normal(3000)  # no ties of many rows
+    X, A, y, _ = rows
+    theirs = fit_path(classifier(), *rows)
+    ours = fit_path(classifier(), *tensors(rows, torch.float32))
+    for one, other in zip(ours, theirs, strict=True):
+        for name in ("error", "unfairness"):
+            mine, exact = one.history_[name], other.history_[name]
+            np.testing.assert_allclose(mine[:5], exact[:5], atol=1 / 3000)
+        np.testing.assert_allclose(one.history_["error"], other.history_["error"], atol=3e-3)
+        p = one.predict_proba(X)[:, 1]
+        error = np.where(y == 1, 1 - p, p).mean()
+        assert one.history_["error"][-1] == pytest.approx(error, abs=1e-5)
+        worst = one.worst_subgroup_.contains(A)
+        unfairness = FALSE_POSITIVE_RATE.unfairness(y, p, worst)
+        assert abs(unfairness) == pytest.approx(one.history_["unfairness"][-1], abs=1e-5)
+
+
+def test_sums_in_float32_stay_accurate():
+    """A sum of a million terms of float32 is as good as its terms."""
+    from gerrymend.notions import STATISTICAL_PARITY
+    from gerrymend.solvers.regression.linear_block import LinearBlock
+
+    n = 1_000_003
+    X = torch.rand((n, 1), dtype=torch.float32, generator=torch.Generator().manual_seed(0))
+    block = LinearBlock(X, X, torch.ones(n), torch.ones(n), STATISTICAL_PARITY)
+    values = (X.T + 1.0).contiguous()
+    expected = float((values.double() ** 2).sum())
+    assert float(block._products(values, values)[0, 0]) == pytest.approx(expected, rel=1e-7)
+
+
+def test_what_is_predicted_stays_with_x():
+    rows = tensors(problem(), torch.float32)
+    X, A, y, _ = rows
+    clf = classifier().fit(X, y, sensitive_features=A)
+    assert isinstance(clf.predict(X), torch.Tensor)
+    assert clf.predict(X).device == X.device
+    assert clf.predict_proba(X).shape == (600, 2)
+    np.testing.assert_array_equal(clf.predict(X).numpy(), clf.predict(X.numpy()))
+    assert clf.score(X, y) == pytest.approx(1 - clf.history_["error"][-1], abs=1e-3)
+
+
+def test_protected_attributes_default_to_the_features():
+    X, _, y, _ = tensors(problem(), torch.float64)
+    one = classifier().fit(X, y)
+    other = classifier().fit(X.numpy(), y.numpy())
+    np.testing.assert_allclose(one.history_["error"], other.history_["error"], atol=1e-9)
+
+
+def test_games_end_by_tolerance():
+    X, A, y, _ = tensors(problem(seed=1), torch.float64)
+    one = classifier(tol=0.02, max_iter=400).fit(X, y, sensitive_features=A)
+    other = classifier(tol=0.02, max_iter=400).fit(
+        X.numpy(), y.numpy(), sensitive_features=A.numpy()
+    )
+    assert one.n_iter_ == other.n_iter_ < 400
+    assert one.gap_ == pytest.approx(other.gap_, abs=1e-9)
+
+
+def test_without_dispatch_there_is_a_remedy():
+    X, A, y, _ = tensors(problem(), torch.float64)
+    clf = classifier().fit(X, y, sensitive_features=A)
+    with sklearn.config_context(array_api_dispatch=False):
+        with pytest.raises(TypeError, match="array_api_dispatch=True"):
+            classifier().fit(X, y, sensitive_features=A)
+        with pytest.raises(TypeError, match="array_api_dispatch=True"):
+            clf.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"estimator": LogisticRegression()}, "estimator=LogisticRegression"),
+        ({"estimator": LinearRegression(positive=True)}, "estimator=LinearRegression"),
+        ({"solver": "exponentiated_gradient"}, "solver=ExponentiatedGradient"),
+        ({"solver": FictitiousPlay(order="appendix")}, "order='body' alone"),
+        ({"subgroups": "linear"}, "subgroups=LinearThresholds"),
+        ({"notion": "equalized_odds"}, "2 notions at once"),
+        ({"certify": True}, "certify=True"),
+    ],
+)
+def test_what_has_no_fast_path_is_refused(changes, message):
+    X, A, y, _ = tensors(problem(), torch.float64)
+    with pytest.raises(ValueError, match=message):
+        classifier().set_params(**changes).fit(X, y, sensitive_features=A)
+
+
+def bad_rows(**changes):
+    X, A, y, weight = tensors(problem(), torch.float64)
+    rows = {"X": X, "y": y, "sensitive_features": A, "sample_weight": weight}
+    return rows | {name: change(rows[name]) for name, change in changes.items()}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": lambda y: y.numpy()}, "y is of type numpy.ndarray. Arrays must be on one device"),
+        ({"sensitive_features": lambda A: A.to("meta")}, "sensitive_features is .* on meta"),
+        ({"sensitive_features": lambda A: A > 0}, "sensitive_features is an array of booleans"),
+        ({"sensitive_features": lambda A: A[:-1]}, "sensitive_features has 599"),
+        ({"sensitive_features": lambda A: A / 0}, "sensitive_features has NaN or infinite"),
+        ({"y": lambda y: y * 0}, "only one class"),
+        ({"y": lambda y: torch.arange(len(y))}, "Only binary classification"),
+        ({"y": lambda y: y[:, None]}, "y must have one dimension"),
+        ({"sample_weight": lambda weight: weight - 1}, "negative"),
+        ({"sample_weight": lambda weight: weight * 0}, "zero in every row"),
+        ({"sample_weight": lambda weight: weight[:5]}, r"shape \(5,\) for 600 rows"),
+        ({"X": lambda X: X / 0}, "X contains"),
+    ],
+)
+def test_bad_rows_are_told(changes, message):
+    rows = bad_rows(**changes)
+    with pytest.raises((ValueError, TypeError), match=message):
+        classifier().fit(**rows)
+
+
+def test_labels_that_are_no_numbers_stay_on_the_host():
+    X, A, y, _ = problem()
+    words = np.array(["no", "yes"])[y]
+    clf = classifier().fit(X, words, sensitive_features=A)
+    with pytest.raises(TypeError, match="holds numbers only"):
+        clf.predict(torch.as_tensor(X))

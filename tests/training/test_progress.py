@@ -1,0 +1,89 @@
+"""Bars on a terminal, nothing elsewhere, and a clean terminal after Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from gerrymend.cli import demo
+
+pty = pytest.importorskip("pty", reason="there are no terminals to make here")
+RUN = [sys.executable, "-c", "from gerrymend.cli import main; main()"]
+AUDIT = ["audit", "toy.csv", "--label", "y", "--prediction", "decided",
+         "--protected", "race,gender"]  # fmt: skip
+FIT = ["fit", "toy.csv", "--label", "y", "--protected", "race,gender", "--out", "m.skops"]
+HIDDEN, SHOWN = "\x1b[?25l", "\x1b[?25h"  # the cursor
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    demo.save_rows(tmp_path / "toy.csv", 400, seed=0)
+
+
+class Terminal:
+    """A command whose standard error is a terminal."""
+
+    def __init__(self, *words):
+        mine, its = pty.openpty()
+        environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+        self._process = subprocess.Popen(
+            [*RUN, *words], stderr=its, stdout=subprocess.DEVNULL, env=environment
+        )
+        os.close(its)
+        self._heard, self._news = "", threading.Condition()
+        self._reader = threading.Thread(target=self._read, args=(mine,))
+        self._reader.start()
+
+    def _read(self, end):
+        while True:
+            try:
+                more = os.read(end, 4096)
+            except OSError:  # how Linux says that the other end is closed
+                more = b""
+            with self._news:
+                self._heard += more.decode(errors="replace")
+                self._news.notify()
+            if not more:
+                return os.close(end)
+
+    def wait_for(self, words):
+        with self._news:
+            assert self._news.wait_for(lambda: words in self._heard, timeout=120), self._heard
+
+    def interrupt(self):
+        self._process.send_signal(signal.SIGINT)
+
+    def end(self):
+        code = self._process.wait(timeout=120)
+        self._reader.join()
+        return code, self._heard
+
+
+def test_nothing_is_shown_where_nobody_looks():
+    for words in ([*AUDIT, "--permutations", "19"], [*FIT, "--max-iter", "3"]):
+        run = subprocess.run([*RUN, *words], capture_output=True, text=True, check=False)
+        assert run.returncode in (0, 1, 3), run.stderr
+        assert "\x1b" not in run.stderr + run.stdout
+        assert all(line.startswith("Note: ") for line in run.stderr.splitlines())
+
+
+def test_a_bar_counts_permutations():
+    code, heard = Terminal(*AUDIT, "--permutations", "19").end()
+    assert code == 1
+    assert "19/19 permutations" in heard.replace("\x1b[0m", "").replace("\x1b[32m", "")
+    assert heard.rindex(SHOWN) > heard.rindex(HIDDEN)
+
+
+def test_ctrl_c_leaves_the_terminal_clean():
+    terminal = Terminal(*AUDIT, "--permutations", "9999999", "--budget", "300")
+    terminal.wait_for("/9999999")
+    terminal.interrupt()
+    code, heard = terminal.end()
+    assert code == 130
+    assert heard.rindex(SHOWN) > heard.rindex(HIDDEN)
+    assert heard.rindex("Interrupted.") > heard.rindex("/9999999")
+    assert "\x1b[2K" in heard[heard.rindex("/9999999") :]  # the bar is wiped off
