@@ -280,7 +280,7 @@ def _plain(value: Any) -> Any:
     value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
-    if type(value).__name__ == "Interval" and type(value).__module__.startswith("pandas."):
+    if type(value).__name__ == "Interval" and type(value).__module__.split(".")[0] == "pandas":
         return str(value)
     if isinstance(value, Decimal) and value.is_nan():  # a signalling one can't be converted
         return None
