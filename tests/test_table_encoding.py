@@ -40,7 +40,7 @@ def test_what_is_missing_is_imputed_where_that_was_asked_for():
 def test_nan_is_missing_and_hides_nothing():
     check_values(table(float("nan")), "rows.csv", impute=True)
     check_values(pl.DataFrame({"x": [None, float("nan"), 1e120]}), "rows.csv", impute=True)
-    with pytest.raises(ValueError, match="'x' of .* has infinite values"):
+    with pytest.raises(ValueError, match=r"'x' of .* has infinite values"):
         check_values(pl.DataFrame({"x": [float("nan"), float("inf")]}), "rows.csv", impute=True)
 
 
