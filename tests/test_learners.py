@@ -14,12 +14,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from gerrymend._projection import Projection
-from gerrymend.learners import (
-    LinearLearner,
-    check_estimator_kind,
-    check_uses_weights,
-    make_learner,
-)
+from gerrymend.learners import LinearLearner, make_learner
+from gerrymend.solvers.estimators import check_estimator_kind, check_uses_weights
 
 
 @pytest.fixture
