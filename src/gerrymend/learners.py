@@ -325,9 +325,11 @@ def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None)
 
 def _cuts(score: Array, costs: Sequence[Array], weight: Array) -> list[float]:
     """The distinct cuts of least cost, over the rows that have weight."""
-    counted = weight > 0
-    cuts = best_cuts(score[counted], np.array(costs)[:, counted] * weight[counted])
-    return list(dict.fromkeys(cuts.tolist()))
+    if not (weight == 1.0).all():
+        counted = weight > 0
+        score, weight = score[counted], weight[counted]
+        costs = [cost[counted] * weight for cost in costs]
+    return list(dict.fromkeys(best_cuts(score, costs).tolist()))
 
 
 def is_plain_least_squares(estimator: Any) -> bool:
