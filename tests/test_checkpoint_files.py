@@ -21,6 +21,7 @@ from gerrymend import (
 )
 from gerrymend._sealed import opened, sealed
 from gerrymend.checkpoint_form import Packer, UntrustedError, types_in, unpack
+from gerrymend.checkpointing import FORMAT_VERSION
 from gerrymend.surfaces import DiscriminationSurface
 from tests.cut_short import AUDITS, FITS, A, Stopping, X, Y, classifier, fit
 
@@ -75,7 +76,7 @@ def changed(content):
 
 
 def of_another_format(content):
-    return sealed(NAME, 2, opened(NAME, content).content)
+    return sealed(NAME, FORMAT_VERSION + 1, opened(NAME, content).content)
 
 
 def edited(content, **parts):
@@ -83,7 +84,7 @@ def edited(content, **parts):
     about = json.loads(about)
     for name, value in parts.items():
         about[name] = about[name] | value if isinstance(value, dict) else value
-    return sealed(NAME, 1, json.dumps(about).encode() + b"\n" + state)
+    return sealed(NAME, FORMAT_VERSION, json.dumps(about).encode() + b"\n" + state)
 
 
 def of_another_version(content):
@@ -95,7 +96,10 @@ def of_another_version(content):
     [
         (cut, "changed or cut short. Copy it again"),
         (changed, "changed or cut short. Copy it again"),
-        (of_another_format, "has format 2, and this gerrymend reads 1"),
+        (
+            of_another_format,
+            f"has format {FORMAT_VERSION + 1}, and this gerrymend reads {FORMAT_VERSION}",
+        ),
         (of_another_version, "other versions: gerrymend was 0.0.1 and is "),
     ],
 )
@@ -201,7 +205,7 @@ def test_only_types_that_the_estimator_has_are_built(model, kept):
     about, _, state = opened(NAME, kept.read_bytes()).content.partition(b"\n")
     forged = unpack(state)
     forged["learner"] = DecisionTreeClassifier().fit(X, Y)
-    kept.write_bytes(sealed(NAME, 1, about + b"\n" + Packer().pack(forged)))
+    kept.write_bytes(sealed(NAME, FORMAT_VERSION, about + b"\n" + Packer().pack(forged)))
     assert_refused(model, "types that no fit of the estimator has here: sklearn.tree._tree.Tree")
 
 
@@ -210,7 +214,7 @@ def test_only_types_that_the_estimator_has_are_built(model, kept):
 )
 def test_forged_states_are_no_states(model, kept, forged):
     about, _, _ = opened(NAME, kept.read_bytes()).content.partition(b"\n")
-    kept.write_bytes(sealed(NAME, 1, about + b"\n" + forged))
+    kept.write_bytes(sealed(NAME, FORMAT_VERSION, about + b"\n" + forged))
     assert_refused(model, "is not as fit writes it")
 
 

@@ -23,7 +23,7 @@ from gerrymend.fit_identity import parameters_as_text
 from gerrymend.protected import Column
 from gerrymend.solvers.base import CannotResumeError, Resumable, State
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _NAME = b"gerrymend checkpoint"
 # Writing takes at most about a tenth of the time: so many times as long as it took, it waits.

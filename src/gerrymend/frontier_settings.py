@@ -11,10 +11,10 @@ from gerrymend.as_code import Code, UnwritableError
 from gerrymend.classifiers import MarginalParityClassifier
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_flag
-from gerrymend.learners import check_estimator_kind
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.parity import ParityClassifier
 from gerrymend.solvers import ExponentiatedGradient, as_solver
+from gerrymend.solvers.estimators import check_estimator_kind
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, as_subgroup_class
 
 

@@ -39,18 +39,13 @@ from gerrymend.checkpointing import FitCheckpoint
 from gerrymend.convergence import warn_unless_converged
 from gerrymend.features import FeatureReader, warn_all_protected
 from gerrymend.fit_identity import data_digests
-from gerrymend.learners import (
-    Learner,
-    check_estimator_kind,
-    check_uses_weights,
-    make_learner,
-    seed_estimator,
-)
+from gerrymend.learners import Learner, make_learner, seed_estimator
 from gerrymend.mixture_classifier import MixtureClassifier, draw_seed
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.protected import Column, check_spreads, distinct_rows, named_columns, read_columns
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.solvers.base import Interrupted
+from gerrymend.solvers.estimators import check_estimator_kind, check_uses_weights
 from gerrymend.subgroups import SubgroupClass
 
 Columns = tuple[Column, ...]
