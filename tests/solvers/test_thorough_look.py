@@ -13,10 +13,18 @@ from gerrymend import LinearThresholds, SubgroupParityClassifier, audit, auditor
 from gerrymend.auditor import Auditor
 from gerrymend.notions import as_notions
 from gerrymend.protected import distinct_rows, read_columns
+from gerrymend.solvers import thorough_look
 from gerrymend.solvers.pool_game import PoolGame
 from tests.conftest import load_paper
 
 ROUNDING = 1e-9
+
+
+@pytest.fixture(autouse=True)
+def long_proofs(monkeypatch):
+    """Give proofs of the fit more time than those of the audit: a busy machine must not decide."""
+    monkeypatch.setattr(thorough_look, "_LEAST_SECONDS", 90.0)
+    monkeypatch.setattr(thorough_look, "_MOST_SECONDS", 90.0)
 
 
 def made(seed, n_rows=400):
@@ -124,9 +132,9 @@ def test_proofs_are_compiled_before_the_clock_starts(monkeypatch):
     events = []
     begin = PoolGame.__init__
 
-    def begun(self, *args):
+    def begun(self, *args, **rules):
         events.append("clock")
-        begin(self, *args)
+        begin(self, *args, **rules)
 
     monkeypatch.setattr(auditor, "compile_proofs", lambda *of: events.append("compile"))
     monkeypatch.setattr(PoolGame, "__init__", begun)
