@@ -107,7 +107,7 @@ def test_averages_are_looked_at_by_the_search_of_an_audit(solver):
     assert clf.mixture_.training["unfairness"] == pytest.approx(reported, abs=ROUNDING)
 
 
-@pytest.mark.parametrize("solver", ["fictitious_play", "exponentiated_gradient"])
+@pytest.mark.parametrize("solver", ["fictitious_play", "no_regret"])
 def test_with_the_papers_auditor_an_audit_of_that_class_finds_the_same(solver):
     X, y, attributes = made(seed=2)
     clf, _, report = fitted(
