@@ -372,7 +372,7 @@ class ParityClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             "gamma": float(equilibrium.gamma),
             "rounds": equilibrium.n_rounds,
             "error": float(equilibrium.error[-1]),
-            "unfairness": float(equilibrium.unfairness[-1]),
+            "unfairness": equilibrium.found,
             "upper_bound": float(equilibrium.upper_bound),
             "certified": equilibrium.certified,
             "gap": float(equilibrium.gap),
