@@ -7,6 +7,7 @@ category of the other, so the others stay indicators.
 """
 
 import itertools
+import logging
 import math
 import time
 from collections.abc import Sequence
@@ -27,6 +28,8 @@ from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.exact_points import Points, whole_numbers
 from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes, fits
 from gerrymend.subgroups.rules import LinearRule, Members
+
+logger = logging.getLogger("gerrymend")
 
 # Above so many dimensions branch and bound gets nowhere; parts of the class are proven instead.
 _MOST_DIMENSIONS = 8
@@ -60,6 +63,7 @@ class ThresholdProofs:
         if decided or seconds <= 0.0:
             return Bracket(found, trivial)
         deadline = time.monotonic() + seconds
+        self._say_what_is_hopeless()
         parts: tuple[tuple[str, float], ...]
         if (points := self._plane(residual)) is not None:
             solved, parts = _in_the_plane(points, value, deadline), ()
@@ -159,6 +163,19 @@ class ThresholdProofs:
                 parts.append((words, bound))
         whole = bound if len(self._blocks) <= largest else math.inf
         return self._better(best, members, value, whole), tuple(parts)
+
+    def _say_what_is_hopeless(self) -> None:
+        """Log, before any work is done, that no proof over all attributes will be tried."""
+        dimensions = self._dimensions(self._blocks)
+        if dimensions > _HOPELESS:
+            logger.warning(
+                "Linear thresholds of these attributes have %d dimensions, one for each number and "
+                "each category but those of the attribute with the most: above %d no proof over "
+                "all of them is tried, and the bound is what any set of rows could come to. Pool "
+                "rare categories, and give numbers as numbers.",
+                dimensions,
+                _HOPELESS,
+            )
 
     def _is_hopeful(self, size: int) -> bool:
         """Say whether any so many attributes have few enough dimensions; else none is begun.
