@@ -189,9 +189,9 @@ def test_skops_is_asked_for_before_any_work(model, no_work, monkeypatch):
         fit(model)
 
 
-def test_categories_that_a_file_can_not_hold(model, no_work):
+def test_dates_are_refused_before_a_file_is_made(model, no_work):
     days = {"day": [date(2025, 1, 1 + i % 2) for i in range(len(Y))]}
-    with pytest.raises(TypeError, match=r"'day', of type date: .* Convert it to text"):
+    with pytest.raises(TypeError, match=r"'day' .* is of type date; convert it"):
         fit(model, sensitive_features=days)
 
 
