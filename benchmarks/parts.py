@@ -45,6 +45,7 @@ def steps_of(part, folder, *, quick):
         },
         "proofs": {
             "proofs": proofs.figures,
+            "number and categories": partial(proofs.meeting_figures, 2.0 if quick else 14.0),
             "many attributes": partial(proofs.part_figures, 2.0 if quick else 60.0),
         },
         "learning": {

@@ -17,7 +17,8 @@ class SubgroupParityClassifier(ParityClassifier):
     estimator : scikit-learn estimator or None, default=None
         What the Learner trains. A classifier that takes sample_weight is trained on the cheaper
         label, weighted by what the choice is worth; a regressor on the cost, and cut at 0.
-        `LinearRegression()` is the paper's heuristic, on a fast path. None is LogisticRegression.
+        `LinearRegression()` is the paper's heuristic, on a fast path. None is LogisticRegression;
+        with its default solver, rounds start from earlier coefficients and end by its own `tol`.
     notion : str, FairnessNotion or tuple of these, default="false_positive_rate"
         The rate to equalise: "false_positive_rate", "false_negative_rate", "statistical_parity",
         "error_rate", or "equalized_odds" for the first two at once.
@@ -75,7 +76,10 @@ class SubgroupParityClassifier(ParityClassifier):
     gap_ : float
         How far the mixture is from the game's value, by the two sides' answers.
     worst_subgroup_ : Subgroup or None
-        The worst subgroup that was found, on the training rows.
+        The worst subgroup that was found, on the training rows, by a last look with the search of
+        audit(). Only where that can't be proven in the time may an audit with a larger budget find
+        a worse one. For solvers that average, it may be worse than the last of `history_`, which
+        has what the search of the rounds found.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
     certified_ : bool

@@ -37,6 +37,13 @@ def test_what_is_missing_is_imputed_where_that_was_asked_for():
     assert scaled[1].tolist() == [0.0, 1.0, 0.0, pytest.approx(2**0.5)]  # the median, and marked
 
 
+def test_nan_is_missing_and_hides_nothing():
+    check_values(table(float("nan")), "rows.csv", impute=True)
+    check_values(pl.DataFrame({"x": [None, float("nan"), 1e120]}), "rows.csv", impute=True)
+    with pytest.raises(ValueError, match=r"'x' of .* has infinite values"):
+        check_values(pl.DataFrame({"x": [float("nan"), float("inf")]}), "rows.csv", impute=True)
+
+
 def test_the_largest_that_is_taken_can_be_scaled():
     frame = table(1e140)
     check_scale(frame, "rows.csv")

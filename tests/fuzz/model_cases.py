@@ -139,7 +139,7 @@ def fit_case(rng: np.random.Generator) -> Case:
     if kind is MarginalParityClassifier:
         how.pop("subgroups")
     given, told, expect = _disguised(rng, plain)
-    if told and told[0] in ("X as huge", "X as tiny", "X as subnormal"):
+    if told and told[0] in ("X as huge", "X as tiny", "X as subnormal", "X as constant"):
         how["estimator"] = LinearRegression()  # others warn of such rows on their own account
     if rng.random() < 0.4:
         name = pick(rng, [one for one in how if one not in ("verbose", "checkpoint")])

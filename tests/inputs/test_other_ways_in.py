@@ -111,15 +111,24 @@ def test_the_positive_label_keeps_all_its_digits(tmp_path):
     assert told == found(tmp_path, {})
 
 
-ON_DEVICE = {
-    "float64": ("float64", {"sensitive_features": BIT + BEYOND}, "such as 9007199254740993"),
-    "float32": ("float32", {"sensitive_features": BIT + 2**24}, "float32.* such as 16777217"),
-    "complex": ("float64", {"sample_weight": np.ones(N) + 1j}, "complex"),
-}
+@pytest.mark.parametrize("command", ["audit", "fit", "frontier"])
+def test_a_rate_over_no_rows_names_the_option(tmp_path, command):
+    columns = {"w": pl.Series(LABEL)}
+    options = {
+        "audit": (*AUDIT, "--weight", "w"),
+        "fit": (*FIT, "--weight", "w", "--out", str(tmp_path / "m.skops")),
+        "frontier": (*FIT, "--weight", "w", "--gammas", "0.1"),
+    }
+    code, told = run(tmp_path, command, columns, "parquet", *options[command])
+    assert code == 2
+    assert "No row counts for the false positive rate" in told
+    assert "Choose another --notion." in told
 
 
-@pytest.mark.parametrize(("dtype", "change", "message"), ON_DEVICE.values(), ids=ON_DEVICE)
-def test_nothing_is_cast_on_a_device(monkeypatch, dtype, change, message):
+FEATURES = RNG.standard_normal((N, 2))
+
+
+def torch_fit(monkeypatch, features=FEATURES, dtype="float64", **change):
     torch = pytest.importorskip("torch")
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     given = {"sensitive_features": BIT, "sample_weight": np.ones(N)} | change
@@ -128,15 +137,72 @@ def test_nothing_is_cast_on_a_device(monkeypatch, dtype, change, message):
         solver="fictitious_play",
         subgroups=LinearThresholds(search="regression"),
         max_iter=2,
+        tol=None,
     )
-    features = torch.from_numpy(RNG.standard_normal((N, 2))).to(getattr(torch, dtype))
-    (argument,) = change
     arrays = {name: torch.from_numpy(values) for name, values in given.items()}
-    with (
-        sklearn.config_context(array_api_dispatch=True),
-        pytest.raises((TypeError, ValueError), match=f"{argument} .*{message}"),
-    ):
-        clf.fit(features, torch.from_numpy(LABEL), **arrays)
+    columns = torch.from_numpy(features)
+    if columns.is_floating_point():
+        columns = columns.to(getattr(torch, dtype))
+    with sklearn.config_context(array_api_dispatch=True):
+        return clf.fit(columns, torch.from_numpy(LABEL), **arrays)
+
+
+ON_DEVICE = {
+    "float64": ("float64", {"sensitive_features": BIT + BEYOND}, "such as 9007199254740993"),
+    "float32": ("float32", {"sensitive_features": BIT + 2**24}, "float32.* such as 16777217"),
+    "largest": ("float64", {"sensitive_features": BIT + (2**63 - 2)}, "such as 922337203685477580"),
+    "complex": ("float64", {"sample_weight": np.ones(N) + 1j}, "complex"),
+    "far apart": ("float64", {"sample_weight": np.where(BIT, 1e-300, 1e300)}, "1e-300 to 1e.300"),
+    "far in float32": ("float32", {"sample_weight": np.where(BIT, 1e-60, 1.0)}, "1e-60 to 1:"),
+}
+
+
+@pytest.mark.parametrize(("dtype", "change", "message"), ON_DEVICE.values(), ids=ON_DEVICE)
+def test_nothing_is_cast_on_a_device(monkeypatch, dtype, change, message):
+    (argument,) = change
+    with pytest.raises((TypeError, ValueError), match=f"{argument} .*{message}"):
+        torch_fit(monkeypatch, dtype=dtype, **change)
+
+
+@pytest.mark.parametrize("largest", [BEYOND + 1, 2**63 - 1])
+def test_whole_features_on_a_device_are_not_merged(monkeypatch, largest):
+    features = np.c_[BIT, largest - BIT]
+    with pytest.raises(ValueError, match=f"X has whole numbers .*float64 .*such as {largest}"):
+        torch_fit(monkeypatch, features)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("size", [2.0**-1000, 2.0**1000, 2.0**-100, 2.0**100])
+def test_weights_of_any_size_are_the_same_on_a_device(monkeypatch, dtype, size):
+    weight = (np.arange(N) % 7 + 1) / 4
+    plain = torch_fit(monkeypatch, dtype=dtype, sample_weight=weight)
+    extreme = torch_fit(monkeypatch, dtype=dtype, sample_weight=weight * size)
+    assert plain.history_["error"].max() > 0
+    for name in ("error", "unfairness"):
+        assert extreme.history_[name].tolist() == plain.history_[name].tolist()
+
+
+@pytest.mark.parametrize(("weights", "dtype"), [
+    ((1e300, 1e300), "float64"), ((1e-300, 1e-290), "float64"), ((1e30, 1.0), "float32"),
+    ((1e-60, 1.0), "float32"),
+])  # fmt: skip
+def test_extreme_weights_of_partitions_are_refused(weights, dtype):
+    from gerrymend.inputs.dask_rows import merged, read_partition
+
+    parts = [
+        read_partition(FEATURES.astype(dtype), LABEL, BIT, np.full(N, weight)) for weight in weights
+    ]
+    low, high = (f"{end:g}".replace("+", r"\+") for end in (min(weights), max(weights)))
+    with pytest.raises(ValueError, match=f"sample_weight goes from {low} to {high}.*divide them"):
+        merged([part.summary() for part in parts])
+
+
+def test_weights_of_partitions_may_be_zero_or_differ():
+    from gerrymend.inputs.dask_rows import merged, read_partition
+
+    parts = [read_partition(FEATURES, LABEL, BIT, BIT * weight) for weight in (0.0, 1e-300, 1.0)]
+    assert merged([part.summary() for part in parts]).weights == (1e-300, 1.0)
+    assert merged([parts[0].summary()]).weights is None
 
 
 PARTITIONS = {

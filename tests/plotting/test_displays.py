@@ -189,11 +189,13 @@ def test_labels_are_short_and_no_formulas():
 def test_an_estimator_is_audited_by_what_it_decides(kind, data, fitted):
     X, y, A = data.data, data.target, data.sensitive_features
     other = LogisticRegression().fit(X, y)
+    scale = StandardScaler().fit(X)
     inner = SubgroupParityClassifier(LinearRegression(), gamma=1.0, random_state=0)
+    inner.fit(scale.transform(X), y, sensitive_features=A)
     model = {
         "mixture": fitted.mixture_,
         "classifier": fitted,
-        "pipeline": make_pipeline(StandardScaler(), inner).fit(X, y),
+        "pipeline": make_pipeline(scale, inner),
         "other": other,
     }[kind]
     if kind == "other":

@@ -103,8 +103,10 @@ def test_what_is_predicted_stays_with_x():
 
 def test_protected_attributes_default_to_the_features():
     X, _, y, _ = tensors(problem(), torch.float64)
-    one = classifier().fit(X, y)
-    other = classifier().fit(X.numpy(), y.numpy())
+    with pytest.warns(UserWarning, match="every column of X is taken"):
+        one = classifier().fit(X, y)
+    with pytest.warns(UserWarning, match="every column of X is taken"):
+        other = classifier().fit(X.numpy(), y.numpy())
     np.testing.assert_allclose(one.history_["error"], other.history_["error"], atol=1e-9)
 
 

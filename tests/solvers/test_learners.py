@@ -1,11 +1,14 @@
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPClassifier
@@ -13,13 +16,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from gerrymend import SubgroupParityClassifier
 from gerrymend._numeric.projection import Projection
-from gerrymend.solvers.players.learners import (
-    LinearLearner,
-    check_estimator_kind,
-    check_uses_weights,
-    make_learner,
-)
+from gerrymend.solvers.estimators import check_estimator_kind, check_uses_weights
+from gerrymend.solvers.players.learners import LinearLearner, make_learner
 
 
 @pytest.fixture
@@ -93,8 +93,6 @@ def test_projection_over_many_blocks():
 def test_a_classifier_learns_the_cheaper_label_weighted_by_the_stake(problem, estimator):
     X, costs, weight = problem
     decisions, keys = learner_of(estimator, X, costs, weight).best_response(costs[:1])
-    from sklearn.base import clone
-
     model = clone(estimator).fit(X, costs[0] < 0, sample_weight=weight * np.abs(costs[0]))
     np.testing.assert_array_equal(decisions[0], model.predict(X))
     mixture = learner_of(estimator, X, costs, weight).mixture(keys)
@@ -105,8 +103,6 @@ def test_a_classifier_learns_the_cheaper_label_weighted_by_the_stake(problem, es
 def test_a_regressor_is_cut_at_zero(problem, estimator):
     X, costs, weight = problem
     decisions, _ = learner_of(estimator, X, costs, weight).best_response(costs[:1])
-    from sklearn.base import clone
-
     model = clone(estimator).fit(X, costs[0], sample_weight=weight)
     np.testing.assert_array_equal(decisions[0], model.predict(X) < 0)
 
@@ -269,3 +265,63 @@ def test_one_that_ignores_weights_is_told_also_where_it_is_random():
 
     with pytest.raises(TypeError, match="ignores it"):
         check_uses_weights(Deaf(n_estimators=5), np.random.default_rng(0).normal(size=(40, 3)))
+
+
+class Recording(LogisticRegression):
+    """A logistic regression that keeps the X of its fits."""
+
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen.append(X)
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("solver", ["exponentiated_gradient", "fictitious_play"])
+def test_estimators_are_fitted_to_the_rows_themselves_and_to_no_copy(solver, monkeypatch):
+    monkeypatch.setattr(Recording, "seen", [])
+    rng = np.random.default_rng(0)
+    X, group = rng.standard_normal((300, 3)), rng.integers(0, 3, 300)
+    y = (X[:, 0] + 0.5 * group + rng.logistic(size=300) > 0.5).astype(int)
+    clf = SubgroupParityClassifier(Recording(), gamma=0.001, solver=solver, max_iter=3, tol=None)
+    clf.fit(X, y, sensitive_features={"group": group})
+    assert len(Recording.seen) >= 3
+    assert all(np.shares_memory(one, X) for one in Recording.seen)
+
+
+def test_a_refit_is_what_scikit_learn_would_fit(problem):
+    """Scores of each answer against those of a fit from nothing, to a finer tolerance."""
+    X, costs, weight = problem
+    X = X * [1.0, 40.0, 1.0, 0.1, 5.0]
+    estimator = LogisticRegression(tol=1e-8, max_iter=1000)
+    order = np.random.default_rng(4).permutation(len(X))
+    learner = make_learner(estimator, X, weight[order], costs[0], slice(0, 200), order)
+    for cost in [*costs, costs[0] + 0.1]:
+        decided, key = learner.answers(cost[order])[0]
+        model = LogisticRegression(tol=1e-10, max_iter=10_000).fit(
+            X, cost < 0, sample_weight=np.abs(cost) * weight
+        )
+        np.testing.assert_allclose(key.coef, model.coef_[0], rtol=1e-3, atol=1e-5)
+        np.testing.assert_array_equal(decided, key.decide(X)[order])
+
+
+def test_a_refit_that_does_not_converge_is_the_estimators_own_and_warns(problem):
+    X, costs, weight = problem
+    X = X * [1.0, 40.0, 1.0, 0.1, 5.0]
+    learner = learner_of(LogisticRegression(max_iter=1), X, costs, weight)
+    for cost in costs:
+        with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+            learner.answers(cost)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"class_weight": {0: 1.0, 1: 9.0}}, {"l1_ratio": 1.0, "solver": "saga"}], ids=str
+)
+def test_a_logistic_regression_of_another_kind_is_always_fitted_by_itself(problem, settings):
+    X, costs, weight = problem
+    estimator = LogisticRegression(random_state=0, max_iter=2000, **settings)
+    learner = learner_of(estimator, X, costs, weight)
+    for cost in costs:
+        _, key = learner.answers(cost)[0]
+        model = clone(estimator).fit(X, cost < 0, sample_weight=np.abs(cost) * weight)
+        np.testing.assert_array_equal(key.coef, model.coef_[0])

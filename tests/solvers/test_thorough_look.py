@@ -4,13 +4,28 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import StandardScaler
 
-from gerrymend import SubgroupParityClassifier, audit
+from gerrymend import LinearThresholds, SubgroupParityClassifier, audit
+from gerrymend.inputs.protected import distinct_rows, read_columns
+from gerrymend.notions import as_notions
+from gerrymend.solvers import thorough_look
+from gerrymend.solvers.players import auditor
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.pool.game import PoolGame
 from tests.conftest import load_paper
 
 ROUNDING = 1e-9
+
+
+@pytest.fixture(autouse=True)
+def long_proofs(monkeypatch):
+    """Give proofs of the fit more time than those of the audit: a busy machine must not decide."""
+    monkeypatch.setattr(thorough_look, "_LEAST_SECONDS", 90.0)
+    monkeypatch.setattr(thorough_look, "_MOST_SECONDS", 90.0)
 
 
 def made(seed, n_rows=400):
@@ -67,3 +82,63 @@ def test_law_school_is_within_gamma_when_audited():
     assert report.exact
     assert report.unfairness == pytest.approx(reported, abs=ROUNDING)
     assert reported <= 0.005 + ROUNDING
+
+
+def searched(y, probability, attributes):
+    """What the search of an audit finds, without its proof."""
+    cells = distinct_rows(read_columns(attributes))
+    notions = as_notions("false_positive_rate")
+    of_audit = Auditor(notions, LinearThresholds(), cells, y, np.ones(len(y)))
+    return float(of_audit.worst(probability[None], None).unfairness[0])
+
+
+@pytest.mark.parametrize("solver", ["fictitious_play", "no_regret"])
+def test_averages_are_looked_at_by_the_search_of_an_audit(solver):
+    """Their history stays what the rounds' search found; what is reported is the last look's."""
+    X, y, attributes = made(seed=0, n_rows=3000)
+    settings = {"gamma": 0.002, "solver": solver, "max_iter": 12, "tol": None, "random_state": 0}
+    clf = SubgroupParityClassifier(LinearRegression(), **settings)
+    clf.fit(X, y, sensitive_features=attributes)
+    of_rounds = clone(clf).set_params(subgroups=LinearThresholds(restarts=None))
+    of_rounds.fit(X, y, sensitive_features=attributes)
+    np.testing.assert_array_equal(clf.history_["unfairness"], of_rounds.history_["unfairness"])
+    reported = abs(clf.worst_subgroup_.unfairness)
+    assert reported > clf.history_["unfairness"][-1] + 1e-4
+    assert searched(y, clf.predict_proba(X)[:, 1], attributes) <= reported + ROUNDING
+    assert clf.mixture_.training["unfairness"] == pytest.approx(reported, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("solver", ["fictitious_play", "no_regret"])
+def test_with_the_papers_auditor_an_audit_of_that_class_finds_the_same(solver):
+    X, y, attributes = made(seed=2)
+    clf, _, report = fitted(
+        X, y, attributes, gamma=0.005, solver=solver, max_iter=20, estimator=LinearRegression(),
+        subgroups=LinearThresholds(search="regression"),
+    )  # fmt: skip
+    assert report.unfairness == pytest.approx(clf.history_["unfairness"][-1], abs=ROUNDING)
+    assert report.unfairness == pytest.approx(abs(clf.worst_subgroup_.unfairness), abs=ROUNDING)
+
+
+def test_the_search_of_an_audit_finds_no_more_on_student():
+    """A proof of more seconds than the fit's may: five attributes are more than it can close."""
+    X, y, attributes = load_paper("student")
+    clf, reported, _ = fitted(
+        StandardScaler().fit_transform(X), y, attributes, gamma=0.005, max_iter=40
+    )
+    probability = clf.predict_proba(StandardScaler().fit_transform(X))[:, 1]
+    assert searched(np.asarray(y), probability, attributes) <= reported + ROUNDING
+
+
+def test_proofs_are_compiled_before_the_clock_starts(monkeypatch):
+    events = []
+    begin = PoolGame.__init__
+
+    def begun(self, *args, **rules):
+        events.append("clock")
+        begin(self, *args, **rules)
+
+    monkeypatch.setattr(auditor, "compile_proofs", lambda *of: events.append("compile"))
+    monkeypatch.setattr(PoolGame, "__init__", begun)
+    X, y, attributes = made(seed=0)
+    SubgroupParityClassifier(max_iter=2, tol=None).fit(X, y, sensitive_features=attributes)
+    assert events == ["compile", "clock"]

@@ -167,7 +167,7 @@ def test_a_category_that_was_not_there_is_in_no_group():
         flags.worst.contains({"ok": ["True", "False"]})
 
 
-@pytest.mark.parametrize("factor", [1e200, 1e-200, 1e12])
+@pytest.mark.parametrize("factor", [1e90, 1e-200, 1e12])
 def test_the_size_of_the_numbers_does_not_matter(toy, factor):
     _, y, protected = toy
     decisions = np.random.default_rng(7).integers(0, 2, len(y))

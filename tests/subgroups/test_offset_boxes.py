@@ -8,7 +8,7 @@ import pytest
 
 from gerrymend import LinearThresholds
 from gerrymend.inputs.protected import Column, distinct_rows
-from gerrymend.subgroups.proofs import offset_boxes
+from gerrymend.subgroups.proofs import chain_kernel, offset_boxes
 from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes
 from gerrymend.subgroups.proofs.whole_points import Points
 from tests.subgroups.brute_force import bind
@@ -147,3 +147,34 @@ def test_nothing_to_take_is_worth_nothing():
     assert bound_over_boxes(points, widths, known=0.0) == 0.0
     assert math.isinf(bound_over_boxes(points_of(np.random.default_rng(1), (2, 2))[0], [1],
                                        known=0.0, deadline=-math.inf))  # fmt: skip
+
+
+@pytest.mark.parametrize("widths", [(3,), (1, 2), (2, 2), (1, 1, 1), (1, 3)])
+def test_no_system_of_differences_needs_larger_offsets(widths):
+    """All solutions of k equations with right-hand sides ±1, against what boxes are made for."""
+    rows = np.array([sum(row, ()) for row in itertools.product(*map(differences, widths))])
+    first = rows[np.arange(len(rows)), (rows != 0).argmax(axis=1)]
+    some = list(itertools.combinations(rows[first > 0], sum(widths)))
+    systems = np.array(some)[np.abs(np.linalg.det(np.array(some))) > 0.5]
+    needed = np.abs(np.linalg.inv(systems)).sum(axis=2).max(axis=0)
+    points = Points(np.arange(2)[:, None], np.ones(2), np.zeros(2, int), np.zeros(2, int))
+    allowed = offset_boxes._largest_offsets(points, widths)  # of numbers from 0 to 1: X + 1 = 2
+    assert (2.0 * needed < allowed).all()
+    assert needed.max() >= sum(widths) / 2, "and systems there are"
+
+
+def differences(width):
+    """Differences of two categories' indicators, the first of which has none."""
+    categories = np.vstack([np.zeros(width), np.eye(width)])
+    return sorted({tuple((a - b).tolist()) for a in categories for b in categories})
+
+
+def test_runs_are_merged_into_one_order():
+    rng = np.random.default_rng(0)
+    for n_runs in (1, 2, 3, 5, 8):
+        sizes = rng.integers(1, 6, n_runs)
+        values = np.concatenate([np.sort(rng.integers(0, 9, size)) for size in sizes]).astype(float)
+        runs = np.append(0, np.cumsum(sizes))
+        order = chain_kernel._merged(values, runs)
+        assert order.tolist() == np.argsort(values, kind="stable").tolist()
+    assert len(chain_kernel._merged(np.empty(0), np.zeros(1, dtype=np.intp))) == 0

@@ -38,6 +38,17 @@ def test_attributes_of_too_many_categories_are_not_begun(monkeypatch):
     assert bracket.partial == ()
 
 
+def test_what_cannot_be_proven_is_said_before_it_is_not(caplog):
+    columns, residual = wide_columns(np.random.default_rng(0), widths=(60, 50))
+    bound = bind(LinearThresholds(restarts=0), columns)
+    bound.prove(residual, seconds=1e6)
+    assert "49 dimensions" in caplog.text
+    assert "give numbers as numbers" in caplog.text
+    caplog.clear()
+    bind(LinearThresholds(restarts=0), columns[:1]).prove(residual, seconds=1e6)
+    assert not caplog.text
+
+
 def test_no_proof_is_begun_when_the_search_has_used_all_the_time(monkeypatch):
     columns, residual = wide_columns(np.random.default_rng(1), widths=(3, 4))
     proofs = bind(LinearThresholds(restarts=0), columns)._proofs

@@ -119,7 +119,8 @@ def test_the_scores_of_scikit_learn(data):
 def test_inside_a_search_that_has_callbacks(data):
     recorder = Recorder()
     search = GridSearchCV(classifier(max_iter=2), {"gamma": [0.0, 0.1]}, cv=2)
-    search.set_callbacks(callback.ProgressBar()).fit(data["X"], data["y"])
+    rows = np.column_stack(list(data["sensitive_features"].values()))  # a search parts arrays
+    search.set_callbacks(callback.ProgressBar()).fit(data["X"], data["y"], sensitive_features=rows)
     assert search.best_estimator_.set_callbacks(recorder).fit(**data).n_iter_ == 2
     assert recorder.calls.count("end fit") == 1
 
@@ -133,7 +134,8 @@ def test_without_them_everything_else_works():
         "toy = make_gerrymandered(80)\n"
         "clf = SubgroupParityClassifier(max_iter=3, tol=None, verbose=1)\n"
         "fitted = clf.fit(toy.data, toy.target, sensitive_features=toy.sensitive_features)\n"
-        "path = clf.fit_path(toy.data, toy.target, gammas=[0.0, 0.1])\n"
+        "protected = {'sensitive_features': toy.sensitive_features}\n"
+        "path = clf.fit_path(toy.data, toy.target, gammas=[0.0, 0.1], **protected)\n"
         "print(hasattr(clf, 'set_callbacks'), fitted.n_iter_, len(path))\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -19,6 +19,7 @@ from gerrymend import CheckpointError, pareto_frontier
 from gerrymend._runtime.sealed import opened, sealed
 from gerrymend.surfaces import DiscriminationSurface
 from gerrymend.training.checkpoint_codec import Packer, UntrustedError, types_in, unpack
+from gerrymend.training.checkpoints import FORMAT_VERSION
 from tests.cut_short import AUDITS, FITS, A, Stopping, X, Y, classifier, fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -72,7 +73,7 @@ def changed(content):
 
 
 def of_another_format(content):
-    return sealed(NAME, 2, opened(NAME, content).content)
+    return sealed(NAME, FORMAT_VERSION + 1, opened(NAME, content).content)
 
 
 def edited(content, **parts):
@@ -80,7 +81,7 @@ def edited(content, **parts):
     about = json.loads(about)
     for name, value in parts.items():
         about[name] = about[name] | value if isinstance(value, dict) else value
-    return sealed(NAME, 1, json.dumps(about).encode() + b"\n" + state)
+    return sealed(NAME, FORMAT_VERSION, json.dumps(about).encode() + b"\n" + state)
 
 
 def of_another_version(content):
@@ -92,7 +93,10 @@ def of_another_version(content):
     [
         (cut, "changed or cut short. Copy it again"),
         (changed, "changed or cut short. Copy it again"),
-        (of_another_format, "has format 2, and this gerrymend reads 1"),
+        (
+            of_another_format,
+            f"has format {FORMAT_VERSION + 1}, and this gerrymend reads {FORMAT_VERSION}",
+        ),
         (of_another_version, "other versions: gerrymend was 0.0.1 and is "),
     ],
 )
@@ -182,9 +186,9 @@ def test_skops_is_asked_for_before_any_work(model, no_work, monkeypatch):
         fit(model)
 
 
-def test_categories_that_a_file_can_not_hold(model, no_work):
+def test_dates_are_refused_before_a_file_is_made(model, no_work):
     days = {"day": [date(2025, 1, 1 + i % 2) for i in range(len(Y))]}
-    with pytest.raises(TypeError, match=r"'day', of type date: .* Convert it to text"):
+    with pytest.raises(TypeError, match=r"'day' .* is of type date; convert it"):
         fit(model, sensitive_features=days)
 
 
@@ -198,7 +202,7 @@ def test_only_types_that_the_estimator_has_are_built(model, kept):
     about, _, state = opened(NAME, kept.read_bytes()).content.partition(b"\n")
     forged = unpack(state)
     forged["learner"] = DecisionTreeClassifier().fit(X, Y)
-    kept.write_bytes(sealed(NAME, 1, about + b"\n" + Packer().pack(forged)))
+    kept.write_bytes(sealed(NAME, FORMAT_VERSION, about + b"\n" + Packer().pack(forged)))
     assert_refused(model, "types that no fit of the estimator has here: sklearn.tree._tree.Tree")
 
 
@@ -207,7 +211,7 @@ def test_only_types_that_the_estimator_has_are_built(model, kept):
 )
 def test_forged_states_are_no_states(model, kept, forged):
     about, _, _ = opened(NAME, kept.read_bytes()).content.partition(b"\n")
-    kept.write_bytes(sealed(NAME, 1, about + b"\n" + forged))
+    kept.write_bytes(sealed(NAME, FORMAT_VERSION, about + b"\n" + forged))
     assert_refused(model, "is not as fit writes it")
 
 

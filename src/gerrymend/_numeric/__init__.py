@@ -1,1 +1,1 @@
-"""Arithmetic that knows nothing of fairness: exact sums, least squares, cuts."""
+"""Arithmetic that knows nothing of fairness."""

@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.externals.array_api_compat import device, is_cupy_array, is_torch_array
+from sklearn.externals.array_api_compat import (
+    array_namespace,
+    device,
+    is_cupy_array,
+    is_torch_array,
+)
 
 
 def on_host(array: Any) -> NDArray[Any]:
@@ -67,6 +72,25 @@ def check_dispatch(data: Any, argument: str) -> None:
             f"{argument} is {in_words(data)}. Set the environment variable SCIPY_ARRAY_API=1 "
             "before Python starts and wrap the call in sklearn.config_context("
             "array_api_dispatch=True), so that it stays there; or pass a NumPy array."
+        )
+
+
+def check_held(values: Any, dtype: Any, argument: str, remedy: str) -> None:
+    """Refuse whole numbers of a device that a type lacks: they would be merged with neighbours.
+
+    What is rounded up beyond the largest whole number comes back as that number on some devices,
+    and is compared as a float too.
+    """
+    xp = array_namespace(values)
+    if not xp.isdtype(values.dtype, "integral"):
+        return
+    rounded = xp.astype(values, dtype)
+    beyond = xp.astype(rounded, xp.float64) >= float(xp.iinfo(values.dtype).max) + 1
+    lost = beyond | (xp.astype(rounded, values.dtype) != values)
+    if bool(xp.any(lost)):
+        raise ValueError(
+            f"{argument} has whole numbers that {dtype} does not hold, such as "
+            f"{int(values[lost][0])}: they would be merged with their neighbours. {remedy}"
         )
 
 

@@ -19,6 +19,9 @@ from gerrymend._numeric.sums import Array
 RANK_TOLERANCE = 1e-10
 # A fitted value this close to 0 is a tie that rounding would otherwise decide.
 TIE = 1e-12
+# Coefficients come from turn / deviation, and turn is at most 1 / (RANK_TOLERANCE · √weight), below
+# 10⁴⁹ for weights of at least 2⁻²⁵⁶ in all: with this deviation it stays below 10³⁰⁰.
+_LEAST_DEVIATION = 1e-250
 _BLOCK = 8192
 # A device is kept busy by more at once: so many numbers, 256 MB of float64.
 _DEVICE_NUMBERS = 1 << 25
@@ -115,9 +118,10 @@ class Frame:
     turn: Array
 
     @classmethod
-    def of(cls, ask: Ask, tolerance: float = RANK_TOLERANCE) -> "Frame":
+    def of(cls, ask: Ask, tolerance: float = RANK_TOLERANCE, argument: str = "X") -> "Frame":
         """The frame of columns whose rows lie in the parts that are asked."""
         mean, scale = moments(ask)
+        _check_deviations(scale, argument)
         triangles = ask("triangle", mean, scale)
         triangle = triangles[0] if len(triangles) == 1 else _triangle(np.concatenate(triangles))
         _, singular, right = np.linalg.svd(triangle, full_matrices=False)
@@ -145,9 +149,10 @@ class Projection:
         columns: NDArray[np.floating],
         weight: Array,
         order: NDArray[np.intp] | None = None,
+        argument: str = "X",
     ) -> None:
         rows = WeightedColumns(columns, weight, order)
-        self._frame = Frame.of(only(rows))
+        self._frame = Frame.of(only(rows), argument=argument)
         self.basis: Array = rows.basis(self._frame)
         self.one: Array = (weight @ self.basis.T)[None]  # coordinates of the constant 1
 
@@ -179,6 +184,16 @@ def moments(ask: Ask) -> tuple[Array, Array]:
     scale = np.sqrt(variance)
     # A constant column leaves a variance of rounding errors.
     return mean * size, np.where(scale <= 1e-12, np.inf, scale * size)
+
+
+def _check_deviations(scale: Array, argument: str) -> None:
+    """Refuse columns whose coefficients would leave float64."""
+    least = float(scale.min(initial=np.inf))
+    if least < _LEAST_DEVIATION:
+        raise ValueError(
+            f"{argument} has a column whose values differ by no more than about {least:g}: its "
+            "coefficient in a regression would be beyond float64. Measure it in smaller units."
+        )
 
 
 def only(columns: WeightedColumns) -> Ask:

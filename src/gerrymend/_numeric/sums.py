@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-# Values this small or large are as good as any others after a shift of their exponents; as they
-# are, their squares leave float64.
-_MODEST = 256
+# Values whose exponents are beyond this are as good as any others after a shift of these; as they
+# are, their squares leave float64. And the same for float32.
+MODEST = 256
+MODEST_SINGLE = 32
 _MOST_SHIFTED = 1022
 
 
@@ -103,19 +104,20 @@ def add_parts(sums: Iterable[NDArray[Any]], n_cells: int) -> Array:
     return added
 
 
-def modest_scale(largest: float) -> float:
+def modest_scale(largest: float, modest: int = MODEST) -> float:
     """Return a power of two that brings values of an extreme size to one whose squares are finite.
 
-    A power of two changes no digit. 1 where the largest value is of a common size.
+    A power of two changes no digit. 1 where the largest value is of a common size: its exponent is
+    at most `modest`, either way.
 
     >>> modest_scale(40.0), modest_scale(2.0**-900) == 2.0**900
     (1.0, True)
     """
     exponent = math.frexp(largest)[1] - 1
-    if abs(exponent) <= _MODEST:
+    if abs(exponent) <= modest:
         return 1.0
     # Down only as far as need be: the smallest must not become 0.
-    return math.ldexp(1.0, _MODEST - exponent if exponent > 0 else min(-exponent, _MOST_SHIFTED))
+    return math.ldexp(1.0, modest - exponent if exponent > 0 else min(-exponent, _MOST_SHIFTED))
 
 
 def as_whole(values: Array) -> tuple[Whole, float]:

@@ -138,8 +138,9 @@ def _run(
         if threads is not None:
             if os.getpid() != caller:
                 _at_most(threads, "blas")
-            limited.enter_context(_at_most(threads, "openmp"))
+            # numba first: where it starts its threads, it sets OpenMP's number to all cores.
             limited.enter_context(_of_numba(threads))
+            limited.enter_context(_at_most(threads, "openmp"))
         return function(*task)
 
 

@@ -1,7 +1,5 @@
 """examine(): what every audit does once its data is summed."""
 
-import functools
-import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -20,19 +18,11 @@ from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
-from gerrymend.inputs.protected import Column
 from gerrymend.inputs.settings import check_callable, check_gamma, check_number, check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
-from gerrymend.subgroups import (
-    Conjunctions,
-    LinearThresholds,
-    Marginals,
-    SubgroupClass,
-    Trees,
-    ValueSets,
-    as_subgroup_class,
-)
+from gerrymend.subgroups import Marginals, SubgroupClass, as_subgroup_class
 from gerrymend.subgroups.base import Bracket
+from gerrymend.subgroups.compiling import compile_proofs
 
 
 def check_settings(
@@ -201,7 +191,7 @@ def prove_each(
 
     With `at_most`, only as far as it takes to say whether a subgroup exceeds it.
     """
-    _compile(type(subgroups), tally.columns)
+    compile_proofs(subgroups, tally.columns)
     deadline = time.monotonic() + budget
     examined = []
     for i, notion in enumerate(notions):
@@ -217,32 +207,6 @@ def prove_each(
 def as_sum(unfairness: float, tally: Tally) -> float:
     """Return the sum of residuals that is still within an unfairness, given for rounding."""
     return (unfairness + ROUNDING) * tally.total_weight
-
-
-def _compile(kind: type[SubgroupClass], columns: Sequence[Column]) -> None:
-    """Prove something small, so that numba compiles (or loads) before the clock starts."""
-    if kind in (LinearThresholds, Conjunctions, ValueSets, Trees):
-        n_categories = sum(column.is_categorical for column in columns)
-        n_numbers = min(len(columns) - n_categories, 2 if n_categories else 3)
-        _prove_small(kind, n_numbers, min(n_categories, 3 - n_numbers))
-
-
-@functools.cache
-def _prove_small(kind: type[SubgroupClass], n_numbers: int, n_categories: int) -> None:
-    """Prove over so many attributes of each kind: what they need is compiled, and no more.
-
-    Two numbers alone, categories alone and both together have algorithms of their own.
-    """
-    n = n_numbers + n_categories
-    grid = np.array(list(itertools.product((0.0, 1.0, 2.0), repeat=n)))
-    columns = tuple(
-        Column(f"attribute {j}", grid[:, j], None if j < n_numbers else ("x", "y", "z"))
-        for j in range(n)
-    )
-    residual = np.where(grid.sum(axis=1) % 2 == 0, 1.0, -1.0)  # a checkerboard: many ties
-    residual -= residual.mean()
-    weight = np.ones(len(grid))
-    kind().bind(columns, weight, weight).prove(residual)
 
 
 def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:

@@ -10,7 +10,7 @@ from gerrymend.checker.bounds import ROUNDING, Found, check_bounds
 from gerrymend.checker.chance import check_generalisation, check_permutations
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import NOTIONS, Figures, Measured, outcomes_of, wrong_figures
-from gerrymend.checker.form import unknown_fields
+from gerrymend.checker.form import check_groups, unknown_fields
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
@@ -92,15 +92,17 @@ def check_report(
     """
     stated = _plain_data(report)
     unknown = unknown_fields(stated)
+    check_groups(stated["class"])
     how: dict[str, Any] = {
         "threshold": threshold,
         "decision_probabilities": decision_probabilities,
         "pos_label": pos_label,
     }
     table = read_table(y_true, y_pred, sensitive_features, sample_weight, **how)
-    _check_not_parted(stated, table)
-    second = None
-    if holdout is not None:
+    if holdout is None:
+        _check_not_parted(stated, table)
+        second = None
+    else:
         second = read_table(*_four(holdout), **how, like=table)
     result = _Check(stated, table, second).run()
     if unknown:

@@ -12,9 +12,11 @@ Rows are read and summed one by one in Python: slow, and easy to believe.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -274,7 +276,21 @@ def _listed(values: Any, argument: str) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
+    """Return a value as the audit takes it: any real number as a float, an interval in words."""
     value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
+    if type(value).__name__ == "Interval" and type(value).__module__.split(".")[0] == "pandas":
+        return str(value)
+    if isinstance(value, Decimal) and value.is_nan():  # a signalling one can't be converted
+        return None
+    if isinstance(value, Decimal | Real) and not isinstance(value, int | float):
+        value = _as_float(value)
     return None if isinstance(value, float) and value != value else value
+
+
+def _as_float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # a fraction of large whole numbers
+        return inf if number > 0 else -inf

@@ -119,7 +119,8 @@ class Measured:
         cells = range(len(table))
         counted = table.rows if table.weighty is None else table.weighty
         squares = table.squared_weight
-        ends = [value for pair in outcomes.values() for value in pair]
+        # A report may state a notion that counts no label.
+        ends = [value for pair in outcomes.values() for value in pair] or [ZERO]
         return cls(
             table=table,
             rows=[sum(counted[cell][y] for y in outcomes) for cell in cells],

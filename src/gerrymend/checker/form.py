@@ -162,6 +162,13 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
     return []
 
 
+def check_groups(searched: Mapping[str, Any]) -> None:
+    """Refuse named groups that are no mapping; of other classes all parameters are plain values."""
+    groups = searched["parameters"].get("groups", {})
+    if searched["name"] == "ExplicitGroups" and not isinstance(groups, Mapping):
+        raise _unlike("class.parameters.groups", "a mapping", groups)
+
+
 def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
     if not isinstance(value, Mapping):
         raise _unlike(path, "a mapping", value)

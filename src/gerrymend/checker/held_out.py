@@ -44,8 +44,14 @@ def check_held_out(
     elif not problems:
         problems += _wrong_on_rows(claims, stated, table, holdout)
     result.problems.extend(f"held_out: {sentence}" for sentence in problems)
-    if holdout is not None and not problems:
-        result.checked.append(f"held_out: all of it, on its {holdout.n_rows:,} rows.")
+    if holdout is None or problems:
+        return
+    checked = "all of it"
+    if claims["subgroup"] is not None and _states_no_interval(claims):
+        checked = "all but that there are no intervals"
+        fields = " ".join(f"held_out.{name}" for name in _INTERVALS)
+        result.leave(fields, "that the audit had the sums of weights alone, and no rows")
+    result.checked.append(f"held_out: {checked}, on its {holdout.n_rows:,} rows.")
 
 
 def _wrong_subgroup(
@@ -115,13 +121,17 @@ def _wrong_nothing(claims: Mapping[str, Any]) -> Iterator[str]:
 def _wrong_intervals(
     claims: Mapping[str, Any], measured: Measured, inside: list[bool]
 ) -> Iterator[str]:
-    if all(claims[name] is None for name in _INTERVALS) and not _equal(measured.table):
+    if _states_no_interval(claims) and not _equal(measured.table):
         return  # only sums of weights were at hand, not of their squares
     intervals = intervals_of(measured, inside, claims["level"])
     for name in _INTERVALS:
         ends = getattr(intervals, name.removesuffix("_interval"))
         if not same_ends(claims[name], ends, measured):
             yield f"its {name} is stated as {claims[name]!r}, and is {list(ends)!r}."
+
+
+def _states_no_interval(claims: Mapping[str, Any]) -> bool:
+    return all(claims[name] is None for name in _INTERVALS)
 
 
 def _equal(table: Table) -> bool:

@@ -215,6 +215,7 @@ class AuditRequest:
         ((option, column),) = self.decided.items()
         weight = "--weight" if self.weight is None else f"--weight {self.weight}"
         anywhere = {
+            "another notion": "another --notion",
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",
             "y_true": f"--label {self.label}",

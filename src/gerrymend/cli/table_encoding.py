@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import numpy as np
 
 from gerrymend.inputs.numbers import check_finite, series_numbers
 
@@ -110,7 +111,8 @@ def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
         if values.dtype.is_numeric():
             where = f"Column {name!r} of {file}"
             present = nw.from_native(values.drop_nulls(), series_only=True)
-            check_finite(series_numbers(present, where), where)
+            numbers = series_numbers(present, where)
+            check_finite(numbers[~np.isnan(numbers)], where, most=np.inf)  # see `check_scale`
 
 
 def check_not_identifiers(frame: "pl.DataFrame") -> None:

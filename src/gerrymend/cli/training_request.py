@@ -205,6 +205,7 @@ class TrainingRequest:
         """A message of the library, in the terms of the command."""
         weight = "--weight" if self.weight is None else f"--weight {self.weight}"
         anywhere = {
+            "another notion": "another --notion",
             "sensitive_features": "--protected",
             "sample_weight": weight,
             "min_group_size": "--min-group-size",

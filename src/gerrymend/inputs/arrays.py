@@ -28,7 +28,7 @@ def unmasked(values: Any) -> Any:
 def as_array(values: Any, argument: str) -> NDArray[Any]:
     """Return values as an array of one type; numbers beside texts stay what they are.
 
-    Decimals and fractions become float64, if that keeps them apart.
+    Decimals, fractions and long doubles become float64, if that keeps them apart.
 
     >>> as_array([Decimal("0"), Decimal("1")], "y").tolist()
     [0.0, 1.0]
@@ -55,6 +55,8 @@ Pass one value a row.
         raise TypeError(
             f"{argument} must be a Series, an array or a list; got {type(values).__name__}."
         )
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8 and array.ndim == 1:
+        return distinct_numbers(array, argument)
     if array.dtype == object and array.ndim == 1:
         kinds = kinds_of(array.tolist())
         exact = any(issubclass(kind, Decimal | Fraction) for kind in kinds)

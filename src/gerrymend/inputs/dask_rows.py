@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from gerrymend._numeric.arrays import in_words, is_dask_array, is_dask_collection, is_dask_frame
-from gerrymend._numeric.sums import Array
+from gerrymend._numeric.sums import MODEST, MODEST_SINGLE, Array, modest_scale
 from gerrymend.inputs.features import check_features
 from gerrymend.inputs.protected import Column, read_columns
 from gerrymend.inputs.validation import (
@@ -174,17 +174,23 @@ class PartitionRows:
             else:
                 levels[column.name] = None
         labels = list(dict.fromkeys(self.labels.tolist()))
-        return Summary(len(self.labels), labels, levels, self.features.dtype.name)
+        positive = self.weight[self.weight > 0].tolist()
+        ends = (min(positive), max(positive)) if positive else None
+        return Summary(len(self.labels), labels, levels, self.features.dtype.name, ends)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The labels of some rows, and the categories of each attribute with their weights."""
+    """The labels of some rows, and the categories of each attribute with their weights.
+
+    `weights` are the smallest and the largest positive weight of a row, None where there is none.
+    """
 
     n_rows: int
     labels: list[Any]
     levels: Mapping[str, Mapping[Any, float] | None]
     dtype: str
+    weights: tuple[float, float] | None = None
 
 
 def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> PartitionRows:
@@ -237,7 +243,26 @@ def merged(summaries: Sequence[Summary]) -> Summary:
             )
         levels[name] = None if parts[0] is None else _added(parts)
     labels = list(dict.fromkeys(label for one in filled for label in one.labels))
-    return Summary(sum(one.n_rows for one in filled), labels, levels, filled[0].dtype)
+    dtype = filled[0].dtype
+    weights = _checked_weights(filled, dtype)
+    return Summary(sum(one.n_rows for one in filled), labels, levels, dtype, weights)
+
+
+def _checked_weights(summaries: Sequence[Summary], dtype: str) -> tuple[float, float] | None:
+    """Return the extreme weights; refuse those that only ratios could be computed with."""
+    ends = [one.weights for one in summaries if one.weights is not None]
+    if not ends:
+        return None
+    smallest = min(low for low, _ in ends)
+    largest = max(high for _, high in ends)
+    modest = MODEST if dtype == "float64" else MODEST_SINGLE
+    if modest_scale(largest, modest) != 1.0 or np.dtype(dtype).type(smallest) == 0:
+        raise ValueError(
+            f"sample_weight goes from {smallest:g} to {largest:g}, where the largest must be "
+            f"between 2**-{modest} and 2**{modest} for X of type {dtype}, and the smallest above "
+            "0 in it. Only the ratios of weights matter: divide them by the largest."
+        )
+    return smallest, largest
 
 
 def _added(parts: Sequence[Any]) -> dict[Any, float]:

@@ -196,15 +196,15 @@ def are_small(whole: "nw.Series[Any]") -> bool:
     return all(abs(int(end)) <= LARGEST_WHOLE for end in extremes)
 
 
-def check_finite(values: Array, where: str) -> None:
+def check_finite(values: Array, where: str, most: float = LARGEST) -> None:
     """Refuse infinite values, and those whose squares may be."""
     largest = float(np.max(np.abs(values), initial=0.0))
     if math.isinf(largest):
         raise ValueError(f"{where} has infinite values; replace them by a finite number.")
-    if largest > LARGEST:
+    if largest > most:
         raise ValueError(
             f"{where} has values of size {largest:g}, and sums of squares would overflow above "
-            f"{LARGEST:g}; measure it in larger units."
+            f"{most:g}; measure it in larger units."
         )
 
 

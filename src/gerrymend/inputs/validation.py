@@ -1,6 +1,5 @@
 """Every check of an input, and its message: the argument, the value got, and the remedy."""
 
-import math
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sized
 from typing import Any
@@ -214,6 +213,8 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
         raise TypeError(
             f"{argument} mixes labels of types {', '.join(kinds)}; convert them to one type."
         ) from None
+    if any(isinstance(label, float | np.floating) and np.isinf(label) for label in classes):
+        raise ValueError(f"{argument} has infinite labels; replace them by finite numbers.")
     if len(classes) == 1:
         raise ValueError(
             f"{argument} has only one class, {classes.tolist()[0]!r}; two are needed to compare "
@@ -226,8 +227,6 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
             f"Only binary classification is supported. {kind}{argument} has "
             f"{'at least ' * cut_off}{len(classes)} classes, {shown}. Merge them into two."
         )
-    if any(isinstance(label, float) and math.isinf(label) for label in classes.tolist()):
-        raise ValueError(f"{argument} has infinite labels; replace them by finite numbers.")
     return classes
 
 
@@ -247,12 +246,16 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array:
         raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
     scaled: Array = weight * modest_scale(float(weight.max()))
     if ((scaled == 0) & (weight > 0)).any():
-        raise ValueError(
-            f"sample_weight goes from {weight[weight > 0].min():g} to {weight.max():g}: beside the "
-            "largest the smallest is nothing. Pass 0 for rows that are not to count, or weights "
-            "that differ less."
-        )
+        raise too_far_apart(weight[weight > 0].min(), weight.max())
     return scaled
+
+
+def too_far_apart(smallest: float, largest: float) -> ValueError:
+    """Return the error for weights of which the smallest is lost beside the largest."""
+    return ValueError(
+        f"sample_weight goes from {smallest:g} to {largest:g}: beside the largest the smallest is "
+        "nothing. Pass 0 for rows that are not to count, or weights that differ less."
+    )
 
 
 def check_finite_weights(sample_weight: Any) -> Array:

@@ -10,7 +10,12 @@ from sklearn.externals.array_api_compat import array_namespace
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
-from gerrymend._numeric.arrays import check_dispatch, is_dask_collection, is_device_array
+from gerrymend._numeric.arrays import (
+    check_dispatch,
+    check_held,
+    is_dask_collection,
+    is_device_array,
+)
 from gerrymend.inputs.dask_rows import feature_meta
 from gerrymend.inputs.features import check_features
 from gerrymend.inputs.validation import check_frame, frame_of, is_frame, is_lazy
@@ -66,6 +71,9 @@ class FeatureReader:
         if is_lazy(X):
             raise TypeError("X is a lazy frame; collect it first: X.collect().")
         check_dispatch(X, "X")
+        if is_device_array(X):
+            remedy = "Subtract or divide by a constant, or convert it to floats yourself."
+            check_held(X, _types_of(X)[0], "X", remedy)
         try:
             return validate_data(
                 model,

@@ -71,7 +71,8 @@ class CostPredictor:
 
     def score(self, X: Any) -> Array:
         """What deciding 1 is predicted to save."""
-        return -np.asarray(self.regressor.predict(X), dtype=np.float64).ravel()
+        score = -np.asarray(self.regressor.predict(X), dtype=np.float64).ravel()
+        return _checked_score(score, self.regressor)
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
         """Whether the saving is above the cut."""
@@ -97,7 +98,7 @@ class ScorePredictor:
     def score(self, X: Any) -> Array:
         """The decision function, or the probability of label 1."""
         score = np.asarray(getattr(self.classifier, self.method)(X), dtype=np.float64)
-        return score[:, 1] if score.ndim == 2 else score
+        return _checked_score(score[:, 1] if score.ndim == 2 else score, self.classifier)
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
         """Whether the score is above the cut."""
@@ -106,6 +107,17 @@ class ScorePredictor:
     def cut_at(self, cut: float) -> "ScorePredictor":
         """The same score, cut elsewhere."""
         return ScorePredictor(self.classifier, self.method, cut)
+
+
+def _checked_score(score: Array, model: Any) -> Array:
+    """Refuse scores that are NaN: compared with a cut they would be decisions that nobody made."""
+    if undecided := int(np.isnan(score).sum()):
+        raise ValueError(
+            f"estimator: {type(model).__name__} gives NaN as the score of {undecided:,} of "
+            f"{len(score):,} rows. Look for columns of X that are constant or of an extreme size, "
+            "or pass another estimator."
+        )
+    return score
 
 
 @dataclass(frozen=True, eq=False)

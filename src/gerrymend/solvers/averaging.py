@@ -125,8 +125,8 @@ def play(
     except KeyboardInterrupt:
         if games.standing[1] is None:
             raise
-        raise Interrupted(games.equilibria()) from None
-    return games.equilibria()
+        raise Interrupted(games.equilibria(looked_at=False)) from None
+    return games.equilibria(looked_at=keep_plays)
 
 
 class _Standing(NamedTuple):
@@ -212,7 +212,15 @@ class _Games:
         for gap in (self._gap, self._bounded_gap):
             if met.any():
                 met &= gap(now, before) <= tol
-        return self._endings(np.flatnonzero(met), now, before, converged=True)
+        endings = self._endings(np.flatnonzero(met), now, before, converged=True)
+        return {game: self._looked_at(game, ending, now) for game, ending in endings.items()}
+
+    def _looked_at(self, game: int, ending: Ending, now: _Standing) -> Ending:
+        """Look at where a game ends by the search of `audit`, which may find a worse subgroup."""
+        residuals = [residual[game] for residual in now.answer.residuals]
+        votes = now.votes[game]
+        worst = self._auditor.audited_subgroup(ending.worst, residuals, votes, now.number)
+        return ending._replace(worst=worst)
 
     def _penalty(self, now: _Standing) -> Array:
         penalty: Array = self._C * np.maximum(now.answer.unfairness - self._gammas, 0.0)
@@ -320,9 +328,13 @@ class _Games:
         last = _Standing(number, self._player.duals, votes, answer, error, state["mean_value"])
         self.standing = (None, last)
 
-    def equilibria(self) -> list[Equilibrium]:
-        """What the games have come to."""
+    def equilibria(self, *, looked_at: bool) -> list[Equilibrium]:
+        """What the games have come to, looked at by the search of `audit` if need be."""
         endings = self._endings_now()
+        _, now = self.standing
+        for game in endings.keys() - self._ended.keys() if looked_at else ():
+            assert now is not None
+            endings[game] = self._looked_at(game, endings[game], now)
         return [self._equilibrium(game, endings[game]) for game in range(len(self._gammas))]
 
     def _equilibrium(self, game: int, ending: Ending) -> Equilibrium:

@@ -77,6 +77,15 @@ class Equilibrium:
     certified: bool = False
 
     @property
+    def found(self) -> float:
+        """The unfairness of the worst subgroup that is known of the mixture.
+
+        It may be above what the last round found: the last look is by the search of `audit`.
+        """
+        known = 0.0 if self.worst is None else abs(self.worst.unfairness)
+        return max(float(self.unfairness[-1]), known)
+
+    @property
     def n_rounds(self) -> int:
         """Rounds that were played; in each the Learner was asked once."""
         return int(self.rounds[-1])

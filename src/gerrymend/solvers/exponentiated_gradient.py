@@ -122,6 +122,7 @@ class _Path:
                 state = self.state()  # taken now: what follows changes the pool as it goes
                 checkpoint.reached(lambda: state)
 
+        self._auditor.compile_proofs()
         for gamma in sorted(set(gammas), reverse=True):
             game = self.games.get(gamma) or self._begin(gamma)
             if game.stage is Stage.ROUNDS:

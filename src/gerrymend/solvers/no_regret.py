@@ -4,9 +4,9 @@ import copy
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from gerrymend._numeric.sums import Array
+from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_number, check_whole
 from gerrymend.solvers.averaging import AveragingSolver, Player
 from gerrymend.solvers.base import State
@@ -61,7 +61,7 @@ class NoRegret(AveragingSolver):
             C,
             n_samples=check_whole(self.n_samples, "n_samples", low=1),
             perturbation=check_number(self.perturbation, "perturbation", low=0.0),
-            random=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
+            random=np.random.default_rng(draw_seed(self.random_state)),
         )
 
 

@@ -1,15 +1,32 @@
 """How protected attributes enter a linear rule, and how directions become rules."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array, total
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.rules import LinearRule, Term
+
+# A design of more numbers is not made, nor one factorised that takes more products: 240 MB, and
+# about a second.
+_MOST_NUMBERS = 30_000_000
+_MOST_PRODUCTS = 5_000_000_000
+
+
+def is_too_wide(n_cells: int, n_terms: int) -> bool:
+    """Say whether a dense design of so many cells and terms would take too long, or too much.
+
+    >>> is_too_wide(1_000_000, 14), is_too_wide(20_000, 5_000)
+    (False, True)
+    """
+    return n_cells * n_terms > _MOST_NUMBERS or n_cells * n_terms**2 > _MOST_PRODUCTS
 
 
 @dataclass(frozen=True)
@@ -61,6 +78,28 @@ class LinearEncoding:
             return np.zeros((len(columns[0].values), 0))
         return np.column_stack([term.evaluate(by_name[term.attribute]) for term in self.terms])
 
+    def sparse_matrix(self, columns: Sequence[Column]) -> sparse.csr_array:
+        """Return the same matrix without its zeros: an entry for each attribute, in each row."""
+        by_name = {column.name: column for column in columns}
+        n_rows = len(columns[0].values)
+        entries: list[tuple[Array, NDArray[np.intp], NDArray[np.intp]]] = []
+        for name, terms in itertools.groupby(enumerate(self.terms), lambda one: one[1].attribute):
+            column = by_name[name]
+            if column.categories is None:
+                place, _ = next(terms)
+                entries.append((column.values, np.arange(n_rows), np.full(n_rows, place)))
+                continue
+            own = {term.value: place for place, term in terms}
+            places = np.array([own.get(value, -1) for value in column.categories], dtype=np.intp)
+            place_of = places[column.values.astype(np.intp)]
+            rows = np.flatnonzero(place_of >= 0)
+            entries.append((np.ones(len(rows)), rows, place_of[rows]))
+        shape = n_rows, len(self.terms)
+        if not entries:
+            return sparse.csr_array(shape)
+        values, at, of = (np.concatenate(some) for some in zip(*entries, strict=True))
+        return sparse.csr_array((values, (at, of)), shape=shape)
+
     def linear_rule(self, coefficients: Array, threshold: float) -> LinearRule:
         """The rule with these coefficients, the largest of them ±1."""
         unit = float(np.max(np.abs(coefficients), initial=0.0)) or 1.0
@@ -84,3 +123,17 @@ class DirectionRules:
             return key
         threshold = self.tie - float(key @ self.intercepts)
         return self.encoding.linear_rule(key @ self.coefficients, threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class TermRules:
+    """From coefficients of all terms, the intercept last, to a rule."""
+
+    encoding: LinearEncoding
+    tie: float = TIE
+
+    def rule(self, key: Any) -> LinearRule:
+        """Rows where intercept + coefficients·x is above the tie; a proof brings its own rule."""
+        if isinstance(key, LinearRule):
+            return key
+        return self.encoding.linear_rule(key[:-1], self.tie - float(key[-1]))

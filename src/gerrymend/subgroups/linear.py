@@ -7,7 +7,7 @@ from gerrymend._numeric.sums import Array, total
 from gerrymend.inputs.protected import Column, take_rows
 from gerrymend.inputs.settings import check_choice, check_flag, check_whole
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
-from gerrymend.subgroups.encoding import LinearEncoding
+from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.thresholds.regression import RegressionSearch
 from gerrymend.subgroups.thresholds.through_mean import ThroughMean
@@ -81,9 +81,11 @@ class LinearThresholds(SubgroupClass):
             return (ThetaGrid if search == "grid" else ThroughMean)(counted, encoding, mean)
         if search == "regression":
             return RegressionSearch(counted, encoding, event_weight[active])
+        from gerrymend.subgroups.pooled_search import PooledSearch
         from gerrymend.subgroups.thresholds.search import GreatCircleSearch
 
-        return GreatCircleSearch(
+        wide = is_too_wide(int(active.sum()), len(encoding.terms))
+        return (PooledSearch if wide else GreatCircleSearch)(
             counted,
             encoding,
             event_weight[active],

@@ -23,7 +23,7 @@ from gerrymend.inputs.settings import check_number
 from gerrymend.solvers.base import CannotResumeError, Resumable, State
 from gerrymend.training.checkpoint_codec import Packer, UntrustedError, skops_io, types_in, unpack
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _NAME = b"gerrymend checkpoint"
 # Writing takes at most about a tenth of the time: so many times as long as it took, it waits.

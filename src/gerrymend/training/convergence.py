@@ -11,7 +11,7 @@ def warn_unless_converged(
     equilibrium: Equilibrium, *, C: float, tol: float | None, max_iter: int, certify: bool
 ) -> None:
     """Say what is off, and what would change it."""
-    unfairness, gap, gamma = float(equilibrium.unfairness[-1]), equilibrium.gap, equilibrium.gamma
+    unfairness, gap, gamma = equilibrium.found, equilibrium.gap, equilibrium.gamma
     rounds = equilibrium.n_rounds
     after = f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={gamma:g} the"
     longer = "budget" if rounds < max_iter else f"max_iter (now {max_iter})"

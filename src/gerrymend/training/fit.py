@@ -42,14 +42,9 @@ from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTraine
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.solvers.base import Interrupted
+from gerrymend.solvers.estimators import check_estimator_kind, check_uses_weights
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import (
-    Learner,
-    check_estimator_kind,
-    check_uses_weights,
-    make_learner,
-    seed_estimator,
-)
+from gerrymend.solvers.players.learners import Learner, make_learner, seed_estimator
 from gerrymend.subgroups import SubgroupClass
 from gerrymend.training.callbacks import (
     CallbackSupportMixin,
@@ -387,7 +382,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             "gamma": float(equilibrium.gamma),
             "rounds": equilibrium.n_rounds,
             "error": float(equilibrium.error[-1]),
-            "unfairness": float(equilibrium.unfairness[-1]),
+            "unfairness": equilibrium.found,
             "upper_bound": float(equilibrium.upper_bound),
             "certified": equilibrium.certified,
             "gap": float(equilibrium.gap),

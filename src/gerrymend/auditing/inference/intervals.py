@@ -220,7 +220,9 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
         return None
     notion, mass = seen.notion, seen.cells.mass
     squares = (np.asarray(notion.event, float) @ squared)[seen.cells.active]
-    n, rest = seen.cells.total_weight, float(squared.sum() - squares.sum())
+    n = seen.cells.total_weight
+    # A difference of sums, which rounding may take below 0 where all rows are in the event.
+    rest = max(0.0, float(squared.sum() - squares.sum()))
 
     # Rates between 0 and 1, whatever the outcomes of the notion are.
     lowest, largest = notion.outcome_range

@@ -12,11 +12,16 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, exactly_summable, total, total_by_cell
 from gerrymend._runtime.interrupts import interruptible
-from gerrymend.auditing.subgroup import EventCells, Subgroup
+from gerrymend.auditing.subgroup import ROUNDING, EventCells, Subgroup
 from gerrymend.inputs.protected import Cells
 from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
+from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Members
+
+# Cells up to which a last look has more starts than an audit: which of two equal ways is taken is a
+# matter of rounding, and an audit adds up otherwise.
+_FEW_CELLS = 20_000
 
 
 class NotionAuditor:
@@ -164,6 +169,7 @@ class Auditor:
         self.notions = [
             NotionAuditor(notion, subgroups, cells, y, weight, audited_class) for notion in notions
         ]
+        self._subgroups, self._columns = audited_class or subgroups, cells.columns
         self.total_weight = total(weight)
         self.base_cost: Array = 1.0 - 2.0 * y.astype(np.float64)
         self.pressed = self._pressed_rows()
@@ -204,6 +210,30 @@ class Auditor:
         which, key = answer.key(model)
         members = answer.found[which].members[model] > 0
         return self.notions[which].subgroup(key, members, votes, n_votes)
+
+    @interruptible
+    def audited_subgroup(
+        self, known: Subgroup | None, residuals: Sequence[Array], votes: Array, n_votes: int
+    ) -> Subgroup | None:
+        """Return the worst subgroup of a model: the known one, or what the search of `audit` finds.
+
+        `residuals` has those of each notion.
+        """
+        worst = known
+        for notion, residual in zip(self.notions, residuals, strict=True):
+            if notion.subgroups.exact or notion.audited is notion.subgroups:
+                continue
+            search = notion.audited.thorough if len(residual) <= _FEW_CELLS else notion.audited
+            found = search.worst(residual[None])
+            least = (abs(worst.unfairness) if worst else 0.0) + ROUNDING
+            if abs(float(found.values[0])) / self.total_weight > least:
+                members = found.members[0] > 0
+                worst = notion.subgroup(found.keys[0], members, votes, n_votes) or worst
+        return worst
+
+    def compile_proofs(self) -> None:
+        """Have compiled what proofs of the class need, before a clock starts."""
+        compile_proofs(self._subgroups, self._columns)
 
     def upper_bound(self, residuals: Sequence[Array]) -> Array:
         """Unfairness that no subgroup of the class exceeds, for each model, by its residuals."""

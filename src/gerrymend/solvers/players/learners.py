@@ -5,25 +5,23 @@ so that with no fairness pressure it is ±1: an estimator then sees the very pro
 have been given on its own.
 """
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils._indexing import _safe_indexing
-from sklearn.utils.validation import has_fit_parameter
 
 from gerrymend._numeric.cuts import best_cuts
+from gerrymend._numeric.logistic import LogisticRows
 from gerrymend._numeric.projection import TIE, Projection
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend.models.estimators import is_plain_least_squares
 from gerrymend.models.mixture import (
     SCORE_METHODS,
@@ -34,11 +32,10 @@ from gerrymend.models.mixture import (
     Mixture,
     Predictor,
     ScorePredictor,
-    content_of,
 )
 
-# Scores of one model up to rounding; probabilities that weights can't move any more.
-_SAME_SCORE, _SATURATED = 1e-6, 1e-6
+# Columns up to which a factorisation of their products, for each fit, costs next to nothing.
+_MOST_COLUMNS = 500
 
 Decisions = NDArray[np.bool_]
 Keys = Sequence[Any] | NDArray[Any]
@@ -147,31 +144,53 @@ class LinearLearner(Learner):
 
 
 class EstimatorLearner(Learner):
-    """Any estimator, fitted anew for each cost."""
+    """Any estimator, fitted anew for each cost.
 
-    def __init__(self, estimator: BaseEstimator, X: Any, weight: Array) -> None:
+    X has its rows in the order that the user gave them, so that it need not be copied; costs and
+    decisions have the game's, which `order` leads to.
+    """
+
+    def __init__(
+        self, estimator: BaseEstimator, X: Any, weight: Array, order: NDArray[np.intp] | None
+    ) -> None:
         self._estimator = estimator
         self._X = X
-        self._weight = weight
+        self._order = order
+        self._weight = self._as_given(weight)
 
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
         """One fit a row of costs; a constant where no cost differs in sign."""
-        predictors = [self._constant(cost) or self._fit(cost) for cost in costs]
-        return np.stack([predictor.decide(self._X) for predictor in predictors]), predictors
+        given = [self._as_given(cost) for cost in costs]
+        predictors = [self._constant(cost) or self._fit(cost) for cost in given]
+        decided = [self._as_in_game(predictor.decide(self._X)) for predictor in predictors]
+        return np.stack(decided), predictors
 
     def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
         """One fit, its score cut for each cost."""
-        if constant := self._constant(cost):
+        given = self._as_given(cost)
+        if constant := self._constant(given):
             return [(constant.decide(self._X), constant)]
-        predictor = self._fit(cost, near_last=True)
+        predictor = self._fit(given, near_last=True)
         if isinstance(predictor, LabelPredictor):
-            return [(predictor.decide(self._X), predictor)]
-        score = predictor.score(self._X)
-        cuts = _cuts(score, [cost, *others], self._weight)
+            return [(self._as_in_game(predictor.decide(self._X)), predictor)]
+        score = self._as_in_game(predictor.score(self._X))
+        cuts = _cuts(score, [cost, *others], self._as_in_game(self._weight))
         return [
             (score > cut, predictor.cut_at(cut) if np.isfinite(cut) else self.constant(cut < 0))
             for cut in cuts
         ]
+
+    def _as_given(self, by_row: NDArray[Any]) -> NDArray[Any]:
+        """Return values of the game's rows in the order of X."""
+        if self._order is None:
+            return by_row
+        given = np.empty_like(by_row)
+        given[self._order] = by_row
+        return given
+
+    def _as_in_game(self, by_row: NDArray[Any]) -> NDArray[Any]:
+        """Return values of the rows of X in the game's order."""
+        return by_row if self._order is None else by_row[self._order]
 
     def constant(self, decision: bool) -> Any:
         """The predictor itself."""
@@ -179,7 +198,7 @@ class EstimatorLearner(Learner):
 
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
         """The predictor is its key."""
-        return predictor.decide(self._X), predictor
+        return self._as_in_game(predictor.decide(self._X)), predictor
 
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
         """The keys are the predictors."""
@@ -207,15 +226,10 @@ class RegressionLearner(EstimatorLearner):
 class ClassificationLearner(EstimatorLearner):
     """A classifier trained on the cheaper label, weighted by what the choice is worth."""
 
-    def __init__(self, estimator: BaseEstimator, X: Any, weight: Array) -> None:
-        super().__init__(estimator, X, weight)
-        # The last models, the latest at the end.
-        self._last: list[Any] = []
-
     def _fit(self, cost: Array, *, near_last: bool = False) -> Predictor:
         label = (cost < 0).astype(np.int64)
         weight = np.abs(cost) * self._weight
-        model = fit_weighted(self._model(near_last), self._X, label, weight)
+        model = fit_weighted(clone(self._estimator), self._X, label, weight)
         if isinstance(model, LinearClassifierMixin):
             return LinearPredictor(
                 np.ravel(model.coef_).copy(), float(np.ravel(model.intercept_)[0])
@@ -225,28 +239,51 @@ class ClassificationLearner(EstimatorLearner):
                 return ScorePredictor(model, method, 0.0 if method == "decision_function" else 0.5)
         return LabelPredictor(model)
 
-    def _model(self, near_last: bool) -> Any:
-        """A fresh clone; or an earlier one, where fitting it again starts from its coefficients.
 
-        It is the one before the last: solvers ask in turn for what restrains subgroups and for
-        what restrains cells, whose answers are alike over rounds and unlike each other. It is
-        copied, so that what `state` has given out is never fitted again.
+class LogisticLearner(ClassificationLearner):
+    """A logistic regression by L-BFGS, which is fitted once; later fits start from earlier ones.
+
+    They minimise the same function, to the estimator's `tol`, in coordinates that suit the rows.
+    """
+
+    def __init__(
+        self, estimator: BaseEstimator, X: Any, weight: Array, order: NDArray[np.intp] | None
+    ) -> None:
+        super().__init__(estimator, X, weight, order)
+        # The last coefficients, the latest at the end; of each the last is the intercept.
+        self._last: list[Array] = []
+
+    @cached_property
+    def _rows(self) -> LogisticRows:
+        settings = self._estimator.get_params()
+        names = ("C", "fit_intercept", "tol", "max_iter")
+        return LogisticRows(self._X, **{name: settings[name] for name in names})
+
+    def _fit(self, cost: Array, *, near_last: bool = False) -> Predictor:
+        """Fit from the coefficients before the last.
+
+        Solvers ask in turn for what restrains subgroups and for what restrains cells, whose
+        answers are alike over rounds and unlike each other.
         """
-        if not near_last or type(self._estimator) is not LogisticRegression:
-            return clone(self._estimator)
-        if self._last:
-            model = copy.copy(self._last[0])
-        else:
-            model = clone(self._estimator).set_params(warm_start=True)
-        self._last = [*self._last[-1:], model]
-        return model
+        if not near_last:
+            return super()._fit(cost)
+        predictor = (self._refit(cost) if self._last else None) or super()._fit(cost)
+        assert isinstance(predictor, LinearPredictor)
+        self._last = [*self._last[-1:], np.append(predictor.coef, predictor.intercept)]
+        return predictor
+
+    def _refit(self, cost: Array) -> LinearPredictor | None:
+        fitted = self._rows.fit(cost < 0, np.abs(cost) * self._weight, self._last[0])
+        if not fitted.converged:
+            return None  # the estimator itself says what is amiss
+        return LinearPredictor(fitted.coefficients[:-1], float(fitted.coefficients[-1]))
 
     def state(self) -> Any:
-        """The models from whose coefficients the next fits may start."""
+        """The coefficients from which the next fits start."""
         return list(self._last)
 
     def restore(self, state: Any) -> None:
-        """Start the next fits from those models."""
+        """Start the next fits from those coefficients."""
         self._last = state
 
 
@@ -258,77 +295,17 @@ def make_learner(
     pressed: slice,
     order: NDArray[np.intp] | None = None,
 ) -> Learner:
-    """The learner that an estimator calls for; see `check_estimator_kind`.
+    """The learner that an estimator calls for; see `estimators.py`.
 
     Outside the slice `pressed` of rows the cost is `base_cost` in every round. With `order`, the
     rows of X are taken in that order; weights and costs have it already.
     """
     if is_plain_least_squares(estimator):
         return LinearLearner(X, weight, base_cost, pressed, order)
-    kind = RegressionLearner if is_regressor(estimator) else ClassificationLearner
-    return kind(estimator, X if order is None else _safe_indexing(X, order), weight)
-
-
-def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:
-    """The estimator to use (LogisticRegression if None), once it is sure that it can be used."""
-    if estimator is None:
-        return LogisticRegression()
-    remedy = (
-        "Pass a classifier whose fit takes sample_weight, such as LogisticRegression() or "
-        "HistGradientBoostingClassifier(); or a regressor, such as LinearRegression(), which is "
-        "trained on the cost and cut at 0."
-    )
-    usable = not isinstance(estimator, type) and hasattr(estimator, "__sklearn_tags__")
-    if not usable or not (is_classifier(estimator) or is_regressor(estimator)):
-        raise TypeError(
-            f"estimator={estimator!r} is neither a classifier nor a regressor. {remedy}"
-        )
-    needs_weights = weighted or is_classifier(estimator)
-    if needs_weights and not has_fit_parameter(_last_step(estimator), "sample_weight"):
-        why = "" if is_classifier(estimator) else ", and sample_weight was given"
-        raise TypeError(f"estimator={estimator!r} takes no sample_weight in fit{why}. {remedy}")
-    return estimator
-
-
-def check_uses_weights(estimator: Any, X: Any) -> None:
-    """Raise if a classifier takes weights and ignores them: the game would go nowhere.
-
-    A few rows with both labels each; as the weight moves to one label, so must the model. Decisions
-    alone can't tell: those of a model that rows out of scale have saturated never move.
-    """
-    if is_regressor(estimator) or isinstance(estimator, LinearClassifierMixin):
-        return
-    rows = _safe_indexing(X, np.repeat(np.arange(min(10, X.shape[0])), 2))
-    label = np.tile([0, 1], rows.shape[0] // 2)
-    models, decided = [], []
-    for heavy in (0, 1):
-        weight = np.where(label == heavy, 1000.0, 1.0)
-        seed_estimator(model := clone(estimator), 0)  # so that only weights can make a difference
-        try:
-            with heard_warnings():  # of rows that stand for none
-                models.append(fit_weighted(model, rows, label, weight))
-                decided.append(model.predict(rows))
-        except Exception:  # too few rows for it, perhaps; if not, its own fit will say so
-            return
-    if np.array_equal(*decided) and _are_alike(models[0], models[1], rows):
-        raise TypeError(
-            f"estimator={estimator!r} takes sample_weight in fit and ignores it: with a thousand "
-            "times the weight on either label it decides the same. The game works through weights; "
-            "pass an estimator that uses them, such as LogisticRegression(), and leave out "
-            "class_weight='balanced', which cancels them."
-        )
-
-
-def _are_alike(first: Any, second: Any, X: Any) -> bool:
-    """Whether two models are the same, but for rounding where their scores are not at an end."""
-    if content_of(first) == content_of(second) is not None:
-        return True
-    method = next((one for one in SCORE_METHODS if hasattr(first, one)), None)
-    if method is None:
-        return False
-    one, other = (np.asarray(getattr(model, method)(X)) for model in (first, second))
-    saturated = method == "predict_proba" and bool((one.max(axis=1) > 1 - _SATURATED).all())
-    return not saturated and bool(np.allclose(one, other, rtol=_SAME_SCORE, atol=0.0))
+    if is_regressor(estimator):
+        return RegressionLearner(estimator, X, weight, order)
+    kind = LogisticLearner if _is_plain_logistic(estimator, X) else ClassificationLearner
+    return kind(estimator, X, weight, order)
 
 
 def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None) -> Any:
@@ -344,13 +321,21 @@ def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None)
 
 def _cuts(score: Array, costs: Sequence[Array], weight: Array) -> list[float]:
     """The distinct cuts of least cost, over the rows that have weight."""
-    counted = weight > 0
-    cuts = best_cuts(score[counted], np.array(costs)[:, counted] * weight[counted])
-    return list(dict.fromkeys(cuts.tolist()))
+    if not (weight == 1.0).all():
+        counted = weight > 0
+        score, weight = score[counted], weight[counted]
+        costs = [cost[counted] * weight for cost in costs]
+    return list(dict.fromkeys(best_cuts(score, costs).tolist()))
 
 
-def _last_step(estimator: Any) -> Any:
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+def _is_plain_logistic(estimator: Any, X: Any) -> bool:
+    """Whether the estimator is the logistic regression that has refits, on few enough columns."""
+    if type(estimator) is not LogisticRegression or not isinstance(X, np.ndarray):
+        return False
+    default, settings = LogisticRegression().get_params(), estimator.get_params()
+    free = ("C", "fit_intercept", "tol", "max_iter", "random_state", "warm_start", "n_jobs")
+    alike = all(settings[name] == default[name] for name in default if name not in free)
+    return alike and X.dtype == np.float64 and X.shape[1] <= _MOST_COLUMNS
 
 
 def seed_estimator(estimator: Any, seed: int) -> None:

@@ -101,6 +101,26 @@ class PoolGame:
         `reached` is told when a round is over and the game goes on. If no proof follows, the last
         look is as thorough as an audit.
         """
+        while True:
+            hurried = self._play_rounds(max_iter, reserve, on_round, reached)
+            self._look_at_last(None if proof_follows else self._thorough_looks())
+            over = hurried or proof_follows or self._number >= max_iter
+            if over or self.gap <= self._tol:
+                break
+            # The last look found subgroups that the rounds' own had not: play on against these.
+            self._gains = []
+            reached()
+        self.stage = Stage.PLAYED
+
+    def _play_rounds(
+        self,
+        max_iter: int,
+        reserve: float,
+        on_round: Callable[[Round], None] | None,
+        reached: Callable[[], None],
+    ) -> bool:
+        """Play rounds until these find nothing better; return whether time ran out."""
+        hurried = False
         while self._number < max_iter:
             hurried = self._left() < reserve
             last = self._number + 1 == max_iter or hurried or self._is_quiet()
@@ -114,8 +134,7 @@ class PoolGame:
             if self._converged or hurried:
                 break
             reached()
-        self._look_at_last(self._thorough_looks() if not proof_follows else None)
-        self.stage = Stage.PLAYED
+        return hurried
 
     def _left(self) -> float:
         """The part of the budget that is left."""

@@ -117,7 +117,8 @@ class BlockGame:
 
     def _frame(self, columns: str) -> Frame:
         ask = partial(self._blocks.gather, "factor", columns)
-        return Frame.of(ask, rank_tolerance(self._precision))
+        argument = "X" if columns == "features" else "sensitive_features"
+        return Frame.of(ask, rank_tolerance(self._precision), argument)
 
     def _direction_rules(self) -> DirectionRules:
         unit = np.eye(self._protected.turn.shape[1])

@@ -4,9 +4,10 @@ from typing import Any
 
 from sklearn.externals.array_api_compat import array_namespace, device
 
-from gerrymend._numeric.arrays import in_words, is_device_array, on_host
+from gerrymend._numeric.arrays import check_held, in_words, is_device_array, on_host
+from gerrymend._numeric.sums import MODEST, MODEST_SINGLE, modest_scale
 from gerrymend.inputs.fit_identity import array_digests
-from gerrymend.inputs.validation import check_labels, check_same_length
+from gerrymend.inputs.validation import check_labels, check_same_length, too_far_apart
 from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.solvers.regression.block_game import BlockGame
 from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
@@ -39,12 +40,12 @@ def device_game(
     for argument, data in arrays.items():
         if data is not None and not bool(xp.all(xp.isfinite(data))):
             raise ValueError(f"{argument} has NaN or infinite values; fill in or drop these rows.")
-    if xp.isdtype(protected.dtype, "integral"):
-        _check_whole(protected, X.dtype)
+    remedy = "Subtract or divide by a constant, or pass X in a wider type."
+    check_held(protected, X.dtype, "sensitive_features", remedy)
     classes = check_labels(on_host(xp.unique_values(y)), "y")
     weight = xp.ones((X.shape[0],), dtype=X.dtype, device=like)
     if sample_weight is not None:
-        weight = _check_weight(xp.astype(sample_weight, X.dtype), X.shape[0])
+        weight = _check_weight(sample_weight, X)
     labels = xp.astype(y == classes[1].item(), xp.int8)
     if not bool(xp.any((weight > 0) & xp.where(labels == 1, *notion.event[::-1]))):
         raise nothing_counts(notion)
@@ -80,23 +81,12 @@ def _check_beside(X: Any, data: Any, argument: str) -> None:
         )
 
 
-def _check_whole(protected: Any, dtype: Any) -> None:
-    """Refuse whole numbers that the type of X lacks: they would be merged with their neighbours."""
-    xp = array_namespace(protected)
-    lost = xp.astype(xp.astype(protected, dtype), protected.dtype) != protected
-    if bool(xp.any(lost)):
+def _check_weight(weight: Any, X: Any) -> Any:
+    """Weights in the type of X; as only their ratios matter, extreme ones are scaled for it."""
+    if tuple(weight.shape) != (X.shape[0],):
         raise ValueError(
-            f"sensitive_features has whole numbers that {dtype}, the type of X, does not hold, "
-            f"such as {int(protected[lost][0])}: they would be merged with their neighbours. "
-            "Subtract or divide by a constant, or pass X in a wider type."
-        )
-
-
-def _check_weight(weight: Any, n_rows: int) -> Any:
-    if tuple(weight.shape) != (n_rows,):
-        raise ValueError(
-            f"sample_weight has shape {tuple(weight.shape)} for {n_rows} rows; pass one weight a "
-            "row."
+            f"sample_weight has shape {tuple(weight.shape)} for {X.shape[0]} rows; pass one weight "
+            "a row."
         )
     xp = array_namespace(weight)
     if bool(xp.any(weight < 0)):
@@ -106,4 +96,10 @@ def _check_weight(weight: Any, n_rows: int) -> Any:
         )
     if not bool(xp.any(weight > 0)):
         raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
-    return weight
+    weight = xp.astype(weight, xp.float64)
+    largest = float(xp.max(weight))
+    modest = MODEST if X.dtype == xp.float64 else MODEST_SINGLE
+    scaled = xp.astype(weight * modest_scale(largest, modest), X.dtype)
+    if bool(xp.any((scaled == 0) & (weight > 0))):
+        raise too_far_apart(float(xp.min(weight[weight > 0])), largest)
+    return scaled

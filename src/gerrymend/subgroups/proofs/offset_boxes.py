@@ -8,15 +8,17 @@ members are those with x ≥ α_s − o, o = b·y, its first rows if the highest
 
 The offsets are bounded. With x from 0 to X, a group is a system: of each chain its threshold in x,
 α_s − b·y, is above some row and at most at the next. The α drop out: what is left are inequalities
-between two chains of a stratum, on b·(y − y′), with right-hand sides of at most X + 1 in size. Of K
-categories, the first of which has no indicator, y − y′ has at most two entries ±1, and one if
-K = 2: so the square of a row's length is at most h, the sum of these over the attributes. If the
-system can be solved at all, then by some b that solves n ≤ k of its equations (k indicators) and is
-0 elsewhere; by Cramer's rule and Hadamard's bound no |b_k| is above k·h^((k − 1)/2)·(X + 1).
-With one such attribute k·(X + 1) will do: put its categories in the order of their offsets; if two
-neighbours are more than X + 1 apart then, in each stratum, all chains that are cut lie on one side
-of the gap, and it can be closed to X + 1. Solutions are an open set, so that some are *generic*:
-off all that has measure 0, ties among it.
+between two chains of a stratum, on b·(y − y′), with right-hand sides of at most X + 1 in size. If
+the system can be solved at all, then by some b that solves n ≤ k of its equations (k indicators)
+and is 0 elsewhere, which other equations b_j = 0 say as well: M b = r with M of k rows y − y′. By
+Cramer's rule |b_j| ≤ k·(X + 1)·m_j, with m_j the largest minor of M without column j, as its
+determinant is a whole number. Two bounds on m_j. Of K categories, the first of which has no
+indicator, y − y′ has at most two entries ±1, and one if K = 2: with h the sum of these over the
+attributes, m_j ≤ h^((k − 1)/2) by Hadamard. And the columns of one attribute, of rows with at most
+a 1 and a −1, are totally unimodular: expanded along the attributes' columns, a minor is a sum of
+products of ±1 or 0, one for each way to share its rows among attributes. So m_j is at most the
+multinomial coefficient of k − 1 by the widths, one less for the attribute of j. Solutions are an
+open set, so that some are *generic*: off all that has measure 0, ties among it.
 
 The bound of a box of offsets. In it o has an interval [o⁻, o⁺] in each chain. A row may be in if
 x + o⁺ > α and is in for sure if x + o⁻ ≥ α. Of a chain its first j rows are in, with j between
@@ -51,12 +53,15 @@ from gerrymend.subgroups.proofs.whole_points import Points
 # Boxes between two looks at the clock: at first, and after that by how many rows they had.
 _FIRST_BOXES = 16
 _ROWS_A_LOOK = 500_000
-# What a round leaves of the distance between the bound and the best value found.
-_PART_LEFT = 0.7
+# What a round leaves of the distance between the bound and the best value found: as little as there
+# is time for, if a round takes about (1 / part)⁴ times as long as the one before.
+_LEAST_LEFT = 0.7
+_MOST_LEFT = 0.96
+_POWER = 4.0
 # Offsets are halved down to this, in units of the number.
 _NARROWEST = 0.25
 # So many boxes a row, and a round is given up: ties keep boxes open however often they are halved.
-_MOST_BOXES = 150
+_MOST_BOXES = 600
 # Whole numbers, and their sums with offsets, have to fit float64.
 _MOST_BITS = 50
 _ROUNDING = 1e-11
@@ -70,7 +75,7 @@ def fits(points: Points, widths: Sequence[int]) -> bool:
     if not widths or points.x.shape[1] != 1 + sum(widths) or points.x.dtype == object:
         return False
     # Offsets have the bits of the largest and those of its halves, down to the narrowest.
-    largest = _largest_offset(points, widths)
+    largest = max(_largest_offsets(points, widths))
     return math.log2(largest) + math.log2(2 * largest / _NARROWEST) + len(widths) < _MOST_BITS
 
 
@@ -94,7 +99,7 @@ def bound_over_boxes(
         return max(known, 0.0)
     merged, _ = points.take(counted).merged()
     x = merged.x[:, 0] - merged.x[:, 0].min()
-    largest = _largest_offset(merged, widths)
+    largest = np.array(_largest_offsets(merged, widths))
     sides = [
         _Boxes(_rows(merged, number.astype(np.float64)), merged.n_strata, largest)
         for number in (x, x.max() - x)
@@ -104,23 +109,35 @@ def bound_over_boxes(
     bound, goal = math.inf, positive
     floor = max(known, target)
     while bound > floor + rounding:
-        reached = -math.inf
-        for side in sides:
-            reached = max(reached, side.bound(goal, rounding, deadline, clock))
+        started = clock()
+        reached = max(side.bound(goal, bound, rounding, deadline, clock) for side in sides)
         if reached >= bound:  # out of time, or of offsets to halve
             break
         bound = reached
-        goal = max(floor, known + _PART_LEFT * (bound - known))
+        ended = clock()
+        goal = max(floor, known + _part_left(ended - started, deadline - ended) * (bound - known))
     return bound if bound > known + rounding else known
 
 
-def _largest_offset(points: Points, widths: Sequence[int]) -> float:
-    """Return a whole number that offsets need not exceed; `widths` are indicators by attribute."""
+def _part_left(last: float, left: float) -> float:
+    """Return what the next round should leave, after one of `last` seconds and with some left."""
+    if left >= last * _LEAST_LEFT**-_POWER:
+        return _LEAST_LEFT
+    return min(_MOST_LEFT, (last / max(left, 1e-9)) ** (1.0 / _POWER))
+
+
+def _largest_offsets(points: Points, widths: Sequence[int]) -> list[float]:
+    """Return whole numbers that offsets need not exceed; `widths` are indicators by attribute."""
     k = sum(widths)
     size = float(points.x[:, 0].max() - points.x[:, 0].min()) + 1.0
-    squared = sum(min(width, 2) for width in widths)
-    factor = k * (1.0 if len(widths) == 1 else squared ** ((k - 1) / 2))
-    return math.ceil(factor * size) + 1.0
+    hadamard = sum(min(width, 2) for width in widths) ** ((k - 1) / 2)
+    ways = math.factorial(k - 1) / math.prod(math.factorial(width) for width in widths)
+    # One row fewer for the attribute itself: its factorial is that of width − 1.
+    return [
+        math.ceil(k * min(hadamard, ways * width) * size) + 1.0
+        for width in widths
+        for _ in range(width)
+    ]
 
 
 def _rows(points: Points, x: Array) -> Rows:
@@ -141,16 +158,23 @@ def _rows(points: Points, x: Array) -> Rows:
 class _Boxes:
     """The offsets of one of the two problems."""
 
-    def __init__(self, rows: Rows, n_strata: int, largest: float) -> None:
+    def __init__(self, rows: Rows, n_strata: int, largest: Array) -> None:
         self._rows, self._n_strata, self._largest = rows, n_strata, largest
         self._unit = float(rows.x.max()) + 1.0
         self._numbers: NDArray[np.intp] = np.arange(4 * len(rows.x))
         self._n_boxes = _FIRST_BOXES
 
     def bound(
-        self, target: float, rounding: float, deadline: float, clock: Callable[[], float]
+        self,
+        target: float,
+        proven: float,
+        rounding: float,
+        deadline: float,
+        clock: Callable[[], float],
     ) -> float:
         """Explore all offsets, and return a bound, the target at best; infinite if given up.
+
+        It is given up too when it can't become lower than what is proven.
 
         Narrowed windows leave out groups that are not above the target, and so do the bounds of
         the boxes that have them: only of the first box, as a whole, does a lesser bound hold.
@@ -160,7 +184,7 @@ class _Boxes:
         allowed = _MOST_BOXES * len(self._rows.x)
         summary = np.array([-math.inf, -math.inf, 0.0])
         while size > 0:
-            if allowed <= 0 or clock() >= deadline:
+            if allowed <= 0 or summary[1] >= proven or clock() >= deadline:
                 return math.inf
             summary[2] = 0.0
             size, left = explore(
@@ -189,12 +213,12 @@ class _Boxes:
         n_axes = self._rows.indicators.shape[1]
         # Each offset is halved less often than its bits.
         depth = 2 + 2 * _MOST_BITS * n_axes
-        beyond = 2.0 * (n_axes + 1) * self._largest
+        beyond = 2.0 * (n_axes + 1) * float(self._largest.max())
         m = len(self._rows.x)
         self._numbers[:m] = np.arange(m)
         return Stack(
-            low=np.full((depth, n_axes), -self._largest),
-            high=np.full((depth, n_axes), self._largest),
+            low=np.tile(-self._largest, (depth, 1)),
+            high=np.tile(self._largest, (depth, 1)),
             least=np.full((depth, self._n_strata), -beyond),
             most=np.full((depth, self._n_strata), beyond),
             inside=np.zeros((depth, self._n_strata)),

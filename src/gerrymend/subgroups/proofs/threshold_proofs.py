@@ -7,24 +7,29 @@ category of the other, so the others stay indicators.
 """
 
 import itertools
+import logging
 import math
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import linprog
 
 from gerrymend._numeric.projection import WeightedColumns, moments, only
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Bracket, Found
-from gerrymend.subgroups.encoding import LinearEncoding
+from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.proofs import planar
 from gerrymend.subgroups.proofs.branch_and_bound import Solved, solve
 from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes, fits
 from gerrymend.subgroups.proofs.whole_points import Points, whole_numbers
 from gerrymend.subgroups.rules import LinearRule, Members
+
+logger = logging.getLogger("gerrymend")
 
 # Above so many dimensions branch and bound gets nowhere; parts of the class are proven instead.
 _MOST_DIMENSIONS = 8
@@ -34,6 +39,8 @@ _HOPELESS = 32
 # From so many dimensions on, boxes of offsets are tried first, with this share of the time.
 _FEWEST_BOXED = 3
 _BOXES_SHARE = 0.8
+# A group that a proof has found gets so long for its rule, even at the end of the budget.
+_SECONDS_FOR_A_RULE = 1.0
 
 
 class ThresholdProofs:
@@ -56,9 +63,9 @@ class ThresholdProofs:
         if decided or seconds <= 0.0:
             return Bracket(found, trivial)
         deadline = time.monotonic() + seconds
+        self._say_what_is_hopeless()
         parts: tuple[tuple[str, float], ...]
-        points = _points(self._blocks, residual)
-        if points.x.shape[1] == 2 and points.n_strata == 1 and planar.fits(points.x):
+        if (points := self._plane(residual)) is not None:
             solved, parts = _in_the_plane(points, value, deadline), ()
         elif (bound := self._bound_by_boxes(residual, value, at_most, deadline)) <= value:
             solved, parts = Solved(value, None, bound), ()
@@ -69,10 +76,17 @@ class ThresholdProofs:
             solved, parts = self._solve_parts(residual, value, at_most, deadline)
             solved = solved._replace(upper_bound=min(solved.upper_bound, bound))
         if solved.members is not None:
-            better = self._as_found(residual, solved.members)
+            better = self._as_found(residual, solved.members, deadline)
             if better is not None and abs(float(better.values[0])) > value:
                 found = better
         return Bracket(found, min(trivial, solved.upper_bound), parts)
+
+    def _plane(self, residual: Array) -> Points | None:
+        """The points, where they have two dimensions and an algorithm of their own."""
+        if self._dimensions(self._blocks) != 2:
+            return None
+        points = _points(self._blocks, residual)
+        return points if points.n_strata == 1 and planar.fits(points.x) else None
 
     def _solve(
         self,
@@ -100,7 +114,8 @@ class ThresholdProofs:
         tied. In few dimensions cones need no help.
         """
         dimensions = self._dimensions(self._blocks)
-        if sum(not block.is_discrete for block in self._blocks) != 1 or dimensions < _FEWEST_BOXED:
+        one_number = sum(not block.is_discrete for block in self._blocks) == 1
+        if not one_number or not _FEWEST_BOXED <= dimensions <= _HOPELESS:
             return math.inf
         strata = _strata(self._blocks)
         number_first = sorted(self._blocks, key=lambda block: block.is_discrete)
@@ -149,6 +164,19 @@ class ThresholdProofs:
         whole = bound if len(self._blocks) <= largest else math.inf
         return self._better(best, members, value, whole), tuple(parts)
 
+    def _say_what_is_hopeless(self) -> None:
+        """Log, before any work is done, that no proof over all attributes will be tried."""
+        dimensions = self._dimensions(self._blocks)
+        if dimensions > _HOPELESS:
+            logger.warning(
+                "Linear thresholds of these attributes have %d dimensions, one for each number and "
+                "each category but those of the attribute with the most: above %d no proof over "
+                "all of them is tried, and the bound is what any set of rows could come to. Pool "
+                "rare categories, and give numbers as numbers.",
+                dimensions,
+                _HOPELESS,
+            )
+
     def _is_hopeful(self, size: int) -> bool:
         """Say whether any so many attributes have few enough dimensions; else none is begun.
 
@@ -168,11 +196,13 @@ class ThresholdProofs:
         widths = [block.width for block in blocks]
         return sum(widths) - max((b.width for b in blocks if b.is_discrete), default=0)
 
-    def _as_found(self, residual: Array, members: Members) -> Found | None:
+    def _as_found(self, residual: Array, members: Members, deadline: float) -> Found | None:
         """The group on the side whose rate is too high, by a rule with few terms."""
         if residual[members].sum() < 0:
             members = ~members
-        rule = separating_rule(self._columns, self._encoding, members, residual != 0)
+        seconds = max(_SECONDS_FOR_A_RULE, deadline - time.monotonic())
+        counted = residual != 0
+        rule = separating_rule(self._columns, self._encoding, members, counted, seconds)
         if rule is None:
             return None
         selected = rule.members({column.name: column for column in self._columns})
@@ -230,26 +260,48 @@ def _in_the_plane(points: Points, known: float, deadline: float) -> Solved:
 
 
 def separating_rule(
-    columns: Sequence[Column], encoding: LinearEncoding, members: Members, counted: Members
+    columns: Sequence[Column],
+    encoding: LinearEncoding,
+    members: Members,
+    counted: Members,
+    seconds: float = math.inf,
 ) -> LinearRule | None:
     """A rule that has these members among the rows that count, with few and short coefficients.
 
     The least Σ|a_k|, in units of the attributes' spread, such that every row is at least 1 from the
     threshold, on its side: the widest margin in the largest coefficient, and few terms. None where
-    the solver of linear programs finds the sides too close to tell apart.
+    the solver of linear programs finds the sides too close to tell apart, or has no time to.
     """
-    design = encoding.matrix(columns)
-    mean, scale = moments(only(WeightedColumns(design, np.ones(len(design)))))
-    z = ((design - mean) / scale)[counted]
+    design, mean, scale = _in_units_of_spread(columns, encoding)
+    z = design[np.flatnonzero(counted)]
     side = np.where(members[counted], 1.0, -1.0)[:, None]
     d = z.shape[1]
+    stack: Any = sparse.hstack if sparse.issparse(z) else np.column_stack
+    # A product that is not a matrix product, for sparse arrays as well.
+    sides: Any = stack([z, -z, -np.ones((len(side), 1))]) * -side
     solution = linprog(
         c=np.r_[np.ones(2 * d), 0.0],
-        A_ub=-side * np.column_stack([z, -z, -np.ones(len(z))]),
-        b_ub=-np.ones(len(z)),
+        A_ub=sides,
+        b_ub=-np.ones(len(side)),
         bounds=[(0, None)] * (2 * d) + [(None, None)],
+        options={"time_limit": seconds},
     )
     if solution.x is None:
         return None
     coefficients = (solution.x[:d] - solution.x[d : 2 * d]) / scale
     return encoding.linear_rule(coefficients, float(solution.x[-1] + coefficients @ mean))
+
+
+def _in_units_of_spread(
+    columns: Sequence[Column], encoding: LinearEncoding
+) -> tuple[Any, Array, Array]:
+    """The design less a mean, by a scale, and the two; sparse, and not centred, if it is wide."""
+    m = len(columns[0].values)
+    if not is_too_wide(m, len(encoding.terms)):
+        design = encoding.matrix(columns)
+        mean, scale = moments(only(WeightedColumns(design, np.ones(m))))
+        return (design - mean) / scale, mean, scale
+    thin = encoding.sparse_matrix(columns)
+    scale = np.sqrt(np.asarray(thin.multiply(thin).mean(axis=0)).ravel())
+    scale[scale == 0.0] = math.inf
+    return (thin @ sparse.diags_array(1.0 / scale)).tocsr(), np.zeros(len(scale)), scale

@@ -38,7 +38,9 @@ class RegressionSearch(LinearSearch):
         self, columns: tuple[Column, ...], encoding: LinearEncoding, event_weight: Array
     ) -> None:
         super().__init__(columns, encoding)
-        self.projection = Projection(encoding.matrix(columns), event_weight)
+        self.projection = Projection(
+            encoding.matrix(columns), event_weight, argument="sensitive_features"
+        )
         self._source = DirectionRules(
             encoding, *self.projection.coefficients(np.eye(len(self.projection.basis)))
         )

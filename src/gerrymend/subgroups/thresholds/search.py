@@ -32,6 +32,19 @@ _OFTEN_NUMBERS, _FEWEST, _MOST = 135_000, 5, 200
 _HARDER = 8
 # Rows of all circles between two looks at the clock: some tenths of a second.
 _STRETCH = 2_000_000
+# Numbers that the logistic regression's start may read, within limits on its steps: a second or so.
+_LOGISTIC_NUMBERS, _FEWEST_STEPS, _MOST_STEPS = 300_000_000, 10, 200
+
+
+def starts_for(n_numbers: int, restarts: int | None) -> int:
+    """Return how many starts to make: as asked for, or else by the numbers that each reads.
+
+    >>> starts_for(1_000_000, 100), starts_for(1_000_000, None)
+    (100, 5)
+    """
+    if restarts is not None:
+        return restarts
+    return min(_MOST, max(_FEWEST, _OFTEN_NUMBERS // max(1, n_numbers)))
 
 
 class GreatCircleSearch(LinearSearch):
@@ -52,13 +65,14 @@ class GreatCircleSearch(LinearSearch):
         mean, scale = moments(only(WeightedColumns(design, event_weight)))
         self._z = np.column_stack([(design - mean) / scale, np.ones(len(design))])
         self._zt = np.ascontiguousarray(self._z.T)
-        if restarts is None:
-            restarts = min(_MOST, max(_FEWEST, _OFTEN_NUMBERS // self._z.size))
-        self._restarts, self._seed, self._logistic = restarts, seed, restarts > 0
+        self._restarts, self._seed = starts_for(self._z.size, restarts), seed
+        self._logistic = self._restarts > 0
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(self._z.shape[1])
         coefficients = unit[:, :-1] / scale
-        self._source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
+        self._source: RuleSource = DirectionRules(
+            encoding, unit[:, -1] - coefficients @ mean, coefficients
+        )
         # A constant column has an infinite scale, and no part in any direction.
         self._mean, self._scale = mean, np.where(np.isfinite(scale), scale, 0.0)
 
@@ -179,7 +193,8 @@ class GreatCircleSearch(LinearSearch):
         counted = residual != 0
         # W sums to 0, so that both signs occur; but for rounding, where all have one outcome.
         if self._z.shape[1] > 1 and residual.min() < 0 < residual.max():
-            model = LogisticRegression(C=1e3, max_iter=200)
+            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // self._z.size))
+            model = LogisticRegression(C=1e3, max_iter=steps)
             with heard_warnings():  # a start need not have converged
                 model.fit(self._z[counted, :-1], residual[counted] > 0, np.abs(residual[counted]))
             starts.append(np.append(model.coef_[0], model.intercept_[0]))

@@ -1,0 +1,156 @@
+"""Search linear thresholds of attributes with so many categories that no dense design can be had.
+
+Thousands of indicators take gigabytes, and their factorisation minutes. Here the widest attributes
+are *pooled*: the search sees two columns of each, made for the residual W at hand, in place of an
+indicator for each category,
+
+- its part of the least-squares fit, Σ_c coefficient_c·[attribute = c], so that the regression's
+  group is one of those looked at and none below it is reported;
+- the mean residual of each category, which is all that matters of an attribute on its own.
+
+Both are combinations of indicators, so that every threshold of such columns is one of the class.
+The fit is by LSMR, which needs products with the design alone; these are sparse.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import lsmr
+
+from gerrymend._numeric.projection import TIE, WeightedColumns, moments, only
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.protected import Column
+from gerrymend.subgroups.base import Found, RuleSource
+from gerrymend.subgroups.encoding import LinearEncoding, TermRules, is_too_wide
+from gerrymend.subgroups.thresholds.regression import LinearSearch
+from gerrymend.subgroups.thresholds.search import GreatCircleSearch, starts_for
+
+# Numbers that LSMR may read: some seconds.
+_FIT_NUMBERS = 400_000_000
+_FEWEST_STEPS, _MOST_STEPS = 20, 200
+
+
+class PooledSearch(GreatCircleSearch):
+    """Ascent over few columns, made anew for each residual. Keys are coefficients of all terms."""
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        encoding: LinearEncoding,
+        event_weight: Array,
+        *,
+        restarts: int | None,
+        seed: int,
+    ) -> None:
+        LinearSearch.__init__(self, columns, encoding)
+        self._event_weight = event_weight
+        self._design = encoding.sparse_matrix(columns)
+        self._narrow, self._pooled = self._divided()
+        width = len(self._narrow) + 2 * len(self._pooled) + 1
+        self._restarts = starts_for(len(event_weight) * width, restarts)
+        self._seed, self._logistic = seed, False
+        self._source: RuleSource = TermRules(encoding)
+
+    def _divided(self) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
+        """Terms that are kept as they are, and those of each pooled attribute: the widest first."""
+        terms: dict[str, list[int]] = {}
+        for place, term in enumerate(self._encoding.terms):
+            terms.setdefault(term.attribute if term.categorical else "", []).append(place)
+        numbers = terms.pop("", [])
+        by_width = sorted(terms.values(), key=len)
+        pooled = []
+        while by_width and is_too_wide(
+            len(self._event_weight), len(numbers) + sum(map(len, by_width))
+        ):
+            pooled.append(np.array(by_width.pop(), dtype=np.intp))
+        narrow = sorted([*numbers, *(place for some in by_width for place in some)])
+        return np.array(narrow, dtype=np.intp), pooled
+
+    def _search(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        deadline: float = math.inf,
+    ) -> tuple[Array, float]:
+        """The best coefficients of all terms, the intercept last, and their |value|."""
+        n_terms = self._design.shape[1]
+        if not residual.any():
+            return np.zeros(n_terms + 1), 0.0 if smallest == 0 else -1.0
+        fit = self._fit(residual)
+        pooling = self._pooling(residual, fit[:-1])
+        reduced = np.asarray((self._design @ pooling).todense())
+        mean, scale = moments(only(WeightedColumns(reduced, self._event_weight)))
+        ascent = _Ascent(
+            (reduced - mean) / scale,
+            self._directions(fit, mean, scale),
+            restarts=self._restarts,
+            seed=self._seed,
+        )
+        direction, value = ascent._search(residual, rows, smallest, deadline)
+        coefficients = direction[:-1] / scale
+        intercept = direction[-1] - coefficients @ mean
+        return np.append(pooling @ coefficients, intercept), value
+
+    def _fit(self, residual: Array) -> Array:
+        """Least squares of the cells' mean residual, weighted: coefficients, the intercept last."""
+        root = np.sqrt(self._event_weight)
+        one = sparse.csr_array(np.ones((len(root), 1)))
+        design = sparse.diags_array(root) @ sparse.hstack([self._design, one], format="csr")
+        size = np.sqrt(np.asarray(design.multiply(design).sum(axis=0)).ravel())
+        size[size == 0.0] = 1.0
+        scaled = design @ sparse.diags_array(1.0 / size)
+        steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _FIT_NUMBERS // max(1, 2 * scaled.nnz)))
+        fit: Array = lsmr(scaled, residual / root, atol=1e-12, btol=1e-12, maxiter=steps)[0]
+        return fit / size
+
+    def _pooling(self, residual: Array, fit: Array) -> sparse.csr_array:
+        """One row a term, one column for each that the search sees."""
+        width = len(self._narrow) + 2 * len(self._pooled)
+        pooling = sparse.lil_array((len(fit), width))
+        pooling[self._narrow, np.arange(len(self._narrow))] = 1.0
+        for i, terms in enumerate(self._pooled):
+            place = len(self._narrow) + 2 * i
+            members = self._design[:, terms]
+            rest = np.asarray(members.sum(axis=1)).ravel() == 0.0
+            weight = members.T @ self._event_weight
+            mean = (members.T @ residual) / np.where(weight > 0, weight, 1.0)
+            common = residual[rest].sum() / max(self._event_weight[rest].sum(), 1e-300)
+            pooling[terms, place] = fit[terms]
+            pooling[terms, place + 1] = mean - common  # the common category has no indicator
+        return pooling.tocsr()
+
+    def _directions(self, fit: Array, mean: Array, scale: Array) -> list[Array]:
+        """The regression's direction, and that of the categories' means, over z and 1."""
+        width = len(scale)
+        finite = np.where(np.isfinite(scale), scale, 0.0)
+        regression = np.zeros(width)
+        regression[: len(self._narrow)] = fit[self._narrow]
+        regression[len(self._narrow) :: 2] = 1.0
+        means = np.zeros(width)
+        means[len(self._narrow) + 1 :: 2] = 1.0
+        return [
+            np.append(regression * finite, fit[-1] + regression @ mean),
+            np.append(means * finite, 0.0),
+        ]
+
+    def _found(self, residuals: Array, directions: Array) -> Found:
+        scores = (self._design @ directions[:, :-1].T).T + directions[:, -1:]
+        members = (scores > TIE).astype(np.float64)
+        return Found(np.vecdot(residuals, members), members, directions)
+
+
+class _Ascent(GreatCircleSearch):
+    """The ascent alone, over given columns and from given directions."""
+
+    def __init__(self, z: Array, starts: Sequence[Array], *, restarts: int, seed: int) -> None:
+        self._z = np.column_stack([z, np.ones(len(z))])
+        self._zt = np.ascontiguousarray(self._z.T)
+        self._given = list(starts)
+        self._restarts, self._seed = restarts, seed
+
+    def _starts(self, residual: Array) -> list[Array]:
+        return self._given

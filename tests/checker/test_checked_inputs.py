@@ -1,0 +1,109 @@
+"""The checker reads rows as audit() does, and rows that were held out."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from gerrymend import audit, check_report
+from tests.checker.reports import report_of
+
+N = 80
+RNG = np.random.default_rng(3)
+AGE = RNG.integers(20, 60, N)
+LABEL = RNG.integers(0, 2, N)
+DECIDED = np.where(AGE > 40, 1, LABEL)
+INTERVALS = pd.cut(AGE, [0, 30, 40, 60])
+
+
+def tenths(kind):
+    return [kind(int(age)) / 10 for age in AGE]
+
+
+COLUMNS = {
+    "Decimal": tenths(Decimal),
+    "Fraction": tenths(Fraction),
+    "thirds": [Fraction(int(age), 3) for age in AGE],
+    "Decimal of many digits": [Decimal(int(age)) / 3 for age in AGE],
+    "Decimal beside int": [Decimal(int(age)) if age % 2 else int(age) for age in AGE],
+    "Decimal objects": pd.Series(tenths(Decimal)),
+    "Decimal of polars": pl.Series(tenths(Decimal)),
+    "Decimal of arrow": pa.chunked_array([tenths(Decimal)]),
+    "long doubles": AGE.astype(np.longdouble) / 10,
+    "long doubles in a list": list(AGE.astype(np.longdouble)),
+    "Interval": list(INTERVALS),
+    "Interval Series": pd.Series(pd.arrays.IntervalArray(INTERVALS)),
+    "Interval categories": pd.Series(INTERVALS),
+    "Interval, one missing": [None, *INTERVALS[1:]],
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
+@pytest.mark.parametrize("subgroups", ["linear", "conjunctions"])
+def test_columns_are_read_as_audit_reads_them(column, subgroups):
+    data = {"y_true": LABEL, "y_pred": DECIDED, "sensitive_features": {"age": column}}
+    report = audit(**data, subgroups=subgroups)
+    assert report.worst is not None
+    result = check_report(report.to_json(), **data)
+    assert result.ok, str(result)
+
+
+@pytest.mark.parametrize("kind", [Decimal, Fraction, np.longdouble])
+def test_labels_weights_and_scores_are_read_as_audit_reads_them(kind):
+    rows = {"y_true": [kind(int(y)) for y in LABEL], "sensitive_features": {"age": AGE},
+            "sample_weight": [kind(int(age)) / 10 for age in AGE]}  # fmt: skip
+    decided = {"y_pred": [kind(int(d)) for d in DECIDED]}
+    scored = {"y_pred": [kind(int(age)) / 100 for age in AGE], "threshold": 0.4}
+    for data in (rows | decided, rows | scored):
+        result = check_report(audit(**data), **data)
+        assert result.ok, str(result)
+
+
+@pytest.mark.parametrize("value", [Decimal("sNaN"), Decimal("NaN"), Decimal("Infinity"),
+                                   Fraction(10**400)])  # fmt: skip
+def test_a_number_that_is_none_is_refused(value):
+    data = {"y_true": LABEL, "y_pred": DECIDED, "sensitive_features": {"age": tenths(Decimal)}}
+    report = audit(**data)
+    data["sensitive_features"] = {"age": [value, *tenths(Decimal)[1:]]}
+    with pytest.raises(ValueError, match="is a number and has missing or infinite values"):
+        check_report(report, **data)
+
+
+def test_no_intervals_of_weighted_rows_are_named():
+    """An audit of sums has none; that it was one, no rows can show."""
+    report, data = report_of("weights held out")
+    fields = {"held_out.unfairness_interval", "held_out.gap_interval"}
+    assert not fields & set(check_report(report, **data).fields_not_checked)
+    report["held_out"] |= {"unfairness_interval": None, "gap_interval": None}
+    result = check_report(report, **data)
+    assert result.ok
+    assert fields <= set(result.fields_not_checked)
+    assert not any("held_out: all of it" in sentence for sentence in result.checked)
+
+
+def test_a_number_of_rows_that_would_part_the_data_is_a_problem():
+    """The rows that were held out are passed: none of the others can be among them."""
+    report, data = report_of("held out")
+    report["n_rows"] -= report["held_out"]["n_rows"]
+    assert any("n_rows" in sentence for sentence in check_report(report, **data).problems)
+    data.pop("holdout")
+    with pytest.raises(ValueError, match="of which the report kept 90 out of the search"):
+        check_report(report, **data)
+
+
+def test_a_notion_that_counts_no_label_is_a_problem():
+    report, data = report_of("weights held out")
+    (notion,) = report["notions"]
+    notion["event"] = [False, False]
+    assert any("counts no row" in sentence for sentence in check_report(report, **data).problems)
+
+
+def test_named_groups_that_are_not_there_are_refused():
+    report, data = report_of("named")
+    report["class"]["parameters"]["groups"] = None
+    with pytest.raises(ValueError, match=r"parameters\.groups' of the report must be a mapping"):
+        check_report(report, **data)
