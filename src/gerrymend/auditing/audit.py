@@ -7,6 +7,7 @@ from gerrymend.auditing.examine import check_settings, examine
 from gerrymend.auditing.from_rows import read_tally, second_sample
 from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.inputs.settings import check_fraction
 from gerrymend.notions import NotionLike
 
@@ -24,7 +25,7 @@ def audit(
     decision_probabilities: bool = False,
     pos_label: Any = None,
     budget: float = 30.0,
-    min_group_size: int = 10,
+    min_group_size: int = MIN_GROUP_SIZE,
     data: Any = None,
     n_permutations: int = 0,
     test_size: float | None = None,

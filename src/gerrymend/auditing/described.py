@@ -12,6 +12,7 @@ import numpy as np
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.subgroups.base import Found
@@ -25,12 +26,14 @@ _LEAST = 0.1
 _PATIENCE = 4
 
 
-def describable(part: Examined, found: Found, residual: Array, smallest: int) -> Subgroup | None:
+def describable(
+    part: Examined, found: Found, residual: Array, min_group_size: int
+) -> Subgroup | None:
     """What was found, or the worst of the subgroups with at least so many rows in and out."""
     seen = part.seen
     inside = int(seen.rows[found.members[0] > 0].sum())
-    if min(inside, int(seen.rows.sum()) - inside) < smallest:
-        large = part.bound.worst_of_size(residual, seen.rows, smallest)
+    if not may_be_described(inside, seen.rows.sum(), min_group_size):
+        large = part.bound.worst_of_size(residual, seen.rows, min_group_size)
         if large is None:
             return None
         found = large
@@ -38,7 +41,7 @@ def describable(part: Examined, found: Found, residual: Array, smallest: int) ->
 
 
 def top_subgroups(
-    examined: Sequence[Examined], worst: Subgroup, *, number: int, smallest: int
+    examined: Sequence[Examined], worst: Subgroup, *, number: int, min_group_size: int
 ) -> tuple[Subgroup, ...]:
     """The worst subgroup and others that differ from it and from each other, the worst first."""
     columns = {column.name: column for column in examined[0].seen.tally.columns}
@@ -50,7 +53,7 @@ def top_subgroups(
         candidates = [
             (one, part)
             for part in examined
-            if (one := _worst_of_the_rest(part, taken_out, smallest)) is not None
+            if (one := _worst_of_the_rest(part, taken_out, min_group_size)) is not None
             and abs(one.unfairness) > _LEAST * abs(worst.unfairness)
         ]
         if not candidates:
@@ -60,7 +63,7 @@ def top_subgroups(
         if any(np.array_equal(members, other) for other in taken_out):
             break
         apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
-        if apart and not published_beside(part.seen, chosen, smallest).told_by(
+        if apart and not published_beside(part.seen, chosen, min_group_size).told_by(
             members[part.seen.cells.active].astype(np.intp)
         ):
             chosen.append(best)
@@ -69,10 +72,12 @@ def top_subgroups(
     return tuple(sorted(chosen, key=lambda one: -abs(one.unfairness)))
 
 
-def published_beside(seen: NotionTally, groups: Sequence[Subgroup], smallest: int) -> Published:
+def published_beside(
+    seen: NotionTally, groups: Sequence[Subgroup], min_group_size: int
+) -> Published:
     """What is published of a notion with these groups, those of other notions aside."""
     columns = {column.name: column for column in seen.tally.columns}
-    published = Published(seen.rows, smallest)
+    published = Published(seen.rows, min_group_size)
     for one in groups:
         if one.notion == seen.notion:
             published.add(one.rule.members(columns)[seen.cells.active].astype(np.intp))
@@ -80,7 +85,7 @@ def published_beside(seen: NotionTally, groups: Sequence[Subgroup], smallest: in
 
 
 def _worst_of_the_rest(
-    part: Examined, taken_out: Sequence[Members], smallest: int
+    part: Examined, taken_out: Sequence[Members], min_group_size: int
 ) -> Subgroup | None:
     """The worst subgroup by the cells that are left."""
     seen, mass = part.seen, part.seen.cells.mass
@@ -91,7 +96,7 @@ def _worst_of_the_rest(
     residual = np.where(gone, 0.0, seen.outcomes - rate * mass)
     if np.abs(residual).sum() <= ROUNDING * seen.cells.total_weight:
         return None
-    return describable(part, part.bound.quick.worst(residual[None]), residual, smallest)
+    return describable(part, part.bound.quick.worst(residual[None]), residual, min_group_size)
 
 
 def _smaller_side(part: Examined, members: Members) -> Members:

@@ -18,6 +18,7 @@ from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.marginal_rates import marginal_rates, overall_rates
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.inputs.protected import Column
@@ -56,7 +57,7 @@ def check_settings(
         "subgroups": as_subgroup_class(subgroups),
         "gamma": check_gamma(gamma),
         "budget": check_budget(budget),
-        "min_group_size": check_whole(min_group_size, "min_group_size", low=1),
+        "min_group_size": check_min_group_size(min_group_size),
         "n_permutations": check_whole(n_permutations, "n_permutations", low=0),
         "top": check_whole(top, "top", low=1, remedy="It is a number of subgroups."),
         "random_state": check_whole(random_state, "random_state", low=0),
@@ -116,7 +117,9 @@ def examine(
         key=lambda one: abs(one.unfairness),
         default=None,
     )
-    several = top_subgroups(examined, worst, number=top, smallest=min_group_size) if worst else ()
+    several = (
+        top_subgroups(examined, worst, number=top, min_group_size=min_group_size) if worst else ()
+    )
     found = max(abs(float(bracket.found.values[0])) / n for bracket in brackets)
     if several:  # the same value as the description has it, or a worse one that turned up
         worst = several[0]
@@ -148,7 +151,7 @@ def examine(
         ),
         held_out=None
         if held_out is None
-        else measure_held_out(worst, held_out, smallest=min_group_size),
+        else measure_held_out(worst, held_out, min_group_size=min_group_size),
         generalisation=generalisation(tally, examined),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
@@ -157,14 +160,14 @@ def examine(
 
 
 def _of_the_data(
-    tally: Tally, seen: Sequence[NotionTally], smallest: int, features: tuple[str, ...] | None
+    tally: Tally, seen: Sequence[NotionTally], min_group_size: int, features: tuple[str, ...] | None
 ) -> dict[str, Any]:
     """What a report has whatever the class of subgroups."""
     attributes = tuple(column.name for column in tally.columns)
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
-        "overall_rates": overall_rates(seen, smallest=smallest),
+        "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
         "protected_used": used,
     }
@@ -174,14 +177,16 @@ def _listed(
     examined: Sequence[Examined],
     subgroups: SubgroupClass,
     described: Sequence[Subgroup],
-    smallest: int,
+    min_group_size: int,
 ) -> dict[str, Any]:
     """Groups that were named beforehand, and those of one attribute, beside those described."""
     seen = [part.seen for part in examined]
-    published = {one.notion: published_beside(one, described, smallest) for one in seen}
+    published = {one.notion: published_beside(one, described, min_group_size) for one in seen}
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
-    intervals = simultaneous_intervals(examined, published, smallest=smallest) if own else ()
-    marginals = marginal_rates(seen, published, smallest=smallest)
+    intervals = (
+        simultaneous_intervals(examined, published, min_group_size=min_group_size) if own else ()
+    )
+    marginals = marginal_rates(seen, published, min_group_size=min_group_size)
     return {
         "intervals": intervals if own else marginals.groups,
         "marginals": marginals.groups,

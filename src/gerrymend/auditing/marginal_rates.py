@@ -12,6 +12,7 @@ import numpy as np
 
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.inference.intervals import GroupEstimate, Listed, group_estimates
+from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.notions import FairnessNotion
@@ -54,19 +55,24 @@ class MarginalRates:
     left_out: int
 
 
-def overall_rates(seen: Sequence[NotionTally], *, smallest: int) -> tuple[OverallRate, ...]:
+def overall_rates(seen: Sequence[NotionTally], *, min_group_size: int) -> tuple[OverallRate, ...]:
     """The overall rate of each notion."""
 
     def overall(one: NotionTally) -> OverallRate:
         rows = int(one.rows.sum())
-        rate = float(one.outcomes.sum() / one.cells.mass.sum()) if rows >= smallest else None
+        if too_few(rows, min_group_size):
+            return OverallRate(one.notion.name, None, rows)
+        rate = float(one.outcomes.sum() / one.cells.mass.sum())
         return OverallRate(one.notion.name, rate, rows)
 
     return tuple(map(overall, seen))
 
 
 def marginal_rates(
-    seen: Sequence[NotionTally], published: Mapping[FairnessNotion, Published], *, smallest: int
+    seen: Sequence[NotionTally],
+    published: Mapping[FairnessNotion, Published],
+    *,
+    min_group_size: int,
 ) -> MarginalRates:
     """Rates of all marginal groups, from sums that one product with a sparse matrix makes.
 
@@ -76,7 +82,7 @@ def marginal_rates(
     rules, membership = marginal_groups(tally.columns, tally.weight.sum(axis=0))
     sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int).tolist()
     listed = [Listed(one, rules, membership[:, one.cells.active], sizes) for one in seen]
-    groups = group_estimates(listed, published, smallest=smallest)
+    groups = group_estimates(listed, published, min_group_size=min_group_size)
     worst = max(
         float(np.abs(each.membership @ each.seen.residual).max()) / tally.total_weight
         for each in listed

@@ -11,6 +11,7 @@ from gerrymend.auditing.inference.intervals import GroupEstimate
 from gerrymend.auditing.inference.permutation import PermutationTest
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting.wording import bound, unfairness, visible
@@ -95,7 +96,7 @@ class AuditReport:
     subgroups: SubgroupClass
     covers: str
     partial: tuple[tuple[str, float], ...] = ()
-    min_group_size: int = 1
+    min_group_size: int = MIN_GROUP_SIZE
     labels: tuple[Any, Any] = (0, 1)
     notions: tuple[FairnessNotion, ...] = ()
     top: tuple[Subgroup, ...] = ()

@@ -12,6 +12,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli.audit_request import split
 from gerrymend.cli.exit_codes import EXIT_CODES
 from gerrymend.cli.fit_text import Fitted, as_data, show
@@ -84,7 +85,7 @@ def add_to(app: typer.Typer) -> None:
         test_size: TestSize = None,
         budget: Annotated[float, option(
             "Seconds that the proof of an audit may take, and --certify.", TRAINING)] = 30.0,
-        min_group_size: MinGroupSize = 10,
+        min_group_size: MinGroupSize = MIN_GROUP_SIZE,
         seed: Seed = 0,
         out: Annotated[Path, option(
             "The model is written here, as a file of skops.", FILE, metavar="MODEL",

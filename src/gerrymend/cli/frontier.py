@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli.audit_request import split
 from gerrymend.cli.audit_text import WIDEST, as_text, rate_words, wrapped
 from gerrymend.cli.fit import rounds_told
@@ -82,7 +83,7 @@ def add_to(app: typer.Typer) -> None:
         test_size: TestSize = None,
         budget: Annotated[float, option(
             "Seconds that the proof of one audit may take.", _TRAINING)] = 10.0,
-        min_group_size: MinGroupSize = 10,
+        min_group_size: MinGroupSize = MIN_GROUP_SIZE,
         seed: Seed = 0,
         jobs: Annotated[int, option("Processes; -1 for all cores.", _TRAINING)] = 1,
         marginal: Annotated[bool | None, option(

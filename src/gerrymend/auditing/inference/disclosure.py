@@ -8,7 +8,7 @@ Take a block A of one, and the blocks B of another. A less the B that are inside
 over those that A cuts, and these less that tell Σ (B∖A). Nothing smaller follows: a combination of
 A and the B is a sum over a set of rows if each row has the factor 0 or 1; where A has the factor 1
 and a B that it cuts c, these are c + 1 and c, so that c is 0 for every such B; where A has −1, c
-is 1 in the same way. So both sums must be over at least `smallest` rows.
+is 1 in the same way. So both sums must be over at least `min_group_size` rows.
 
 Any two partitions are guarded so, not what three or more could tell together.
 """
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.small_groups import identifies
 
 # The block of each active cell, in whole numbers from 0.
 Blocks = NDArray[np.intp]
@@ -29,7 +30,7 @@ class Published:
     """The partitions that are published of some rows: `rows` that count, of each active cell.
 
     >>> rows = np.array([296, 4, 300, 300])  # blue men, blue women, green men, green women
-    >>> published = Published(rows, smallest=10)
+    >>> published = Published(rows, min_group_size=10)
     >>> published.add(np.array([1, 0, 0, 0]))
     >>> published.told_by(np.array([1, 1, 2, 2]))  # blue, or all but green, less blue men are 4
     {1, 2}
@@ -37,8 +38,8 @@ class Published:
     set()
     """
 
-    def __init__(self, rows: NDArray[np.intp], smallest: int) -> None:
-        self.rows, self.smallest = rows.astype(np.float64), smallest
+    def __init__(self, rows: NDArray[np.intp], min_group_size: int) -> None:
+        self.rows, self.min_group_size = rows.astype(np.float64), min_group_size
         self._partitions: list[Blocks] = []
 
     def add(self, blocks: Blocks) -> None:
@@ -68,7 +69,7 @@ class Published:
         while shown.any():
             blocks = np.where(np.r_[False, shown][groups], groups, 0)
             told = self.told_by(blocks)
-            if not told and not 0 < self.rows[blocks == 0].sum() < self.smallest:
+            if not told and not identifies(self.rows[blocks == 0].sum(), self.min_group_size):
                 self.add(blocks)
                 break
             smallest = int(np.argmin(np.where(shown, inside, np.inf)))
@@ -92,5 +93,6 @@ class Published:
         """Whether A tells, for pairs of A and B with n rows in common and `size` in B."""
         cut = n < size
         inside, outside = np.bincount(a, n * cut), np.bincount(a, (size - n) * cut)
-        leaks: NDArray[np.bool_] = ((inside > 0) & (np.minimum(inside, outside) < self.smallest))[a]
+        few = identifies(inside, self.min_group_size) | identifies(outside, self.min_group_size)
+        leaks: NDArray[np.bool_] = few[a]
         return leaks

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
+from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Rows, Tally
 from gerrymend.inputs.protected import Cells, take_rows
@@ -66,7 +67,7 @@ class HeldOut:
 
 
 def measure_held_out(
-    found: Subgroup | None, tally: Tally, *, smallest: int, level: float = 0.95
+    found: Subgroup | None, tally: Tally, *, min_group_size: int, level: float = 0.95
 ) -> HeldOut:
     """A subgroup that was found elsewhere, on these rows."""
     n_rows = int(tally.n_rows.sum())
@@ -76,7 +77,7 @@ def measure_held_out(
     members = found.rule.members({column.name: column for column in tally.columns})
     members = members[seen.cells.active]
     inside = int(seen.rows[members].sum())
-    if min(inside, int(seen.rows.sum()) - inside) < smallest:
+    if not may_be_described(inside, seen.rows.sum(), min_group_size):
         return HeldOut(n_rows, level=level)
     subgroup = seen.cells.as_treated(found.rule, seen.outcomes)
     estimates = estimate(seen, members[None].astype(float), level)

@@ -29,6 +29,7 @@ from scipy.special import betaincinv, ndtri
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.listed import ListedClass
@@ -121,7 +122,7 @@ def simultaneous_intervals(
     examined: Sequence[Examined],
     published: Mapping[FairnessNotion, Published],
     *,
-    smallest: int,
+    min_group_size: int,
     level: float = LEVEL,
 ) -> tuple[GroupEstimate, ...]:
     """Intervals for every group of a class that lists them, which hold all at once."""
@@ -129,7 +130,7 @@ def simultaneous_intervals(
     return group_estimates(
         [Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass],
         published,
-        smallest=smallest,
+        min_group_size=min_group_size,
         level=level,
     )
 
@@ -138,15 +139,15 @@ def group_estimates(
     listed: Sequence[Listed],
     published: Mapping[FairnessNotion, Published],
     *,
-    smallest: int,
+    min_group_size: int,
     level: float = LEVEL,
 ) -> tuple[GroupEstimate, ...]:
     """Rates and intervals of groups, the intervals for all at once.
 
     Bonferroni: with k groups (over all notions), the rate and the unfairness of each is given the
     level 1 − (1 − level)/2k, so that all 2k hold with probability `level`, however they depend on
-    each other. Groups with fewer than `smallest` rows that count, inside or outside, are left out,
-    and those that would tell of so few beside what is `published`, by notion; the others are added
+    each other. Groups that may not be described (`small_groups`) are left out, and so are those
+    that would disclose a small group beside what is `published`, by notion; the others are added
     to it.
     """
     k = sum(len(groups.rules) for groups in listed)
@@ -157,7 +158,7 @@ def group_estimates(
         if estimates is None:
             return ()
         inside = groups.membership @ seen.rows
-        fits = np.minimum(inside, seen.rows.sum() - inside) >= smallest
+        fits = may_be_described(inside, seen.rows.sum(), min_group_size)
         fits = _shown(groups, fits, published[seen.notion])
         mass, outcomes = groups.membership @ seen.cells.mass, groups.membership @ seen.outcomes
         overall = float(seen.outcomes.sum() / seen.cells.mass.sum())
