@@ -13,8 +13,8 @@ from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.verdict import verdict
 from gerrymend.notions import FairnessNotion
-from gerrymend.reporting.wording import bound, unfairness, visible
 from gerrymend.subgroups.base import SubgroupClass
 
 
@@ -120,10 +120,8 @@ class AuditReport:
 
     @property
     def verdict(self) -> str:
-        """ "within gamma" (proven), "exceeds gamma" (a subgroup shows it), or "undecided"."""
-        if self.unfairness > self.gamma + ROUNDING:
-            return "exceeds gamma"
-        return "within gamma" if self.upper_bound <= self.gamma + ROUNDING else "undecided"
+        """Return "within gamma" (proven), "exceeds gamma" (a subgroup shows it) or "undecided"."""
+        return verdict(self.unfairness, self.upper_bound, self.gamma)
 
     @property
     def p_value(self) -> float | None:
@@ -215,99 +213,12 @@ class AuditReport:
         return audit_fragment(self.to_dict())
 
     def __rich__(self) -> Any:
-        """The report as a table, for rich to print."""
-        from gerrymend.reporting.audit.table import audit_table
+        """Return the text of the report for rich to print, as wide as its console."""
+        from gerrymend.reporting.audit.text import RichAudit
 
-        return audit_table(self.to_dict())
+        return RichAudit(self.to_dict())
 
     def __str__(self) -> str:
-        lines = [f"Audit of {self.n_rows:,} rows over {self.subgroups!r}: {self.verdict}."]
-        if self.worst is not None:
-            lines += _treatment(self.worst)
-        if self.withheld:
-            lines.append(
-                f"A worse subgroup has fewer than {self.min_group_size} rows that count, or all "
-                "but so few, and is not described: few rows identify people."
-            )
-        elif self.worst is None:
-            lines.append("No subgroup was found that differs at all.")
-        lines += [*self._bounds(), *_others(self.top[1:])]
-        if self.permutation_test is not None:
-            lines += _by_chance(self.permutation_test, self.unfairness)
-        if self.held_out is not None:
-            lines += _elsewhere(self.held_out)
-        if self.generalisation is not None and not self.generalisation.vacuous:
-            lines.append(_generally(self.generalisation))
-        return visible("\n".join(lines))
+        from gerrymend.reporting.audit.text import audit_text
 
-    def _bounds(self) -> list[str]:
-        limit = bound(self.upper_bound, self.gamma)
-        kind = "exact" if self.exact else f"a lower bound; no subgroup of the class exceeds {limit}"
-        return [
-            f"  unfairness {unfairness(self.unfairness, self.gamma)} ({kind}), "
-            f"gamma {self.gamma:g}",
-            f"  one attribute at a time: {unfairness(self.marginal_unfairness, self.gamma)} at "
-            "most",
-            f"  proof over {self.covers}",
-            *(f"  no more than {bound(most)} over {part}" for part, most in self.partial),
-        ]
-
-
-def _treatment(worst: Subgroup) -> list[str]:
-    return [
-        f"Worst subgroup found: {worst.describe()} ({worst.size:,} rows)",
-        f"  {worst.notion.words} {worst.rate:.1%}, overall {worst.overall_rate:.1%}: "
-        f"{100 * worst.gap:+.1f} points, {worst.ratio:.2f} times; its rows that count are "
-        f"{worst.share:.1%} of all rows",
-    ]
-
-
-def _others(others: tuple[Subgroup, ...]) -> list[str]:
-    return [
-        f"  also: {one.describe()} ({one.size:,} rows): {one.notion.words} {one.rate:.1%}, overall "
-        f"{one.overall_rate:.1%}; unfairness {unfairness(one.unfairness)}"
-        for one in others
-    ]
-
-
-def _by_chance(test: PermutationTest, found: float) -> list[str]:
-    if test.p_value is None:
-        return [f"  no p-value: {test.reason}"]
-    lines = [
-        f"  p-value {test.p_value:.3g} ({test.n_draws:,} permutations, the search repeated on each)"
-    ]
-    if test.detectable is not None:
-        lines[0] += (
-            f"; up to {test.detectable:.4f} can't be told from chance at 5 %{test.beside(found)}"
-        )
-    lines.append(
-        "  The verdict is about these rows; the p-value tests 'no subgroup differs at all', not "
-        "'none exceeds gamma'."
-    )
-    return lines
-
-
-def _generally(bound: Generalisation) -> str:
-    return (
-        f"  with {bound.confidence:.0%} confidence no subgroup's unfairness is more than "
-        f"{bound.distance:.4f} off for the people that the rows were drawn from ({bound.basis})"
-    )
-
-
-def _elsewhere(held_out: HeldOut) -> list[str]:
-    where = f"On {held_out.n_rows:,} rows held out of the search"
-    there = held_out.subgroup
-    if there is None:
-        return [f"{where}: no subgroup to measure, or too few of its rows count there."]
-    lines = [
-        f"{where}, that subgroup has a {there.notion.words} of {there.rate:.1%}, overall "
-        f"{there.overall_rate:.1%}: unfairness {there.unfairness:+.4f}"
-    ]
-    if held_out.unfairness_interval is not None and held_out.gap_interval is not None:
-        low, high = held_out.unfairness_interval
-        fewer, more = (100 * end for end in held_out.gap_interval)
-        lines.append(
-            f"  {held_out.level:.0%} confidence: unfairness {low:+.4f} to {high:+.4f}, "
-            f"{fewer:+.1f} to {more:+.1f} points"
-        )
-    return lines
+        return audit_text(self.to_dict())

@@ -14,6 +14,7 @@ from gerrymend.cli.audit_request import AuditRequest, split
 from gerrymend.cli.audit_text import show
 from gerrymend.cli.exit_codes import EXIT_CODES
 from gerrymend.cli.shared import (
+    SMALL_GROUPS_HELP,
     Output,
     check_page,
     check_target,
@@ -72,7 +73,7 @@ def add_to(app: typer.Typer) -> None:
         budget: Annotated[float, option(
             "Seconds that the proof may take, and again the permutations.", _AUDIT)] = 30.0,
         min_group_size: Annotated[int, option(
-            "Groups with fewer rows that count are not described.", _AUDIT)] = MIN_GROUP_SIZE,
+            SMALL_GROUPS_HELP, _AUDIT)] = MIN_GROUP_SIZE,
         top: Annotated[int, option(
             "Subgroups to describe that differ from each other.", _AUDIT)] = 3,
         permutations: Annotated[int, option(

@@ -23,8 +23,14 @@ from rich.text import Text
 
 from gerrymend._runtime.compiling import compilation_told
 from gerrymend._runtime.files import can_be_written
+from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 from gerrymend.reporting.page import check_installed
 from gerrymend.reproduction.records import write_text
+
+SMALL_GROUPS_HELP = (
+    "Groups with fewer rows that a rate is over (negatives, for false positives), inside or "
+    "outside, are not described."
+)
 
 
 def option(words: str, panel: str, *names: str, **more: Any) -> Any:
@@ -53,10 +59,10 @@ def guarded(work: Callable[[Console], int]) -> int:
         return work(console)
     except KeyboardInterrupt:
         console.print("Interrupted.")
-        return 130
+        return INTERRUPTED
     except (ImportError, OSError, TypeError, ValueError) as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
-        return 2
+        return CANT_BE_DONE
 
 
 @contextmanager

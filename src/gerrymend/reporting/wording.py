@@ -3,6 +3,7 @@
 import math
 import re
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+from typing import Any
 
 # What turns or hides text around it: bidirectional controls, and control characters but line ends.
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f]")
@@ -62,6 +63,16 @@ def unfairness(value: float, beside: float | None = None) -> str:
     return _decimal(abs(value), ROUND_HALF_EVEN, beside)
 
 
+def signed_unfairness(value: float, beside: float | None = None) -> str:
+    """Return an unfairness with its sign: of which the rate is too high, or too low.
+
+    >>> signed_unfairness(0.0123), signed_unfairness(-0.05), signed_unfairness(0.0)
+    ('+0.0123', '−0.0500', '0')
+    """
+    sign = "" if value == 0 else "−" if value < 0 else "+"
+    return f"{sign}{unfairness(value, beside)}"
+
+
 def bound(value: float, beside: float | None = None) -> str:
     """What no unfairness exceeds: rounded up, so that it stays true.
 
@@ -115,6 +126,16 @@ def count(number: float) -> str:
     ('1,234,567', '12')
     """
     return f"{number:,.0f}"
+
+
+def quoted(label: Any) -> str:
+    """Return a label as a sentence quotes it; a whole number without decimals.
+
+    >>> quoted("yes"), quoted(1), quoted(1.0), quoted(0.5)
+    ('“yes”', '“1”', '“1”', '“0.5”')
+    """
+    is_whole = isinstance(label, float) and label.is_integer()
+    return f"“{int(label) if is_whole else label}”"
 
 
 def capitalised(words: str) -> str:

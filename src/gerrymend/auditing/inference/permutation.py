@@ -75,12 +75,6 @@ class PermutationTest:
     reason: str = ""
     searched: float | None = None
 
-    def beside(self, found: float) -> str:
-        """What to compare `detectable` with, in words, where it is not what an audit found."""
-        if self.searched is None or f"{self.searched:.4f}" == f"{found:.4f}":
-            return ""
-        return f" by the search that is repeated, which finds {self.searched:.4f} in these rows"
-
 
 def permutation_test(
     tally: Tally,
