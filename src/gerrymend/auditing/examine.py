@@ -1,4 +1,4 @@
-"""examine(): what every audit does once its data is summed."""
+"""Examine sums: search, prove, describe and test, as every audit does once its data is summed."""
 
 import functools
 import itertools
@@ -50,7 +50,13 @@ def check_settings(
     n_jobs: Any = None,
     on_draw: Any = None,
 ) -> dict[str, Any]:
-    """What examine() takes beside tallies, checked before any data is read."""
+    """Check what examine() takes beside tallies, before any data is read.
+
+    Returns
+    -------
+    dict
+        The keyword arguments of examine(). Errors name the argument as the user passed it.
+    """
     check_callable(on_draw, "on_draw", "on_draw(done, of)")
     return {
         "notions": as_notions(notion),
@@ -68,7 +74,7 @@ def check_settings(
 
 
 def _check_features(features: Any) -> tuple[str, ...]:
-    """Names of columns, perhaps none."""
+    """Check names of columns, perhaps none, and return them."""
     named = not isinstance(features, str) and isinstance(features, Iterable)
     names = tuple(features) if named else ()
     if not named or not all(isinstance(name, str) for name in names):
@@ -80,7 +86,7 @@ def _check_features(features: Any) -> tuple[str, ...]:
 
 
 def check_budget(budget: Any) -> float:
-    """Seconds, more than 0."""
+    """Check that a budget is a number of seconds above 0, and return it."""
     remedy = "It is in seconds: 30, for example."
     return check_number(budget, "budget", low=0.0, above=True, remedy=remedy)
 
@@ -102,24 +108,42 @@ def examine(
     features: tuple[str, ...] | None = None,
     n_jobs: int | None = None,
 ) -> AuditReport:
-    """Audit a tally: what audit() does once the data is summed.
+    """Audit a tally: search, prove, describe and test, and return the report.
 
-    `on_draw(done, of)` hears of the permutations; `features` are what the model decides by.
+    Parameters
+    ----------
+    tally : Tally
+        Sums by cell and label of the rows to search.
+    notions, subgroups, gamma, budget, min_group_size, n_permutations, top, random_state, \
+on_draw, features, n_jobs
+        As `check_settings` returns them; see audit().
+    held_out : Tally, optional
+        Rows that are not searched, to measure the worst subgroup on.
+
+    Returns
+    -------
+    AuditReport
     """
     examined = prove_each(tally, notions, subgroups, budget)
-    n, brackets = tally.total_weight, [part.bracket for part in examined]
+    n = tally.total_weight
+    brackets = [part.bracket for part in examined]
     described = [
         describable(part, part.bracket.found, part.seen.residual, min_group_size)
         for part in examined
     ]
     worst = max(
-        (one for one in described if one is not None and abs(one.unfairness) > ROUNDING),
-        key=lambda one: abs(one.unfairness),
+        (
+            subgroup
+            for subgroup in described
+            if subgroup is not None and abs(subgroup.unfairness) > ROUNDING
+        ),
+        key=lambda subgroup: abs(subgroup.unfairness),
         default=None,
     )
     several = (
         top_subgroups(examined, worst, number=top, min_group_size=min_group_size) if worst else ()
     )
+    # Whatever its size: a group that may not be described counts for the verdict.
     found = max(abs(float(bracket.found.values[0])) / n for bracket in brackets)
     if several:  # the same value as the description has it, or a worse one that turned up
         worst = several[0]
@@ -162,7 +186,7 @@ def examine(
 def _of_the_data(
     tally: Tally, seen: Sequence[NotionTally], min_group_size: int, features: tuple[str, ...] | None
 ) -> dict[str, Any]:
-    """What a report has whatever the class of subgroups."""
+    """Return the fields of a report that don't depend on the class of subgroups."""
     attributes = tuple(column.name for column in tally.columns)
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
@@ -179,9 +203,13 @@ def _listed(
     described: Sequence[Subgroup],
     min_group_size: int,
 ) -> dict[str, Any]:
-    """Groups that were named beforehand, and those of one attribute, beside those described."""
+    """Return the fields of groups that were named beforehand, and of those of one attribute."""
     seen = [part.seen for part in examined]
-    published = {one.notion: published_beside(one, described, min_group_size) for one in seen}
+    # Groups that are described come first: what is listed must not disclose beside them.
+    published = {
+        notion_tally.notion: published_beside(notion_tally, described, min_group_size)
+        for notion_tally in seen
+    }
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
     intervals = (
         simultaneous_intervals(examined, published, min_group_size=min_group_size) if own else ()
@@ -202,9 +230,21 @@ def prove_each(
     budget: float,
     at_most: float | None = None,
 ) -> list[Examined]:
-    """Close in on the worst of each notion; what one leaves of the time is the others'.
+    """Search and bound the worst subgroup of each notion; time that one leaves is the others'.
 
-    With `at_most`, only as far as it takes to say whether a subgroup exceeds it.
+    Parameters
+    ----------
+    tally, notions, subgroups
+        As in examine().
+    budget : float
+        Seconds for all notions together; compilation by numba is not counted.
+    at_most : float, optional
+        An unfairness: each search ends as soon as it is known whether a subgroup exceeds it.
+
+    Returns
+    -------
+    list of Examined
+        One a notion, in their order.
     """
     _compile(type(subgroups), tally.columns)
     deadline = time.monotonic() + budget
@@ -212,6 +252,7 @@ def prove_each(
     for i, notion in enumerate(notions):
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
+        # An even part of what is left, so that a quick proof leaves time for the slow ones.
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
@@ -220,7 +261,7 @@ def prove_each(
 
 
 def as_sum(unfairness: float, tally: Tally) -> float:
-    """Return the sum of residuals that is still within an unfairness, given for rounding."""
+    """Return the largest sum of residuals that is within an unfairness, with room for rounding."""
     return (unfairness + ROUNDING) * tally.total_weight
 
 
@@ -228,6 +269,7 @@ def _compile(kind: type[SubgroupClass], columns: Sequence[Column]) -> None:
     """Prove something small, so that numba compiles (or loads) before the clock starts."""
     if kind in (LinearThresholds, Conjunctions, ValueSets, Trees):
         n_categories = sum(column.is_categorical for column in columns)
+        # Beyond three attributes, two of them numbers beside categories, nothing more is compiled.
         n_numbers = min(len(columns) - n_categories, 2 if n_categories else 3)
         _prove_small(kind, n_numbers, min(n_categories, 3 - n_numbers))
 
@@ -251,7 +293,7 @@ def _prove_small(kind: type[SubgroupClass], n_numbers: int, n_categories: int) -
 
 
 def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:
-    """Parts of the class that were proven for every notion."""
+    """Return the parts of the class that were proven for every notion, with their bounds."""
     bounds = [dict(bracket.partial) for bracket in brackets]
-    shared = [words for words, _ in brackets[0].partial if all(words in one for one in bounds)]
-    return tuple((words, max(one[words] for one in bounds) / n) for words in shared)
+    shared = [words for words, _ in brackets[0].partial if all(words in bound for bound in bounds)]
+    return tuple((words, max(bound[words] for bound in bounds) / n) for words in shared)

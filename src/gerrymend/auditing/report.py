@@ -1,4 +1,4 @@
-"""AuditReport: what an audit found, as data first and as text."""
+"""AuditReport: the findings of an audit, as data first, with hooks for those who render it."""
 
 import json
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from gerrymend.subgroups.base import SubgroupClass
 
 @dataclass(frozen=True, eq=False)
 class AuditReport:
-    """What an audit found, on the rows that it was given.
+    """The findings of an audit, on the rows that it was given.
 
     Attributes
     ----------
@@ -43,8 +43,8 @@ class AuditReport:
     partial : tuple of (str, float)
         Parts of the class, in words, and what none of their subgroups exceeds.
     min_group_size : int
-        Groups with fewer rows that count, inside or outside, are not described. The bounds cover
-        them all the same.
+        Groups with fewer rows in the event of a rate (for false positives: negatives), inside or
+        outside, are not described. The bounds cover them all the same.
     labels : pair
         The negative and the positive label.
     notions : tuple of FairnessNotion
@@ -115,7 +115,7 @@ class AuditReport:
 
     @property
     def exact(self) -> bool:
-        """Whether no subgroup of the class exceeds what was found."""
+        """Return whether no subgroup of the class exceeds what was found."""
         return self.upper_bound <= self.unfairness + ROUNDING
 
     @property
@@ -125,27 +125,34 @@ class AuditReport:
 
     @property
     def p_value(self) -> float | None:
-        """Of "no subgroup differs at all", not of "none exceeds gamma"; None if not tested."""
+        """Return the p-value of "no subgroup differs at all"; None if that was not tested.
+
+        It is not of "none exceeds gamma", which `verdict` is about.
+        """
         return None if self.permutation_test is None else self.permutation_test.p_value
 
     @property
     def n_permutations(self) -> int:
-        """Permutations behind the p-value."""
+        """Return the number of permutations behind the p-value."""
         return 0 if self.permutation_test is None else self.permutation_test.n_draws
 
     @property
     def detectable(self) -> float | None:
-        """The smallest unfairness that so many rows can tell from chance at 5 %; None untested."""
+        """Return the least unfairness that can be told from chance at 5 %; None if not tested."""
         return None if self.permutation_test is None else self.permutation_test.detectable
 
     @property
     def withheld(self) -> bool:
-        """Whether a group too small to be described is worse than `worst`."""
+        """Return whether a group too small to be described is worse than `worst`."""
         described = 0.0 if self.worst is None else abs(self.worst.unfairness)
         return self.unfairness > described + ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain data; nothing of a row is in it."""
+        """Return the report as plain data; nothing of a row is in it.
+
+        It is what JSON, Markdown, pages and text are made from, and what check_report() checks.
+        Its names are a format that users' programs read: they are added to, not changed.
+        """
         return {
             "verdict": self.verdict,
             "gamma": self.gamma,
@@ -153,7 +160,7 @@ class AuditReport:
             "upper_bound": self.upper_bound,
             "exact": self.exact,
             "covers": self.covers,
-            "partial": [{"covers": words, "upper_bound": bound} for words, bound in self.partial],
+            "partial": [{"covers": part, "upper_bound": most} for part, most in self.partial],
             "n_rows": self.n_rows,
             "weighted": self.weighted,
             "min_group_size": self.min_group_size,
@@ -164,7 +171,7 @@ class AuditReport:
             "class": self.subgroups.to_dict(),
             "notions": [notion.to_dict() for notion in self.notions],
             "worst": None if self.worst is None else self.worst.to_dict(),
-            "top": [one.to_dict() for one in self.top],
+            "top": [subgroup.to_dict() for subgroup in self.top],
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
             "detectable": self.detectable,
@@ -173,36 +180,49 @@ class AuditReport:
             else self.permutation_test.searched,
             "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
             "held_out": None if self.held_out is None else self.held_out.to_dict(),
-            "intervals": [one.to_dict() for one in self.intervals],
+            "intervals": [group.to_dict() for group in self.intervals],
             "generalisation": None
             if self.generalisation is None
             else self.generalisation.to_dict(),
-            "overall_rates": [one.to_dict() for one in self.overall_rates],
+            "overall_rates": [overall.to_dict() for overall in self.overall_rates],
             "marginal_unfairness": self.marginal_unfairness,
-            "marginals": [one.to_dict() for one in self.marginals],
+            "marginals": [group.to_dict() for group in self.marginals],
             "marginals_left_out": self.marginals_left_out,
             "protected_used": None if self.protected_used is None else list(self.protected_used),
             "provenance": None if self.provenance is None else self.provenance.to_dict(),
         }
 
     def to_json(self) -> str:
-        """The plain data as JSON."""
+        """Return the plain data as JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """The report as Markdown; text from the data is escaped."""
+        """Return the report as Markdown; text from the data is escaped.
+
+        The sections and sentences are those of the page.
+        """
         from gerrymend.reporting.audit.markdown import audit_markdown
 
         return audit_markdown(self.to_dict())
 
     def to_html(self) -> str:
-        """The report as one self-contained page; needs jinja2 (pip install 'gerrymend[report]')."""
+        """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]')."""
         from gerrymend.reporting.audit.page import audit_page
 
         return audit_page(self.to_dict())
 
     def write_html(self, path: str | Path) -> Path:
-        """Write the page to a file, whole or not at all."""
+        """Write the page to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            In a folder that exists; a file that is there already is replaced.
+
+        Returns
+        -------
+        Path
+        """
         from gerrymend.reporting.page import write_page
 
         return write_page(self.to_html(), path)

@@ -1,4 +1,4 @@
-"""The command line's `gerrymend audit`: its options, and its exit codes.
+"""Define `gerrymend audit`: its options, and the work behind them.
 
 Imported by `cli.main` once it knows that typer and rich are there.
 """
@@ -29,7 +29,9 @@ from gerrymend.cli.shared import (
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.subgroups import CLASS_NAMES
 
-_DATA, _AUDIT, _FILE = "What is in FILE", "How to audit", "Reading and writing"
+_DATA = "What is in FILE"
+_AUDIT = "How to audit"
+_FILE = "Reading and writing"
 
 
 def _column(words: str) -> Any:

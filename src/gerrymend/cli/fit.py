@@ -1,4 +1,4 @@
-"""The command line's `gerrymend fit`: a model from a file, and what it came to.
+"""Define `gerrymend fit`: train a model from a file, save it and audit it.
 
 Imported by `cli.main` once it knows that typer and rich are there.
 """
@@ -54,7 +54,8 @@ from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.page import write_page
 
 # What a page has and a terminal is spared: several subgroups, and whether it is chance.
-_TOP, _PERMUTATIONS = 3, 199
+_TOP = 3
+_PERMUTATIONS = 199
 
 
 def add_to(app: typer.Typer) -> None:
@@ -181,7 +182,7 @@ def _trained(
     checkpoint: Path | None,
     say: Say,
 ) -> Any:
-    """The classifier, fitted to the encoded columns of the training rows."""
+    """Return the classifier, fitted to the encoded columns of the training rows."""
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
     classifier = request.classifier(
         estimator, notion=request.notion, verbose=1, checkpoint=checkpoint, **more
@@ -204,7 +205,7 @@ def _saved_and_audited(
     say: Say,
     for_page: bool,
 ) -> Fitted:
-    """What is saved takes the columns as they are in the file."""
+    """Save a model that takes the columns as they are in the file, and audit it on each sample."""
     from sklearn.pipeline import Pipeline
 
     from gerrymend.frontier.tradeoffs import OnRows
@@ -235,17 +236,21 @@ def _saved_and_audited(
 
 @contextmanager
 def rounds_told(say: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Say what the classifier logs of its rounds: where it stands, and how many of how many."""
+    """Pass what the classifier logs of its rounds on to the progress bar, and to nobody else."""
 
     class Teller(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
+            # Records of rounds have these four; others are not for a progress bar.
             if isinstance(record.args, tuple) and len(record.args) == 4:
                 done, of, error, unfairness = record.args
                 words = f"rounds at most: error {error:.4f}, unfairness {unfairness:.4f}"
                 say(words, cast(int, done), cast(int, of))
 
-    logger, teller = logging.getLogger("gerrymend"), Teller(logging.INFO)
-    level, passes = logger.level, logger.propagate
+    # The application's own handlers would print each round over the progress bar.
+    logger = logging.getLogger("gerrymend")
+    teller = Teller(logging.INFO)
+    level = logger.level
+    passes = logger.propagate
     logger.addHandler(teller)
     logger.setLevel(logging.INFO)
     logger.propagate = False

@@ -32,7 +32,15 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def fact_spans(facts: Facts, width: int) -> list[Span]:
-    """Return facts as spans: each name once, dim, and its text beside it in as many lines."""
+    """Return facts as spans: each name once, dim, and its text beside it in as many lines.
+
+    Parameters
+    ----------
+    facts : sequence of (name, text)
+        An empty name goes on with the fact above.
+    width : int
+        Characters of a line, names included.
+    """
     spans = []
     for name, text in facts:
         shown = visible(name)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.subgroup_words import event_noun, rate_sentence
+from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import (
     count,
+    event_noun,
     p_value,
     percent,
     points,

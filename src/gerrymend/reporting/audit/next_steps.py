@@ -45,6 +45,7 @@ def next_commands(report: Report) -> list[str]:
     options = _options(report)
     if report["verdict"] == "within gamma" or options is None:
         return []
+    # The report knows neither the file nor the label's column: these are left to fill in.
     first = ["FILE", "--label", "LABEL", *options]
     gamma = option_words("--gamma", report["gamma"])
     return [

@@ -3,11 +3,19 @@
 Plain text, with names and values from the data as they are: whoever renders it escapes it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
-from gerrymend.reporting.wording import capitalised, count, percent, points, quoted, unfairness
+from gerrymend.reporting.wording import (
+    capitalised,
+    count,
+    event_noun,
+    percent,
+    points,
+    quoted,
+    unfairness,
+)
 from gerrymend.subgroups.rules import Term, number
 
 Facts = list[tuple[str, str]]
@@ -16,22 +24,6 @@ Facts = list[tuple[str, str]]
 _LONG = 120
 # Terms of a long sum that its short name has.
 _LARGEST = 3
-# What rows of label 0 and of label 1 are called, by whether a rate is over them.
-_EVENT_NOUNS = {(True, False): "negatives", (False, True): "positives", (True, True): "rows"}
-
-
-def event_noun(notions: Sequence[Mapping[str, Any]], name: str | None = None) -> str:
-    """Return what to call the rows that a rate is over, or all of the rates where no name is given.
-
-    >>> rates = [{"name": "false_positive_rate", "event": [True, False]},
-    ...          {"name": "error_rate", "event": [True, True]}]
-    >>> event_noun(rates, "false_positive_rate"), event_noun(rates[1:]), event_noun(rates)
-    ('negatives', 'rows', 'rows in the event')
-    """
-    events = {tuple(one["event"]) for one in notions if name in (None, one["name"])}
-    if len(events) != 1:
-        return "rows in the event"
-    return _EVENT_NOUNS[events.pop()]
 
 
 def notion_meaning(name: str, labels: list[Any]) -> str | None:

@@ -30,7 +30,7 @@ Report = Mapping[str, Any]
 
 
 def audit_text(report: Report) -> str:
-    """Return the report as plain text.
+    """Return the report as plain text, in lines of at most 80 characters.
 
     >>> from gerrymend import audit
     >>> report = audit([0] * 40, [1, 0] * 20, sensitive_features={"country": ["NL"] * 40})
@@ -54,7 +54,17 @@ class RichAudit:
 
 
 def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:
-    """Return the verdict, what was found, how sure that is, and `more`, in lines of `width`."""
+    """Return the verdict, what was found, how sure that is, and `more`, in lines of `width`.
+
+    Parameters
+    ----------
+    report : mapping
+        `AuditReport.to_dict()`.
+    width : int
+        Characters of a line; a name or a number that is longer is not broken.
+    more : sequence of (name, text)
+        Facts that the report doesn't have, as the file that was read.
+    """
     shown = look(report)
     heading = f"{shown.sign} {shown.heading}"
     return joined(

@@ -36,6 +36,7 @@ def look(report: Report) -> Look:
     plain = LOOKS[report["verdict"]]
     if not exceeds_alone(report):
         return plain
+    # Within gamma by the letter only: it must not look green.
     undecided = LOOKS["undecided"]
     return Look(f"{plain.heading}, of what was searched", "!", undecided.kind, undecided.style)
 
@@ -48,7 +49,17 @@ def exceeds_alone(report: Report) -> bool:
 def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     """Say what was shown, who is affected and by how much, and how sure that is.
 
-    `rows` is what the audited rows are called, as "training rows".
+    Parameters
+    ----------
+    report : mapping
+        `AuditReport.to_dict()`.
+    rows : str, default="rows"
+        What the audited rows are called, as "training rows".
+
+    Returns
+    -------
+    list of str
+        Sentences that can be read one after the other, or stand as paragraphs.
     """
     verdict = report["verdict"]
     worst = report["worst"]
@@ -57,6 +68,7 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
         return [_within(report, rows), *described, *_not_searched(report)]
     if verdict == "undecided":
         return [_undecided(report), *described, *_not_searched(report)]
+    # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
         return [_too_small(report), *described, chance_sentence(report)]
     return [*described, *_exceeding(report), chance_sentence(report), *_confirmation(report)]

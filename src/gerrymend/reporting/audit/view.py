@@ -19,6 +19,7 @@ from gerrymend.reporting.wording import (
     bound,
     capitalised,
     count,
+    event_noun,
     p_value,
     percent,
     quoted,
@@ -35,7 +36,18 @@ Facts = list[tuple[str, str]]
 def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return all that a reader sees of a report; `model` is what `gerrymend fit` knows of its own.
 
-    Values are plain text that the renderer escapes, numbers for a style sheet, and lists of these.
+    Parameters
+    ----------
+    report : mapping
+        `AuditReport.to_dict()`.
+    model : mapping, optional
+        `cli.fit_text.as_data()`: estimator, gamma, columns, and figures on each sample.
+
+    Returns
+    -------
+    dict
+        By section: plain text that the renderer escapes, pairs of name and text, and positions in
+        percent for a style sheet. Its order is that of the page.
     """
     rows = "rows" if model is None else model["audited"]
     shown = look(report)
@@ -120,8 +132,9 @@ def described(report: Report) -> list[Mapping[str, Any]]:
 
 def _subgroups(report: Report) -> list[dict[str, Any]]:
     views = []
-    for i, one in enumerate(described(report)):
-        facts = subgroup_words.subgroup_facts(one, report)
+    for i, subgroup in enumerate(described(report)):
+        facts = subgroup_words.subgroup_facts(subgroup, report)
+        # The proof, the p-value and the interval are of the worst one.
         if i == 0:
             test = (
                 "not tested"
@@ -133,17 +146,18 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
                 ("p-value", test),
                 ("On other rows", other_rows_sentence(report)),
             ]
-        scale = max(one["rate"], one["overall_rate"], 1e-12)
+        # The longer of the two bars fills the track; rates of 0 have none.
+        scale = max(subgroup["rate"], subgroup["overall_rate"], 1e-12)
         views.append(
             {
-                "name": subgroup_words.short_name(one),
-                "in_full": one["subgroup"] if subgroup_words.is_long(one) else None,
-                "note": words.FORMULA_MEANS if subgroup_words.is_formula(one) else None,
+                "name": subgroup_words.short_name(subgroup),
+                "in_full": subgroup["subgroup"] if subgroup_words.is_long(subgroup) else None,
+                "note": words.FORMULA_MEANS if subgroup_words.is_formula(subgroup) else None,
                 "facts": facts,
-                "rate": percent(one["rate"]),
-                "overall": percent(one["overall_rate"]),
-                "rate_width": _part(one["rate"], 0.0, scale),
-                "overall_width": _part(one["overall_rate"], 0.0, scale),
+                "rate": percent(subgroup["rate"]),
+                "overall": percent(subgroup["overall_rate"]),
+                "rate_width": _part(subgroup["rate"], 0.0, scale),
+                "overall_width": _part(subgroup["overall_rate"], 0.0, scale),
             }
         )
     return views
@@ -166,6 +180,7 @@ def _bars(report: Report) -> dict[str, Any]:
     ]
     if not report["exact"]:
         values.append(("Not ruled out", report["upper_bound"], "open"))
+    # A little room, so that a mark at the end is seen.
     largest = 1.05 * max(report["gamma"], *(value for _, value, _ in values)) or 1.0
     return {
         "gamma": f"{report['gamma']:g}",
@@ -186,12 +201,13 @@ def _rates(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
     """Return the groups of one notion, with rates and intervals placed on a common axis."""
     name = overall["notion"]
     named = report["intervals"] if report["class"]["name"] == "ExplicitGroups" else []
-    groups = [one for one in [*named, *report["marginals"]] if one["notion"] == name]
+    groups = [group for group in [*named, *report["marginals"]] if group["notion"] == name]
     shown = groups
     if len(groups) > MOST_GROUPS:
-        furthest = sorted(groups, key=lambda one: -abs(one["unfairness"]))[:MOST_GROUPS]
-        shown = [one for one in groups if one in furthest]
-    ends = [end for one in shown for end in one["rate_interval"]]
+        furthest = sorted(groups, key=lambda group: -abs(group["unfairness"]))[:MOST_GROUPS]
+        shown = [group for group in groups if group in furthest]
+    # One axis for all groups of a rate, from 0 or below, so that bars can be compared.
+    ends = [end for group in shown for end in group["rate_interval"]]
     middle = overall["rate"] or 0.0
     low = min([0.0, middle, *ends])
     high = _round_up(max([middle, *ends]))
@@ -203,20 +219,20 @@ def _rates(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
         "not_shown": _not_shown(len(shown), len(groups)),
         "groups": [
             {
-                "name": one["group"],
-                "size": count(one["size"]),
-                "rate": percent(one["rate"]),
-                "interval": " to ".join(percent(end) for end in one["rate_interval"]),
-                "at": _part(one["rate"], low, high),
-                "from": _part(one["rate_interval"][0], low, high),
+                "name": group["group"],
+                "size": count(group["size"]),
+                "rate": percent(group["rate"]),
+                "interval": " to ".join(percent(end) for end in group["rate_interval"]),
+                "at": _part(group["rate"], low, high),
+                "from": _part(group["rate_interval"][0], low, high),
                 "width": round(
-                    _part(one["rate_interval"][1], low, high)
-                    - _part(one["rate_interval"][0], low, high),
+                    _part(group["rate_interval"][1], low, high)
+                    - _part(group["rate_interval"][0], low, high),
                     2,
                 ),
-                "unfairness": unfairness(one["unfairness"]),
+                "unfairness": unfairness(group["unfairness"]),
             }
-            for one in shown
+            for group in shown
         ],
     }
 
@@ -244,13 +260,13 @@ def _round_up(value: float) -> float:
 
 
 def _rate_words(notion: Mapping[str, Any], report: Report) -> str:
-    noun = subgroup_words.event_noun(report["notions"], notion["name"])
+    noun = event_noun(report["notions"], notion["name"])
     over = "all rows" if noun == "rows" else noun
     return f"{in_words(notion['name'])} (over {over})"
 
 
 def _smallest(report: Report) -> str:
-    noun = subgroup_words.event_noun(report["notions"])
+    noun = event_noun(report["notions"])
     return f"{count(report['min_group_size'])} {noun} inside, and as many outside"
 
 
@@ -295,8 +311,8 @@ def _expert(report: Report) -> Facts:
         ("Found", f"{report['unfairness']:.6g}"),
         ("Upper bound over the class", f"{report['upper_bound']:.6g}"),
         *(
-            (f"Upper bound over {one['covers']}", f"{one['upper_bound']:.6g}")
-            for one in report["partial"]
+            (f"Upper bound over {part['covers']}", f"{part['upper_bound']:.6g}")
+            for part in report["partial"]
         ),
         ("Largest over single attributes", f"{report['marginal_unfairness']:.6g}"),
     ]

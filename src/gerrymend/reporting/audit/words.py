@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.chance import generalisation_sentence, permutation_sentences
-from gerrymend.reporting.audit.subgroup_words import event_noun
 from gerrymend.reporting.audit.verdict import why_not_found
-from gerrymend.reporting.wording import bound, count, percent, unfairness
+from gerrymend.reporting.wording import bound, count, event_noun, percent, unfairness
 
 Report = Mapping[str, Any]
 
