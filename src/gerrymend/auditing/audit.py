@@ -110,7 +110,7 @@ def audit(
     ...       subgroups="marginals").unfairness
     0.0
     >>> print(audit(toy.target, decisions, sensitive_features=toy.sensitive_features))
-    ✕ More unfair than allowed
+    More unfair than allowed
     The worst subgroup found is race = blue and gender = man, 200 of 800 rows: false
     positive rate 100 %, against 50 % overall. About 50 more cases in this group are
     wrongly decided “1” than there would be at the overall rate. Its unfairness is

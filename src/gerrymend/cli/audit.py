@@ -147,10 +147,21 @@ def add_to(app: typer.Typer) -> None:
 
 
 def run(options: dict[str, Any], json_file: str | None, page: Path | None = None) -> int:
-    """Audit, print, and say with which code to exit."""
+    """Audit, print, and return the code to exit with.
+
+    Parameters
+    ----------
+    options : dict
+        The fields of AuditRequest.
+    json_file : str or None
+        Where the JSON goes; - is standard output, and the text for people is left out then.
+    page : Path, optional
+        Where the page goes.
+    """
 
     def work(console: Console) -> int:
         request = AuditRequest(**options)
+        # Whatever can't be written is told before minutes are spent on an audit.
         read = (request.file, request.holdout)
         check_target(json_file, "--json", *read)
         check_page(page, json_file, *read)

@@ -141,7 +141,19 @@ def run(
     page: Path | None = None,
     checkpoint: Path | None = None,
 ) -> int:
-    """Train, save, audit, print, and say with which code to exit."""
+    """Train, save, audit, print, and return the code to exit with: that of the training rows.
+
+    Parameters
+    ----------
+    options : dict
+        The fields of TrainingRequest.
+    estimator : str
+        One of ESTIMATOR_NAMES.
+    certify : bool
+        Whether to go on until gamma is proven, or the budget ends.
+    out, page, checkpoint : Path
+        Where the model goes, and its page and the training's state if they are asked for.
+    """
 
     def work(console: Console) -> int:
         request = TrainingRequest(**options)
@@ -153,6 +165,7 @@ def run(
             progress(console, f"Reading {request.file}") as say,
         ):
             prepared = request.prepare()
+            # From here on messages name arguments of the library, and are put in options' terms.
             try:
                 classifier = _trained(request, prepared, estimator, certify, checkpoint, say)
                 fitted = _saved_and_audited(

@@ -30,7 +30,10 @@ class Fitted:
 
 
 def as_data(fitted: Fitted) -> dict[str, Any]:
-    """Return the model as plain data, for the page of its last audit."""
+    """Return the model as plain data, for the page of its last audit.
+
+    That is of the test rows where there are some: they had no part in the training.
+    """
     names = _sample_names(fitted)
     return {
         "estimator": fitted.estimator,
@@ -50,14 +53,17 @@ def _sample_names(fitted: Fitted) -> list[str]:
 
 
 def show(console: Console, fitted: Fitted, request: TrainingRequest) -> None:
-    """Print whether gamma was reached, how the model does, and what is in the file."""
+    """Print whether gamma was reached, how the model does, and what is in the file.
+
+    The verdict is that of the training rows, as the exit code is; test rows have theirs below.
+    """
     width = min(console.width, WIDEST)
     report = fitted.measured[0].report.to_dict()
     shown = look(report)
     sentences = [*verdict_sentences(report, "training rows"), *remedy_sentences(report)]
     spans = joined(
         [
-            paragraph_spans(shown.style, f"{shown.sign} {shown.heading}", sentences, width),
+            paragraph_spans(shown.style, shown.heading, sentences, width),
             *(
                 fact_spans(_sample(name, sample), width)
                 for name, sample in zip(_sample_names(fitted), fitted.measured, strict=True)

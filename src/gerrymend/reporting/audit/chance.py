@@ -24,7 +24,10 @@ _EXAMPLE_SHARES = (0.1, 0.25, 0.5)
 
 
 def chance_sentence(report: Report) -> str:
-    """Say whether chance alone could have made as much."""
+    """Say whether chance alone could have made as much.
+
+    The p-value is of the rows that were searched, and that is said where others were held out.
+    """
     value = report["p_value"]
     if value is None:
         return "Whether chance alone could make as much was not tested."
@@ -79,7 +82,11 @@ def _searched(report: Report) -> str:
 
 
 def other_rows_sentence(report: Report) -> str:
-    """Say where the worst subgroup's unfairness may be for others than these rows."""
+    """Say where the worst subgroup's unfairness may be for others than these rows.
+
+    By rows that were held out, where there are any; else by the uniform bound, unless it says
+    nothing. A report without a described subgroup has no such sentence.
+    """
     held_out = report["held_out"]
     general = report["generalisation"]
     if held_out is not None:
@@ -99,7 +106,10 @@ def other_rows_sentence(report: Report) -> str:
 
 
 def held_out_sentence(held_out: Mapping[str, Any], gamma: float) -> str:
-    """Say how the worst subgroup fares on rows that were not searched."""
+    """Say how the worst subgroup fares on rows that were not searched.
+
+    Unfairness has its sign there, as the group may differ the other way than where it was found.
+    """
     where = f"On {count(held_out['n_rows'])} rows that were not searched"
     there = held_out["subgroup"]
     if there is None:

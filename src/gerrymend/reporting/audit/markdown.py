@@ -10,7 +10,15 @@ from gerrymend.reporting.wording import visible
 
 
 def audit_markdown(report: Mapping[str, Any], model: Mapping[str, Any] | None = None) -> str:
-    """Return the whole report; the sections are those of the page."""
+    """Return the whole report; the sections are those of the page.
+
+    Parameters
+    ----------
+    report : mapping
+        `AuditReport.to_dict()`.
+    model : mapping, optional
+        What `gerrymend fit` knows of its own, as in `audit_view`.
+    """
     view = audit_view(report, model)
     titles = view["titles"]
     bars = view["gap"]["bars"]["values"]
@@ -34,6 +42,7 @@ def audit_markdown(report: Mapping[str, Any], model: Mapping[str, Any] | None = 
         if view[section]:
             parts += [f"## {titles[section]}", *map(escaped, view[section])]
     if view["commands"]:
+        # Indented code is shown as it is: nothing in it is escaped, but control characters.
         parts.append(textwrap.indent(visible("\n".join(view["commands"])), "    "))
     parts += [f"## {titles['how']}", _list(view["how"])]
     parts += [f"## {titles['expert']}", escaped(view["experts_note"]), _list(view["expert"])]

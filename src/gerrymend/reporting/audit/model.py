@@ -9,7 +9,18 @@ from gerrymend.reporting.wording import bound, capitalised, count, percent, unfa
 
 
 def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a reader sees of a trained model: what it is, and how it does on each sample."""
+    """Return what a reader sees of a trained model: what it is, and how it does on each sample.
+
+    Parameters
+    ----------
+    model : mapping
+        `cli.fit_text.as_data()`.
+
+    Returns
+    -------
+    dict
+        A sentence, pairs of name and text, and a table: its heads and a tuple of texts a sample.
+    """
     return {
         "sentence": _sentence(model),
         "facts": [
@@ -58,7 +69,10 @@ def _sentence(model: Mapping[str, Any]) -> str:
 
 
 def remedy_sentences(report: Mapping[str, Any]) -> list[str]:
-    """Say what to change where a model was not shown to keep to gamma on its training rows."""
+    """Say what to change where a model was not shown to keep to gamma on its training rows.
+
+    It is for users of the command line: what it names are options of `gerrymend fit`.
+    """
     if report["verdict"] == "exceeds gamma":
         kept = math.ceil(report["unfairness"] * 1e4) / 1e4  # not below what was found
         return [

@@ -12,7 +12,10 @@ Report = Mapping[str, Any]
 
 
 def next_sentences(report: Report) -> list[str]:
-    """Say what to do about it, and what an audit can't know."""
+    """Say what to do about it, and what an audit can't know.
+
+    What a fairer model costs, and whether that is worth it, is not the audit's to say.
+    """
     if report["verdict"] == "within gamma":
         return [
             "Nothing has to be mended to keep what is allowed, for the subgroups that were "
@@ -41,7 +44,10 @@ def decide_sentence() -> str:
 
 
 def next_commands(report: Report) -> list[str]:
-    """Return what to type for it in a POSIX shell; nothing where no command can say it."""
+    """Return what to type for it in a POSIX shell; nothing where no command can say it.
+
+    A class with other parameters than the command's, or a notion of the user's own, has no option.
+    """
     options = _options(report)
     if report["verdict"] == "within gamma" or options is None:
         return []

@@ -57,7 +57,8 @@ def _outcome(name: str, labels: list[Any]) -> str | None:
 def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str | None:
     """Say the unfairness of a subgroup as a number of cases; None where rows weigh differently.
 
-    unfairness·n = (rows of the group in the event)·(rate − overall rate).
+    unfairness·n = (rows of the group in the event)·(rate − overall rate). A notion of the user's
+    own has no words for what happens, and less than half a case is no case.
     """
     happens = _outcome(subgroup["notion"], report["labels"])
     cases = abs(subgroup["unfairness"]) * report["n_rows"]
@@ -81,7 +82,10 @@ def rate_sentence(subgroup: Mapping[str, Any]) -> str:
 
 
 def difference_words(subgroup: Mapping[str, Any]) -> str:
-    """Return how far a subgroup's rate is from the overall one, in points and as a ratio."""
+    """Return how far a subgroup's rate is from the overall one, in points and as a ratio.
+
+    There is no ratio to an overall rate of 0.
+    """
     ratio = "" if subgroup["ratio"] is None else f", {subgroup['ratio']:.2f} times the overall rate"
     return f"{points(subgroup['gap'])}{ratio}"
 
@@ -95,7 +99,15 @@ def summary_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str
 
 
 def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Facts:
-    """Return size, rate, difference and unfairness of a subgroup, by name."""
+    """Return size, rate, difference and unfairness of a subgroup, by name.
+
+    Parameters
+    ----------
+    subgroup : mapping
+        `Subgroup.to_dict()`.
+    report : mapping
+        The report that it is of: its rows, labels, notions and gamma.
+    """
     part = percent(subgroup["size"] / report["n_rows"])
     facts = [
         (

@@ -35,7 +35,7 @@ def audit_text(report: Report) -> str:
     >>> from gerrymend import audit
     >>> report = audit([0] * 40, [1, 0] * 20, sensitive_features={"country": ["NL"] * 40})
     >>> print(audit_text(report.to_dict()).splitlines()[0])
-    ✓ Within what is allowed
+    Within what is allowed
     """
     return as_plain(audit_spans(report, PLAIN_WIDTH))
 
@@ -66,10 +66,9 @@ def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:
         Facts that the report doesn't have, as the file that was read.
     """
     shown = look(report)
-    heading = f"{shown.sign} {shown.heading}"
     return joined(
         [
-            paragraph_spans(shown.style, heading, verdict_sentences(report), width),
+            paragraph_spans(shown.style, shown.heading, verdict_sentences(report), width),
             fact_spans(_subgroups(report), width),
             fact_spans([*_proof(report), *_certainty(report)], width),
             fact_spans([*_verdict(report), *more], width),

@@ -16,7 +16,7 @@ Report = Mapping[str, Any]
 
 
 class Look(NamedTuple):
-    """A heading, a sign for those who don't see colours, the page's class, and rich's style."""
+    """A heading, the page's sign for those who don't see colours, its class, and rich's style."""
 
     heading: str
     sign: str

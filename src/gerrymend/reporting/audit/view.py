@@ -98,7 +98,10 @@ def _date(iso: str) -> str:
 
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:
-    """Return the key figures: name, value and a remark."""
+    """Return the key figures: name, value and a remark.
+
+    Values are rounded so that they stay on their side of gamma; bounds are rounded up.
+    """
     worst = report["worst"]
     gamma = report["gamma"]
     remark = (
@@ -126,7 +129,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
 
 
 def described(report: Report) -> list[Mapping[str, Any]]:
-    """Return the subgroups to show, the worst first."""
+    """Return the subgroups to show, the worst first: `top`, or `worst` where that is all."""
     return [*report["top"]] or [*filter(None, [report["worst"]])]
 
 
@@ -200,6 +203,7 @@ def _bars(report: Report) -> dict[str, Any]:
 def _rates(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
     """Return the groups of one notion, with rates and intervals placed on a common axis."""
     name = overall["notion"]
+    # Other classes that list their groups have too many, or those of one attribute.
     named = report["intervals"] if report["class"]["name"] == "ExplicitGroups" else []
     groups = [group for group in [*named, *report["marginals"]] if group["notion"] == name]
     shown = groups
@@ -255,17 +259,21 @@ def _round_up(value: float) -> float:
     """
     if value <= 0:
         return 1.0
+    # Half of the leading decimal place: 0.05 for 0.562. An end that is whole stays as it is,
+    # although its quotient may be a rounding above.
     step = 10 ** math.floor(math.log10(value)) / 2
     return round(math.ceil(value / step - 1e-9) * step, 12)
 
 
 def _rate_words(notion: Mapping[str, Any], report: Report) -> str:
+    """Return the name of a rate, and the rows that it is over."""
     noun = event_noun(report["notions"], notion["name"])
     over = "all rows" if noun == "rows" else noun
     return f"{in_words(notion['name'])} (over {over})"
 
 
 def _smallest(report: Report) -> str:
+    """Return the floor of small groups, in the rows that it is about."""
     noun = event_noun(report["notions"])
     return f"{count(report['min_group_size'])} {noun} inside, and as many outside"
 
@@ -301,6 +309,7 @@ def _how(report: Report) -> Facts:
 def _expert(report: Report) -> Facts:
     """Return the figures behind the words, to six digits."""
     searched = report["class"]
+    # Groups that were named are data, and may be many: the JSON has them.
     settings = ", ".join(
         f"{name}={value!r}"
         for name, value in searched["parameters"].items()

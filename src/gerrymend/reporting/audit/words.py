@@ -45,7 +45,10 @@ NO_GROUPS = "No group of one attribute has enough rows, in and out, to be descri
 
 
 def proof_sentences(report: Report) -> str:
-    """Say whether what was found is all there is, of the class and of parts of it."""
+    """Say whether what was found is all there is, of the class and of parts of it.
+
+    A search alone gives a lower bound, and is never called more than that.
+    """
     if report["exact"]:
         whole = f"Exact: none is worse. Proven over {report['covers']}."
     else:
@@ -102,7 +105,11 @@ def _all_of_it(report: Report) -> str:
 
 
 def detection_sentences(report: Report) -> list[str]:
-    """Say what this sample could and couldn't show."""
+    """Say what this sample could and couldn't show.
+
+    Chance, everyone from whom the rows were drawn, and groups that are too small to be described,
+    in this order; names of categories are not kept back, and a reader has to know that.
+    """
     sentences = permutation_sentences(report)
     if report["generalisation"] is not None:
         sentences.append(generalisation_sentence(report["generalisation"]))
@@ -124,8 +131,9 @@ def detection_sentences(report: Report) -> list[str]:
 
 def withheld_sentence(report: Report) -> str:
     """Say that the worst subgroup is too small to be described."""
+    which = "A worse" if report["worst"] else "The worst"
     return (
-        f"A worse subgroup, of unfairness {unfairness(report['unfairness'], report['gamma'])}, has "
+        f"{which} subgroup, of unfairness {unfairness(report['unfairness'], report['gamma'])}, has "
         f"{_few(report)}, and is not described: few rows identify people."
     )
 

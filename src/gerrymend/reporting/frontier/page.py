@@ -17,7 +17,11 @@ _KINDS = {"train": "training rows", "test": "test rows"}
 
 
 def page_view(data: Mapping[str, Any]) -> View:
-    """Return what the page shows, in words, from `ParetoFrontier.to_dict()`."""
+    """Return what the page shows, in words, from `ParetoFrontier.to_dict()`.
+
+    Points are numbered over MARGINAL's too, in the order of the data: `place` is how the script and
+    the tables name one. Test rows come first, where there are any: they are what to choose by.
+    """
     everyone = [
         _point(place, point, marginal=marginal)
         for place, (point, marginal) in enumerate(
@@ -112,6 +116,7 @@ def _summary(everyone: Sequence[View], key: str) -> str:
 
 
 def _point(place: int, point: Mapping[str, Any], *, marginal: bool) -> View:
+    """Return all that is shown of a point; `marginal` is whether it is one of MARGINAL's."""
     samples = {key: _sample(point[key]) for key in ("train", "test") if point[key] is not None}
     kind = "MARGINAL, " if marginal else ""
     return {
@@ -130,6 +135,7 @@ def _point(place: int, point: Mapping[str, Any], *, marginal: bool) -> View:
 
 
 def _sample(sample: Mapping[str, Any]) -> View:
+    """Return the figures of a point on some rows, as numbers to draw and as words to read."""
     return {
         "error": sample["error"],
         "unfairness": sample["unfairness"],
@@ -147,6 +153,7 @@ def _sample(sample: Mapping[str, Any]) -> View:
 
 
 def _who(sample: Mapping[str, Any]) -> str:
+    """Say who is treated worst, or why that is not said."""
     if sample["worst"] is not None:
         return str(sample["worst"])
     return "Not described: it is too small." if sample["withheld"] else "None differs."

@@ -56,6 +56,7 @@ def as_text(data: Mapping[str, Any]) -> str:
 
 
 def _header(point: Mapping[str, Any]) -> list[str]:
+    """Return two lines: the rows that columns are of, and the names of the columns."""
     names = _SAMPLE.format(error="error", unfair="unfair", most="at most", mark="")
     over = [
         "{:>{}}  ".format(f"on {sample['n_rows']:,} {kind} rows", len(names) - 2)
@@ -66,6 +67,7 @@ def _header(point: Mapping[str, Any]) -> list[str]:
 
 
 def _line(point: Mapping[str, Any]) -> str:
+    """Return a point as a line of the table."""
     line = _POINT.format(
         mark="*" if point["suggested"] else "",
         gamma=f"{point['gamma']:g}",

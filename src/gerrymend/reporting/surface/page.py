@@ -24,6 +24,7 @@ def surface_fragment(surface: dict[str, Any]) -> str:
 
 
 def _context(surface: dict[str, Any]) -> dict[str, Any]:
+    """Return what the templates of the page and of the fragment share."""
     names = [shown["name"] for shown in surface["rounds"]]
     return {
         "surface": visible_data(surface),
