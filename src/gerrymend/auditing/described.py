@@ -57,6 +57,28 @@ def describable(
     return seen.measure(part.bound.source.rule(found.keys[0]), found.members[0] > 0)
 
 
+def described_subgroups(
+    examined: Sequence[Examined], *, number: int, min_group_size: int
+) -> tuple[Subgroup, ...]:
+    """Return the subgroups that a report describes, the worst first; none where nothing differs.
+
+    Parameters are those of `top_subgroups`.
+    """
+    found = [
+        describable(part, part.bracket.found, part.seen.residual, min_group_size)
+        for part in examined
+    ]
+    differing = [
+        subgroup
+        for subgroup in found
+        if subgroup is not None and abs(subgroup.unfairness) > ROUNDING
+    ]
+    if not differing:
+        return ()
+    worst = max(differing, key=lambda subgroup: abs(subgroup.unfairness))
+    return top_subgroups(examined, worst, number=number, min_group_size=min_group_size)
+
+
 def top_subgroups(
     examined: Sequence[Examined], worst: Subgroup, *, number: int, min_group_size: int
 ) -> tuple[Subgroup, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.workers import check_jobs
-from gerrymend.auditing.described import describable, published_beside, top_subgroups
+from gerrymend.auditing.described import described_subgroups, published_beside
 from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import simultaneous_intervals
@@ -127,28 +127,9 @@ on_draw, features, n_jobs
     examined = prove_each(tally, notions, subgroups, budget)
     n = tally.total_weight
     brackets = [part.bracket for part in examined]
-    described = [
-        describable(part, part.bracket.found, part.seen.residual, min_group_size)
-        for part in examined
-    ]
-    worst = max(
-        (
-            subgroup
-            for subgroup in described
-            if subgroup is not None and abs(subgroup.unfairness) > ROUNDING
-        ),
-        key=lambda subgroup: abs(subgroup.unfairness),
-        default=None,
-    )
-    several = (
-        top_subgroups(examined, worst, number=top, min_group_size=min_group_size) if worst else ()
-    )
-    # Whatever its size: a group that may not be described counts for the verdict.
-    found = max(abs(float(bracket.found.values[0])) / n for bracket in brackets)
-    if several:  # the same value as the description has it, or a worse one that turned up
-        worst = several[0]
-        found = max(found, abs(worst.unfairness))
-    unfairness = found if found > ROUNDING else 0.0
+    several = described_subgroups(examined, number=top, min_group_size=min_group_size)
+    worst = several[0] if several else None
+    unfairness = _largest(brackets, worst, n)
     return AuditReport(
         worst=worst,
         unfairness=unfairness,
@@ -181,6 +162,15 @@ on_draw, features, n_jobs
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **_listed(examined, subgroups, several, min_group_size),
     )
+
+
+def _largest(brackets: Sequence[Bracket], worst: Subgroup | None, n: float) -> float:
+    """Return the largest unfairness that was found, whatever the size of its group."""
+    found = max(abs(float(bracket.found.values[0])) / n for bracket in brackets)
+    # The same value as the description has it, or a worse one that turned up later.
+    if worst is not None:
+        found = max(found, abs(worst.unfairness))
+    return found if found > ROUNDING else 0.0
 
 
 def _of_the_data(
