@@ -89,6 +89,7 @@ def marginal_rates(
     tally = seen[0].tally
     rules, membership = marginal_groups(tally.columns, tally.weight.sum(axis=0))
     sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int).tolist()
+    # Cells without rows in the event have no rate: each notion has active cells of its own.
     listed = [
         Listed(notion_tally, rules, membership[:, notion_tally.cells.active], sizes)
         for notion_tally in seen

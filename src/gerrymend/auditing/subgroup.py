@@ -136,6 +136,7 @@ class EventCells:
         if not members.any():
             return None
         columns = {column.name: column for column in self.columns}
+        # Cells without rows in the event had no part in the search: there the rule decides.
         selected = rule.members(columns)
         selected[self.active] = members
         return self.as_treated(rule.in_few_digits(columns, selected), outcomes)

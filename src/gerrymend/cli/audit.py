@@ -171,6 +171,7 @@ def run(options: dict[str, Any], json_file: str | None, page: Path | None = None
             report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
         if json_file is not None:
             write_json(report.to_json(), json_file)
+        # Standard output is JSON's alone where it was asked for there.
         out = console if json_file == "-" else Output(highlight=False)
         if json_file != "-":
             show(out, report, request)

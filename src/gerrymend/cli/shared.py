@@ -80,6 +80,7 @@ def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
         words = in_options(str(message))
+        # Each notion and each sample may warn of the same.
         if words not in seen:
             seen.add(words)
             console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
@@ -159,6 +160,7 @@ def check_target(target: str | Path | None, name: str, *others: str | Path | Non
 
 
 def _are_one(path: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, by links too."""
     if path.exists() and other.exists():
         return path.samefile(other)
     return path.resolve() == other.resolve()

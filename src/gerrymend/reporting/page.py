@@ -86,6 +86,7 @@ def _digest(script: str) -> str:
 
 @functools.cache
 def _environment() -> Any:
+    """Return jinja2's environment: everything is escaped, and a missing name is an error."""
     try:
         import jinja2
         from markupsafe import Markup
@@ -107,6 +108,7 @@ def _environment() -> Any:
 
 
 def _missing(package: str) -> ImportError:
+    """Return the error that says what to install."""
     return ImportError(
         f"HTML reports need {package}, which is not installed; install it with: "
         "pip install 'gerrymend[report]'."

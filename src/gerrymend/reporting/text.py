@@ -26,6 +26,7 @@ def wrapped(text: str, width: int) -> list[str]:
     >>> wrapped("0.8·age − 2.1·[sex=F] + 0.5·income ≥ 30", 24)
     ['0.8·age − 2.1·[sex=F]', '+ 0.5·income ≥ 30']
     """
+    # textwrap breaks at spaces alone, and takes one that doesn't break for a letter.
     held = _TOGETHER.sub("\N{NO-BREAK SPACE}", visible(text))
     lines = textwrap.wrap(held, max(width, 20), break_on_hyphens=False, break_long_words=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]

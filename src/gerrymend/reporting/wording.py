@@ -99,6 +99,10 @@ def _rounded(value: float) -> Decimal:
 
 
 def _decimal(value: float, rounding: str, beside: float | None) -> str:
+    """Return a number in as few decimals, four or more, as keep it on its side of another.
+
+    Decimals are exact, so that a bound that is rounded up is not below what it bounds.
+    """
     if value <= 10**-_DECIMALS:
         return "0"
     exact = _rounded(value)
@@ -106,6 +110,7 @@ def _decimal(value: float, rounding: str, beside: float | None) -> str:
         return f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 3), rounding):.3e}"
     limit = exact if beside is None else _rounded(beside)
     shown = exact  # where no fewer digits will do
+    # At least two digits of a small number: 1 − adjusted() is the place of its second.
     for decimals in range(max(4, 1 - exact.adjusted()), _DECIMALS):
         shorter = exact.quantize(Decimal(1).scaleb(-decimals), rounding)
         if beside is None or shorter.compare(limit) == exact.compare(limit):

@@ -249,6 +249,7 @@ class _Searches:
         )
 
     def _worst(self, residuals: list[Array], n: float) -> _Worst:
+        """Return the worst subgroup over all notions; `n` is the weight of all rows."""
         found = [
             bound.worst(residual[None])
             for bound, residual in zip(self.bounds, residuals, strict=True)

@@ -31,6 +31,7 @@ def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterat
     size = 1
     while done < n_draws:
         start = time.monotonic()
+        # The last round in even blocks (a quotient that is rounded up), not one worker with all.
         size = min(size, -(-(n_draws - done) // workers))
         stop = min(done + workers * size, n_draws)
         yield [range(first, min(first + size, stop)) for first in range(done, stop, size)]

@@ -78,6 +78,7 @@ def generalisation(
     if not np.array_equal(tally.weight, tally.n_rows):
         return None
     n = int(tally.n_rows.sum())
+    # The failures that are allowed are shared among the notions (Bonferroni).
     delta = (1 - confidence) / len(examined)
     worst: Generalisation | None = None
     for part in examined:
@@ -91,6 +92,7 @@ def generalisation(
             return None
         # The derivation has outcomes in [0, 1]: others stretch the bound by their range.
         low, high = part.seen.notion.outcome_range
+        # No unfairness exceeds a quarter of the range.
         bound = Generalisation((high - low) * distance, confidence, basis, distance >= 0.25)
         if worst is None or bound.distance > worst.distance:
             worst = bound

@@ -83,6 +83,7 @@ def measure_held_out(
         The confidence of the intervals.
     """
     n_rows = int(tally.n_rows.sum())
+    # No subgroup, or no row in the event of its notion.
     if found is None or not (np.asarray(found.notion.event, float) @ tally.weight).any():
         return HeldOut(n_rows, level=level)
     seen = tally.of_notion(found.notion)
@@ -131,6 +132,7 @@ def _split_counts(tally: Tally, test_size: float, rng: np.random.Generator) -> t
                 f"test_size={test_size:g} can't part {MOST_ROWS:,} rows or more of one label; pass "
                 "a second sample as holdout."
             )
+        # Rows drawn without replacement, by kind (decision and cell), are hypergeometric.
         number = _number_held_out(int(kinds.sum()), test_size)
         drawn = rng.multivariate_hypergeometric(kinds, number, method="marginals")
         held[:, label] = drawn.reshape(2, -1)

@@ -149,6 +149,7 @@ def _families(tally: Tally, examined: Sequence[Examined], seed: int) -> list["_F
 
 
 def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
+    """Return the p-value over families, and the line that an unfairness has to be above."""
     # Bonferroni over at most two families.
     smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
     # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
@@ -166,7 +167,19 @@ def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
 
 
 class _Family:
-    """Notions under one permutation: the observed maximum over them, and that of each draw."""
+    """Notions under one permutation: the observed maximum over them, and that of each draw.
+
+    Attributes
+    ----------
+    width : int
+        Numbers that a draw holds, over all notions.
+    values : list of float
+        What the search found in each draw.
+    observed : float
+        What the same search finds in the rows as they are.
+    decides : bool
+        Whether each draw so far is known to reach the exact maximum or not.
+    """
 
     def __init__(self, tally: Tally, parts: Sequence[Examined], seed: int) -> None:
         n = tally.total_weight

@@ -86,6 +86,7 @@ class CountShuffle:
         sums: Array = self._kinds[:, -1:] * self._sizes.astype(np.float64)
         left = self._sizes
         for count, kind in zip(self._counts[:-1], self._kinds.T[:-1], strict=True):
+            # Rows of this outcome, instead of the commonest that all began with.
             dealt = rng.multivariate_hypergeometric(left, int(count), method=self._method)
             sums += (kind - self._kinds[:, -1])[:, None] * dealt
             left = left - dealt
@@ -108,6 +109,7 @@ class RowShuffle:
     ) -> None:
         number = np.full(n_cells, -1, dtype=np.intp)
         number[active] = np.arange(len(active))
+        # Rows without weight, and cells without weight in the event, have no part in any sum.
         counts = notions[0].in_event(rows.y) & (rows.weight > 0) & (number[rows.cell] >= 0)
         cell = number[rows.cell[counts]]
         weight = rows.weight[counts]

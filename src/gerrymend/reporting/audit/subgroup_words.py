@@ -180,6 +180,7 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
 def _term(term: Mapping[str, Any]) -> str:
     """Return a term of a weighted sum, its coefficient to three digits."""
     words = Term(term["attribute"], "value" in term, term.get("value")).describe()
+    # A coefficient of 1 is not written.
     coefficient = number(float(format(term["coefficient"], ".3g")))
     return {"1": words, "−1": f"−{words}"}.get(coefficient, f"{coefficient}·{words}")
 

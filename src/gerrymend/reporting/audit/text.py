@@ -84,6 +84,7 @@ def _subgroups(report: Report) -> Facts:
             ("Also" if place else "Worst subgroup", subgroup["subgroup"]),
             ("", summary_words(subgroup, report)),
         ]
+    # Withheld or not at all: either way there is none to name.
     if not facts:
         facts.append(("Worst subgroup", words.nothing_sentence(report)))
     if report["withheld"]:

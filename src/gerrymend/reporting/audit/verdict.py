@@ -75,6 +75,7 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
 
 
 def _within(report: Report, rows: str) -> str:
+    """Say what is proven, and of which rows."""
     limit = bound(report["upper_bound"], report["gamma"])
     return (
         f"Proven: on these {count(report['n_rows'])} {rows} no subgroup that was searched has an "
@@ -83,6 +84,7 @@ def _within(report: Report, rows: str) -> str:
 
 
 def _undecided(report: Report) -> str:
+    """Say what was found and what is not ruled out, on either side of gamma."""
     gamma = report["gamma"]
     return (
         f"The worst subgroup found has an unfairness of {unfairness(report['unfairness'], gamma)}; "
@@ -92,6 +94,7 @@ def _undecided(report: Report) -> str:
 
 
 def _too_small(report: Report) -> str:
+    """Say that a group exceeds gamma that may not be described."""
     gamma = report["gamma"]
     return (
         "A subgroup that is too small to be described has an unfairness of "
@@ -137,6 +140,7 @@ def _not_searched(report: Report) -> list[str]:
 
 def why_not_found(report: Report) -> str:
     """Say why the search did not find a group of one attribute that is worse than all it found."""
+    # Above what is proven of the class: the group can't be of the class.
     if report["marginal_unfairness"] > report["upper_bound"]:
         return "that group is none of those that were searched"
     return "the search missed that group, or it is none of those that were searched"
@@ -151,6 +155,7 @@ def _confirmation(report: Report) -> list[str]:
     low, high = held_out["unfairness_interval"]
     # In the direction in which the group was found to differ.
     least, most = (low, high) if report["worst"]["unfairness"] > 0 else (-high, -low)
+    # The interval beside 0 and gamma says one of four things.
     if least > gamma:
         verdict = "confirm it"
     elif least <= 0:

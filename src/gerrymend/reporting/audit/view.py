@@ -134,6 +134,7 @@ def described(report: Report) -> list[Mapping[str, Any]]:
 
 
 def _subgroups(report: Report) -> list[dict[str, Any]]:
+    """Return a card for each subgroup: its name, facts, and two bars for its rate."""
     views = []
     for i, subgroup in enumerate(described(report)):
         facts = subgroup_words.subgroup_facts(subgroup, report)

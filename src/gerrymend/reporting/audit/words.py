@@ -75,6 +75,7 @@ def gap_sentence(report: Report) -> str:
     """Say how much of the worst unfairness an audit of one attribute at a time would show."""
     alone = report["marginal_unfairness"]
     together = report["unfairness"]
+    # Either may be larger: the class may lack a group of one attribute, or a search miss it.
     if together == 0 and alone == 0:
         return "Neither one attribute at a time nor any subgroup that was found differs at all."
     # Within half a percent the two are called the same.

@@ -114,6 +114,7 @@ def as_rich(data: Mapping[str, Any]) -> Any:
 
 
 def _rich_cells(point: Mapping[str, Any]) -> list[str]:
+    """Return a point as the cells of a row, in the order of the heads."""
     cells = ["*" if point["suggested"] else "", f"{point['gamma']:g}", str(point["n_predictors"])]
     for _, sample in samples(point):
         cells += [f"{value:.4f}" for value in (sample["error"], sample["unfairness"])]
