@@ -39,7 +39,7 @@ def test_both_planted_groups_and_no_shades():
     alone = audit(y, p, sensitive_features=attributes, subgroups=ExplicitGroups(
         {"old": GROUPS.groups["old"]}))  # fmt: skip
     assert abs(report.top[1].unfairness) == pytest.approx(abs(alone.worst.unfairness))
-    assert "  also: " in str(report)
+    assert "\nAlso  " in str(report)
     assert [one["subgroup"] for one in report.to_dict()["top"]] == list(map(str, report.top))
 
 

@@ -19,6 +19,7 @@ from gerrymend.cli.table_encoding import make_encoder
 from gerrymend.cli.table_files import write_table
 from gerrymend.cli.training_request import TrainingRequest
 from gerrymend.datasets import make_intersectional
+from gerrymend.reporting.wording import percent
 from tests.cut_short import FITS, Stopping
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "30"]
@@ -110,8 +111,8 @@ def test_the_model_is_what_the_library_trains(people, folder, tmp_path, kind):
     assert code == {"within gamma": 0, "exceeds gamma": 1}[report.verdict]
     words = " ".join(out.split())
     error = np.average(np.where(y == "yes", 1 - p, p), weights=people["weight"])
-    assert f"Training rows 300 error {error:.4f}" in words
-    assert f"unfairness {report.unfairness:.4f} at worst; this is exact" in words
+    assert f"Training rows 300 error {percent(error)}, of decisions as they are drawn" in words
+    assert f"unfairness {report.unfairness:.4f} at worst; exact" in words
     assert f"worst {report.worst.describe()}" in words
 
 
@@ -137,16 +138,18 @@ def test_the_text_for_people(folder, tmp_path):
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= max(80, len(str(path)) + 60)
     words = " ".join(out.split())
-    for part in ("Within gamma: proven, no subgroup of the training rows has an unfairness above",
-                 "gamma allows 0.9", "Training rows 210", "Test rows 90", "granted, no or yes (pos",
+    for part in ("Within what is allowed Proven: on these 210 training rows no subgroup",
+                 "0.9 is allowed", "Training rows 210", "Test rows 90", "granted, no or yes (pos",
                  "1 × linear-regression; it decides alone", "by race, sex, age, city, code, score",
                  "and 2 more", "gerrymend predict"):  # fmt: skip
         assert part in words
     code, out, _ = fit(folder / "people.csv", *USUAL, "--out", path, "--gamma", 0, "--max-iter", 2)
     assert code == 1
-    assert "Exceeds gamma: gamma was not reached. A subgroup of the training rows has" in out
-    kept = float(re.search(r"--gamma ([\d.]+) is what", " ".join(out.split()))[1])
-    found = float(re.search(r"unfairness of ([\d.]+);", " ".join(out.split()))[1])
+    words = " ".join(out.split())
+    assert "More unfair than allowed The worst subgroup found is" in words
+    assert "Gamma was not reached. --certify goes on" in words
+    kept = float(re.search(r"--gamma ([\d.]+) is what", words)[1])
+    found = float(re.search(r"Its unfairness is ([\d.]+),", words)[1])
     assert found <= kept <= found + 1e-4
 
 

@@ -1,5 +1,6 @@
 """An audit as JSON, Markdown and a table: the same content as its page."""
 
+import html
 import io
 import json
 import re
@@ -10,6 +11,7 @@ import pytest
 
 from gerrymend import audit
 from gerrymend.reporting.audit.markdown import audit_markdown
+from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.markdown import escaped
 from tests.reporting import audits
 
@@ -46,7 +48,7 @@ def test_markdown_has_the_sections_of_the_page():
     text = report.to_markdown()
     page = re.findall(r"<h2>(.*?)</h2>", report.to_html())
     sections = re.findall(r"^## (.*)$", text, re.MULTILINE)
-    assert [one.replace("’", "'") for one in page] == sections[:-1]
+    assert [html.unescape(one) for one in page] == sections[:-1]
     assert sections[-1] == "For experts"
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert all(len(re.findall(r"(?<!\\)\|", line)) in (3, 4, 6) for line in rows)
@@ -60,22 +62,47 @@ def test_markdown_shows_names_as_text():
     assert all(line.startswith("    ") for line in text.splitlines() if name in line)  # code
     assert escaped(name) in text
     markdown_it = pytest.importorskip("markdown_it")
-    html = markdown_it.MarkdownIt("commonmark").enable("table").render(text)
-    assert "<i>" not in html
-    assert "<a " not in html
-    assert "a|b*c_[d](http://x.example) &lt;i&gt;`&amp;amp; = blue" in html
+    page = markdown_it.MarkdownIt("commonmark").enable("table").render(text)
+    assert "<i>" not in page
+    assert "<a " not in page
+    assert "a|b*c_[d](http://x.example) &lt;i&gt;`&amp;amp; = blue" in page
 
 
-def test_a_table_for_the_terminal():
+def test_golden_text():
+    """What print(report) says: a wording is changed on purpose."""
+    assert str(audits.fixed()) + "\n" == GOLDEN.with_name("audit.txt").read_text(encoding="utf-8")
+
+
+def test_a_terminal_shows_what_print_does():
     rich = pytest.importorskip("rich.console")
     console = rich.Console(width=80, record=True, file=io.StringIO())
     report = audits.fixed()
     console.print(report)
-    text = console.export_text()
-    assert max(map(len, text.splitlines())) <= 80
-    one_line = " ".join(text.split())
-    assert "More unfair than allowed" in one_line
-    assert report.worst.describe() in one_line
+    assert console.export_text() == f"{report}\n"
+    assert max(map(len, str(report).splitlines())) <= 80
+    narrow = rich.Console(width=48, record=True, file=io.StringIO())
+    narrow.print(report)
+    text = narrow.export_text()
+    assert max(map(len, text.splitlines())) <= 48
+    assert text.split() == str(report).split()
+
+
+def test_text_markdown_and_page_say_the_same_sentences():
+    """The verdict's sentences and the facts of the proof stand in each, word by word."""
+    report = audits.fixed()
+    view = audit_view(report.to_dict())
+    facts = dict(view["subgroups"][0]["facts"])
+    sentences = [view["heading"], *view["verdict"], view["gap"]["sentence"], facts["Proof"],
+                 facts["On other rows"], facts["Difference"], facts["Rate"]]  # fmt: skip
+    texts = {
+        "text": str(report),
+        "Markdown": report.to_markdown().replace("\\", ""),
+        "page": html.unescape(re.sub(r"<[^>]*>", "", report.to_html())),
+    }
+    for name, text in texts.items():
+        one_line = " ".join(text.split())
+        for sentence in sentences:
+            assert sentence in one_line, (name, sentence)
 
 
 def test_the_fingerprint_is_of_the_data_and_not_of_its_order():

@@ -14,7 +14,8 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
-from gerrymend.reporting.audit.words import gap_sentence, verdict_sentences
+from gerrymend.reporting.audit.verdict import verdict_sentences
+from gerrymend.reporting.audit.words import gap_sentence
 from gerrymend.training.fit import ParityClassifier
 from tests.reporting import audits
 

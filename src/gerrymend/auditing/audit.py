@@ -7,6 +7,7 @@ from gerrymend.auditing.examine import check_settings, examine
 from gerrymend.auditing.from_rows import read_tally, second_sample
 from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.inputs.settings import check_fraction
 from gerrymend.notions import NotionLike
 
@@ -24,7 +25,7 @@ def audit(
     decision_probabilities: bool = False,
     pos_label: Any = None,
     budget: float = 30.0,
-    min_group_size: int = 10,
+    min_group_size: int = MIN_GROUP_SIZE,
     data: Any = None,
     n_permutations: int = 0,
     test_size: float | None = None,
@@ -109,13 +110,23 @@ def audit(
     ...       subgroups="marginals").unfairness
     0.0
     >>> print(audit(toy.target, decisions, sensitive_features=toy.sensitive_features))
-    Audit of 800 rows over LinearThresholds(): exceeds gamma.
-    Worst subgroup found: race = blue and gender = man (200 rows)
-      false positive rate 100.0%, overall 50.0%: +50.0 points, 2.00 times; its rows that count are
-      12.5% of all rows
-      unfairness 0.0625 (exact), gamma 0.01
-      one attribute at a time: 0 at most
-      proof over every linear threshold of race, gender
+    More unfair than allowed
+    The worst subgroup found is race = blue and gender = man, 200 of 800 rows: false
+    positive rate 100 %, against 50 % overall. About 50 more cases in this group are
+    wrongly decided “1” than there would be at the overall rate. Its unfairness is
+    0.0625, and 0.01 is allowed; no subgroup that was searched is worse. Whether
+    chance alone could make as much was not tested.
+    <BLANKLINE>
+    Worst subgroup  race = blue and gender = man
+                    200 rows; false positive rate 100 %, against 50 % overall:
+                    +50 points, 2.00 times the overall rate; unfairness 0.0625
+    <BLANKLINE>
+    Proof           Exact: none is worse. Proven over every linear threshold of
+                    race, gender.
+    One by one      One attribute at a time shows nothing of it: the largest
+                    unfairness there is 0, and in the worst combination 0.0625.
+    <BLANKLINE>
+    Verdict         exceeds gamma; gamma is 0.01
 
     Where the data lives, here in a Polars query:
 

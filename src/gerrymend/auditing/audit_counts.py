@@ -12,6 +12,7 @@ from gerrymend._numeric.sums import exact_parts
 from gerrymend.auditing.examine import check_settings, examine
 from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
 from gerrymend.inputs.protected import (
@@ -52,7 +53,7 @@ def audit_counts(
     decision_probabilities: bool = False,
     pos_label: Any = None,
     budget: float = 30.0,
-    min_group_size: int = 10,
+    min_group_size: int = MIN_GROUP_SIZE,
     n_permutations: int = 0,
     test_size: float | None = None,
     top: int = 1,

@@ -1,4 +1,4 @@
-"""Several subgroups that differ from each other, not so many shades of one.
+"""Choose the subgroups that a report describes: the worst, and others that differ from it.
 
 After the worst, the next is searched for with what was found taken out: the outcomes of its cells
 are set to the rate of the cells that are left, so that they pull neither way. Each is then measured
@@ -12,6 +12,7 @@ import numpy as np
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.subgroups.base import Found
@@ -25,92 +26,153 @@ _LEAST = 0.1
 _PATIENCE = 4
 
 
-def describable(part: Examined, found: Found, residual: Array, smallest: int) -> Subgroup | None:
-    """What was found, or the worst of the subgroups with at least so many rows in and out."""
+def describable(
+    part: Examined, found: Found, residual: Array, min_group_size: int
+) -> Subgroup | None:
+    """Return what was found or, where that is too small, the worst subgroup that is not.
+
+    Parameters
+    ----------
+    part : Examined
+        The rows as one notion sees them, and the class, bound to their cells.
+    found : Found
+        What a search of `residual` came to.
+    residual : array
+        W by active cell, by which another one is searched for.
+    min_group_size : int
+        The floor of `small_groups`.
+
+    Returns
+    -------
+    Subgroup or None
+        Measured on all rows; None where no subgroup is large enough.
+    """
     seen = part.seen
     inside = int(seen.rows[found.members[0] > 0].sum())
-    if min(inside, int(seen.rows.sum()) - inside) < smallest:
-        large = part.bound.worst_of_size(residual, seen.rows, smallest)
+    if not may_be_described(inside, seen.rows.sum(), min_group_size):
+        large = part.bound.worst_of_size(residual, seen.rows, min_group_size)
         if large is None:
             return None
         found = large
     return seen.measure(part.bound.source.rule(found.keys[0]), found.members[0] > 0)
 
 
-def top_subgroups(
-    examined: Sequence[Examined], worst: Subgroup, *, number: int, smallest: int
+def described_subgroups(
+    examined: Sequence[Examined], *, number: int, min_group_size: int
 ) -> tuple[Subgroup, ...]:
-    """The worst subgroup and others that differ from it and from each other, the worst first."""
+    """Return the subgroups that a report describes, the worst first; none where nothing differs.
+
+    Parameters are those of `top_subgroups`.
+    """
+    found = [
+        describable(part, part.bracket.found, part.seen.residual, min_group_size)
+        for part in examined
+    ]
+    differing = [
+        subgroup
+        for subgroup in found
+        if subgroup is not None and abs(subgroup.unfairness) > ROUNDING
+    ]
+    if not differing:
+        return ()
+    worst = max(differing, key=lambda subgroup: abs(subgroup.unfairness))
+    return top_subgroups(examined, worst, number=number, min_group_size=min_group_size)
+
+
+def top_subgroups(
+    examined: Sequence[Examined], worst: Subgroup, *, number: int, min_group_size: int
+) -> tuple[Subgroup, ...]:
+    """Return up to `number` subgroups that differ from each other, the worst first.
+
+    Parameters
+    ----------
+    examined : sequence of Examined
+        One a notion; the next subgroup is the worst over all of them.
+    worst : Subgroup
+        The one to start from. A later search may turn up a worse one, which then is the first.
+    number : int
+        How many are wanted; there are fewer where the rest are shades of those.
+    min_group_size : int
+        The floor of `small_groups`, for each group and for what two of them disclose together.
+    """
     columns = {column.name: column for column in examined[0].seen.tally.columns}
-    chosen, kept = [worst], [worst.rule.members(columns)]
+    chosen = [worst]
+    kept = [worst.rule.members(columns)]
     taken_out = list(kept)
     for _ in range(_PATIENCE * (number - 1)):
         if len(chosen) == number:
             break
         candidates = [
-            (one, part)
+            (subgroup, part)
             for part in examined
-            if (one := _worst_of_the_rest(part, taken_out, smallest)) is not None
-            and abs(one.unfairness) > _LEAST * abs(worst.unfairness)
+            if (subgroup := _worst_of_the_rest(part, taken_out, min_group_size)) is not None
+            and abs(subgroup.unfairness) > _LEAST * abs(worst.unfairness)
         ]
         if not candidates:
             break
         best, part = max(candidates, key=lambda pair: abs(pair[0].unfairness))
         members = best.rule.members(columns)
+        # Found again although it was taken out: the search has nothing new to offer.
         if any(np.array_equal(members, other) for other in taken_out):
             break
         apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
-        if apart and not published_beside(part.seen, chosen, smallest).told_by(
+        if apart and not published_beside(part.seen, chosen, min_group_size).told_by(
             members[part.seen.cells.active].astype(np.intp)
         ):
             chosen.append(best)
             kept.append(members)
         taken_out.append(members)
-    return tuple(sorted(chosen, key=lambda one: -abs(one.unfairness)))
+    return tuple(sorted(chosen, key=lambda subgroup: -abs(subgroup.unfairness)))
 
 
-def published_beside(seen: NotionTally, groups: Sequence[Subgroup], smallest: int) -> Published:
-    """What is published of a notion with these groups, those of other notions aside."""
+def published_beside(
+    seen: NotionTally, groups: Sequence[Subgroup], min_group_size: int
+) -> Published:
+    """Return what is published of a notion by these groups, those of other notions aside."""
     columns = {column.name: column for column in seen.tally.columns}
-    published = Published(seen.rows, smallest)
-    for one in groups:
-        if one.notion == seen.notion:
-            published.add(one.rule.members(columns)[seen.cells.active].astype(np.intp))
+    published = Published(seen.rows, min_group_size)
+    for subgroup in groups:
+        if subgroup.notion == seen.notion:
+            published.add(subgroup.rule.members(columns)[seen.cells.active].astype(np.intp))
     return published
 
 
 def _worst_of_the_rest(
-    part: Examined, taken_out: Sequence[Members], smallest: int
+    part: Examined, taken_out: Sequence[Members], min_group_size: int
 ) -> Subgroup | None:
-    """The worst subgroup by the cells that are left."""
-    seen, mass = part.seen, part.seen.cells.mass
+    """Return the worst subgroup by the cells that are left; None where nothing differs there."""
+    seen = part.seen
+    mass = part.seen.cells.mass
     gone = np.logical_or.reduce([_smaller_side(part, members) for members in taken_out])
     if gone.all():
         return None
+    # Cells that were taken out get the rate of the others, so that they pull neither way.
     rate = seen.outcomes[~gone].sum() / mass[~gone].sum()
     residual = np.where(gone, 0.0, seen.outcomes - rate * mass)
     if np.abs(residual).sum() <= ROUNDING * seen.cells.total_weight:
         return None
-    return describable(part, part.bound.quick.worst(residual[None]), residual, smallest)
+    return describable(part, part.bound.quick.worst(residual[None]), residual, min_group_size)
 
 
 def _smaller_side(part: Examined, members: Members) -> Members:
-    """A group over active cells, or its complement where that has less weight in the event."""
-    mass, inside = part.seen.cells.mass, members[part.seen.cells.active]
+    """Return a group over active cells, or its complement where that weighs less in the event."""
+    mass = part.seen.cells.mass
+    inside = members[part.seen.cells.active]
     return inside if 2 * mass[inside].sum() <= mass.sum() else ~inside
 
 
-def _shared(part: Examined, one: Members, other: Members) -> float:
-    """What two groups have in common, of all they cover, by weight in the event (Jaccard).
+def _shared(part: Examined, group: Members, other: Members) -> float:
+    """Return the part that two groups share of what they cover, by weight in the event (Jaccard).
 
     A group and its complement are one division of the rows: what counts is the smaller side of
     each, and where both are near a half whether one is the rest of the other.
     """
     mass = part.seen.cells.mass
-    one, other = _smaller_side(part, one), _smaller_side(part, other)
+    group = _smaller_side(part, group)
+    other = _smaller_side(part, other)
 
     def jaccard(first: Members, second: Members) -> float:
         either = mass[first | second].sum()
         return float(mass[first & second].sum() / either) if either > 0 else 1.0
 
-    return max(jaccard(one, other), jaccard(one, ~other))
+    return max(jaccard(group, other), jaccard(group, ~other))

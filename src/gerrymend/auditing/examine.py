@@ -1,4 +1,4 @@
-"""examine(): what every audit does once its data is summed."""
+"""Examine sums: search, prove, describe and test, as every audit does once its data is summed."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -8,7 +8,7 @@ import numpy as np
 
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.workers import check_jobs
-from gerrymend.auditing.described import describable, published_beside, top_subgroups
+from gerrymend.auditing.described import described_subgroups, published_beside
 from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import simultaneous_intervals
@@ -16,6 +16,7 @@ from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.marginal_rates import marginal_rates, overall_rates
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.inputs.settings import check_callable, check_gamma, check_number, check_whole
@@ -39,14 +40,20 @@ def check_settings(
     n_jobs: Any = None,
     on_draw: Any = None,
 ) -> dict[str, Any]:
-    """What examine() takes beside tallies, checked before any data is read."""
+    """Check what examine() takes beside tallies, before any data is read.
+
+    Returns
+    -------
+    dict
+        The keyword arguments of examine(). Errors name the argument as the user passed it.
+    """
     check_callable(on_draw, "on_draw", "on_draw(done, of)")
     return {
         "notions": as_notions(notion),
         "subgroups": as_subgroup_class(subgroups),
         "gamma": check_gamma(gamma),
         "budget": check_budget(budget),
-        "min_group_size": check_whole(min_group_size, "min_group_size", low=1),
+        "min_group_size": check_min_group_size(min_group_size),
         "n_permutations": check_whole(n_permutations, "n_permutations", low=0),
         "top": check_whole(top, "top", low=1, remedy="It is a number of subgroups."),
         "random_state": check_whole(random_state, "random_state", low=0),
@@ -57,7 +64,7 @@ def check_settings(
 
 
 def _check_features(features: Any) -> tuple[str, ...]:
-    """Names of columns, perhaps none."""
+    """Check names of columns, perhaps none, and return them."""
     named = not isinstance(features, str) and isinstance(features, Iterable)
     names = tuple(features) if named else ()
     if not named or not all(isinstance(name, str) for name in names):
@@ -69,7 +76,7 @@ def _check_features(features: Any) -> tuple[str, ...]:
 
 
 def check_budget(budget: Any) -> float:
-    """Seconds, more than 0."""
+    """Check that a budget is a number of seconds above 0, and return it."""
     remedy = "It is in seconds: 30, for example."
     return check_number(budget, "budget", low=0.0, above=True, remedy=remedy)
 
@@ -91,27 +98,28 @@ def examine(
     features: tuple[str, ...] | None = None,
     n_jobs: int | None = None,
 ) -> AuditReport:
-    """Audit a tally: what audit() does once the data is summed.
+    """Audit a tally: search, prove, describe and test, and return the report.
 
-    `on_draw(done, of)` hears of the permutations; `features` are what the model decides by.
+    Parameters
+    ----------
+    tally : Tally
+        Sums by cell and label of the rows to search.
+    notions, subgroups, gamma, budget, min_group_size, n_permutations, top, random_state, \
+on_draw, features, n_jobs
+        As `check_settings` returns them; see audit().
+    held_out : Tally, optional
+        Rows that are not searched, to measure the worst subgroup on.
+
+    Returns
+    -------
+    AuditReport
     """
     examined = prove_each(tally, notions, subgroups, budget)
-    n, brackets = tally.total_weight, [part.bracket for part in examined]
-    described = [
-        describable(part, part.bracket.found, part.seen.residual, min_group_size)
-        for part in examined
-    ]
-    worst = max(
-        (one for one in described if one is not None and abs(one.unfairness) > ROUNDING),
-        key=lambda one: abs(one.unfairness),
-        default=None,
-    )
-    several = top_subgroups(examined, worst, number=top, smallest=min_group_size) if worst else ()
-    found = max(abs(float(bracket.found.values[0])) / n for bracket in brackets)
-    if several:  # the same value as the description has it, or a worse one that turned up
-        worst = several[0]
-        found = max(found, abs(worst.unfairness))
-    unfairness = found if found > ROUNDING else 0.0
+    n = tally.total_weight
+    brackets = [part.bracket for part in examined]
+    several = described_subgroups(examined, number=top, min_group_size=min_group_size)
+    worst = several[0] if several else None
+    unfairness = _largest(brackets, worst, n)
     return AuditReport(
         worst=worst,
         unfairness=unfairness,
@@ -138,7 +146,7 @@ def examine(
         ),
         held_out=None
         if held_out is None
-        else measure_held_out(worst, held_out, smallest=min_group_size),
+        else measure_held_out(worst, held_out, min_group_size=min_group_size),
         generalisation=generalisation(tally, examined),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
@@ -146,15 +154,24 @@ def examine(
     )
 
 
+def _largest(brackets: Sequence[Bracket], worst: Subgroup | None, n: float) -> float:
+    """Return the largest unfairness that was found, whatever the size of its group."""
+    found = max(abs(float(bracket.found.values[0])) / n for bracket in brackets)
+    # The same value as the description has it, or a worse one that turned up later.
+    if worst is not None:
+        found = max(found, abs(worst.unfairness))
+    return found if found > ROUNDING else 0.0
+
+
 def _of_the_data(
-    tally: Tally, seen: Sequence[NotionTally], smallest: int, features: tuple[str, ...] | None
+    tally: Tally, seen: Sequence[NotionTally], min_group_size: int, features: tuple[str, ...] | None
 ) -> dict[str, Any]:
-    """What a report has whatever the class of subgroups."""
+    """Return the fields of a report that don't depend on the class of subgroups."""
     attributes = tuple(column.name for column in tally.columns)
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
-        "overall_rates": overall_rates(seen, smallest=smallest),
+        "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
         "protected_used": used,
     }
@@ -164,14 +181,20 @@ def _listed(
     examined: Sequence[Examined],
     subgroups: SubgroupClass,
     described: Sequence[Subgroup],
-    smallest: int,
+    min_group_size: int,
 ) -> dict[str, Any]:
-    """Groups that were named beforehand, and those of one attribute, beside those described."""
+    """Return the fields of groups that were named beforehand, and of those of one attribute."""
     seen = [part.seen for part in examined]
-    published = {one.notion: published_beside(one, described, smallest) for one in seen}
+    # Groups that are described come first: what is listed must not disclose beside them.
+    published = {
+        notion_tally.notion: published_beside(notion_tally, described, min_group_size)
+        for notion_tally in seen
+    }
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
-    intervals = simultaneous_intervals(examined, published, smallest=smallest) if own else ()
-    marginals = marginal_rates(seen, published, smallest=smallest)
+    intervals = (
+        simultaneous_intervals(examined, published, min_group_size=min_group_size) if own else ()
+    )
+    marginals = marginal_rates(seen, published, min_group_size=min_group_size)
     return {
         "intervals": intervals if own else marginals.groups,
         "marginals": marginals.groups,
@@ -187,9 +210,21 @@ def prove_each(
     budget: float,
     at_most: float | None = None,
 ) -> list[Examined]:
-    """Close in on the worst of each notion; what one leaves of the time is the others'.
+    """Search and bound the worst subgroup of each notion; time that one leaves is the others'.
 
-    With `at_most`, only as far as it takes to say whether a subgroup exceeds it.
+    Parameters
+    ----------
+    tally, notions, subgroups
+        As in examine().
+    budget : float
+        Seconds for all notions together; compilation by numba is not counted.
+    at_most : float, optional
+        An unfairness: each search ends as soon as it is known whether a subgroup exceeds it.
+
+    Returns
+    -------
+    list of Examined
+        One a notion, in their order.
     """
     compile_proofs(subgroups, tally.columns)
     deadline = time.monotonic() + budget
@@ -197,6 +232,7 @@ def prove_each(
     for i, notion in enumerate(notions):
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
+        # An even part of what is left, so that a quick proof leaves time for the slow ones.
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
@@ -205,12 +241,12 @@ def prove_each(
 
 
 def as_sum(unfairness: float, tally: Tally) -> float:
-    """Return the sum of residuals that is still within an unfairness, given for rounding."""
+    """Return the largest sum of residuals that is within an unfairness, with room for rounding."""
     return (unfairness + ROUNDING) * tally.total_weight
 
 
 def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:
-    """Parts of the class that were proven for every notion."""
+    """Return the parts of the class that were proven for every notion, with their bounds."""
     bounds = [dict(bracket.partial) for bracket in brackets]
-    shared = [words for words, _ in brackets[0].partial if all(words in one for one in bounds)]
-    return tuple((words, max(one[words] for one in bounds) / n) for words in shared)
+    shared = [words for words, _ in brackets[0].partial if all(words in bound for bound in bounds)]
+    return tuple((words, max(bound[words] for bound in bounds) / n) for words in shared)

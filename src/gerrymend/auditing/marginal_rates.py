@@ -1,4 +1,4 @@
-"""One attribute at a time, beside any class of subgroups: what an ordinary audit would show.
+"""Measure one attribute at a time, beside any class: what an ordinary audit would show.
 
 Whatever class is audited, its report has the rates of each marginal group, and the largest of their
 unfairness. The distance from there to the worst subgroup is what gerrymandering hides.
@@ -12,6 +12,7 @@ import numpy as np
 
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.inference.intervals import GroupEstimate, Listed, group_estimates
+from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.notions import FairnessNotion
@@ -27,7 +28,7 @@ class OverallRate:
     notion : str
         What is counted.
     rate : float or None
-        Over all rows that count; None where these are too few to be described.
+        Over all rows in the event; None where these are too few to be described.
     rows : int
         How many these are.
     """
@@ -37,13 +38,13 @@ class OverallRate:
     rows: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The rate as plain data."""
+        """Return the rate as plain data."""
         return {"notion": self.notion, "rate": self.rate, "rows": self.rows}
 
 
 @dataclass(frozen=True)
 class MarginalRates:
-    """Every marginal group, all notions.
+    """The marginal groups of all notions.
 
     `unfairness` is the largest, without sign, of all of them; `groups` are those that may be
     described, and `left_out` is how many may not.
@@ -54,29 +55,47 @@ class MarginalRates:
     left_out: int
 
 
-def overall_rates(seen: Sequence[NotionTally], *, smallest: int) -> tuple[OverallRate, ...]:
-    """The overall rate of each notion."""
+def overall_rates(seen: Sequence[NotionTally], *, min_group_size: int) -> tuple[OverallRate, ...]:
+    """Return the overall rate of each notion; None where it would be of too few rows."""
 
-    def overall(one: NotionTally) -> OverallRate:
-        rows = int(one.rows.sum())
-        rate = float(one.outcomes.sum() / one.cells.mass.sum()) if rows >= smallest else None
-        return OverallRate(one.notion.name, rate, rows)
+    def overall(notion_tally: NotionTally) -> OverallRate:
+        rows = int(notion_tally.rows.sum())
+        if too_few(rows, min_group_size):
+            return OverallRate(notion_tally.notion.name, None, rows)
+        rate = float(notion_tally.outcomes.sum() / notion_tally.cells.mass.sum())
+        return OverallRate(notion_tally.notion.name, rate, rows)
 
     return tuple(map(overall, seen))
 
 
 def marginal_rates(
-    seen: Sequence[NotionTally], published: Mapping[FairnessNotion, Published], *, smallest: int
+    seen: Sequence[NotionTally],
+    published: Mapping[FairnessNotion, Published],
+    *,
+    min_group_size: int,
 ) -> MarginalRates:
-    """Rates of all marginal groups, from sums that one product with a sparse matrix makes.
+    """Return rates of all marginal groups, from one product with a sparse matrix.
 
-    Groups that would give away smaller ones, beside what is `published`, are left out.
+    Parameters
+    ----------
+    seen : sequence of NotionTally
+        The rows, as each notion sees them.
+    published : mapping of FairnessNotion to Published
+        What the report says already; groups that would disclose smaller ones beside it are left
+        out, and the others are added to it.
+    min_group_size : int
+        The floor of `small_groups`.
     """
     tally = seen[0].tally
     rules, membership = marginal_groups(tally.columns, tally.weight.sum(axis=0))
     sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int).tolist()
-    listed = [Listed(one, rules, membership[:, one.cells.active], sizes) for one in seen]
-    groups = group_estimates(listed, published, smallest=smallest)
+    # Cells without rows in the event have no rate: each notion has active cells of its own.
+    listed = [
+        Listed(notion_tally, rules, membership[:, notion_tally.cells.active], sizes)
+        for notion_tally in seen
+    ]
+    groups = group_estimates(listed, published, min_group_size=min_group_size)
+    # Over all groups, those that are left out too: the verdict is about everyone.
     worst = max(
         float(np.abs(each.membership @ each.seen.residual).max()) / tally.total_weight
         for each in listed

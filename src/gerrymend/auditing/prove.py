@@ -7,8 +7,9 @@ from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.described import describable
 from gerrymend.auditing.examine import as_sum, check_budget, prove_each
 from gerrymend.auditing.from_rows import read_tally
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
-from gerrymend.inputs.settings import check_number, check_whole
+from gerrymend.inputs.settings import check_number
 from gerrymend.notions import NotionLike, as_notions
 from gerrymend.subgroups import as_subgroup_class
 
@@ -87,7 +88,7 @@ def prove(
     decision_probabilities: bool = False,
     pos_label: Any = None,
     budget: float = 30.0,
-    min_group_size: int = 10,
+    min_group_size: int = MIN_GROUP_SIZE,
     data: Any = None,
 ) -> Proof:
     """Prove that no subgroup exceeds an unfairness, or find one that does.
@@ -122,7 +123,7 @@ decision_probabilities, pos_label, budget, min_group_size, data
     notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
     at_most = check_number(at_most, "at_most", low=0.0, remedy="It is an unfairness.")
     budget = check_budget(budget)
-    smallest = check_whole(min_group_size, "min_group_size", low=1)
+    min_group_size = check_min_group_size(min_group_size)
     tally = read_tally(
         data,
         {
@@ -151,7 +152,7 @@ decision_probabilities, pos_label, budget, min_group_size, data
     # ended there may be a rounding above it once both are divided by n.
     if value > limit:
         status = "refuted"
-        one = describable(worst, worst.bracket.found, worst.seen.residual, smallest)
+        one = describable(worst, worst.bracket.found, worst.seen.residual, min_group_size)
         if one is not None and abs(one.unfairness) > at_most + ROUNDING:
             subgroup = one
     else:

@@ -1,4 +1,4 @@
-"""Where a report comes from: when it was made, by which versions, and from which data."""
+"""Record when a report was made, by which versions, and from which data."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from gerrymend.auditing.tally import Tally
 
 @dataclass(frozen=True)
 class Provenance:
-    """When, by what and from which data a report was made.
+    """The date, the versions and the data behind a report.
 
     Attributes
     ----------
@@ -38,12 +38,12 @@ class Provenance:
 
     @classmethod
     def of(cls, tally: Tally, *, random_state: int, budget: float) -> "Provenance":
-        """That of a report which is made now."""
+        """Record a report that is made now."""
         date = now().isoformat(timespec="seconds")
         return cls(date, versions(), fingerprint(tally), random_state, budget)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the record as plain data."""
         return {
             "date": self.date,
             "versions": dict(self.versions),
@@ -54,12 +54,12 @@ class Provenance:
 
 
 def now() -> datetime:
-    """The time, UTC."""
+    """Return the time, UTC."""
     return datetime.now(UTC)
 
 
 def fingerprint(tally: Tally) -> str:
-    """The sha256 of the sums that were audited, by which the same data can be told.
+    """Return the sha256 of the sums that were audited, by which the same data can be told.
 
     It is over the names of the protected columns, their values, the labels, and the number of rows,
     their weight and their decisions by protected values and label: the same for every order of the
@@ -84,11 +84,13 @@ def fingerprint(tally: Tally) -> str:
         ]
         for column in tally.columns
     ]
+    # Names and shapes first, then numbers as little-endian bytes: the same on every machine.
     head = json.dumps([columns, [str(label) for label in tally.labels], tally.n_rows.shape])
     digest = hashlib.sha256(head.encode())
     for column in tally.columns:
         digest.update(column.values.astype("<f8").tobytes())
     digest.update(tally.n_rows.astype("<i8").tobytes())
     for sums in (tally.weight, tally.positive):
+        # + 0.0 makes −0.0 a 0.0, which has other bytes.
         digest.update(np.ascontiguousarray(sums + 0.0, dtype="<f8").tobytes())
     return digest.hexdigest()

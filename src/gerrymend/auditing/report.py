@@ -1,4 +1,4 @@
-"""AuditReport: what an audit found, as data first and as text."""
+"""AuditReport: the findings of an audit, as data first, with hooks for those who render it."""
 
 import json
 from dataclasses import dataclass
@@ -11,15 +11,16 @@ from gerrymend.auditing.inference.intervals import GroupEstimate
 from gerrymend.auditing.inference.permutation import PermutationTest
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.verdict import verdict
 from gerrymend.notions import FairnessNotion
-from gerrymend.reporting.wording import bound, unfairness, visible
 from gerrymend.subgroups.base import SubgroupClass
 
 
 @dataclass(frozen=True, eq=False)
 class AuditReport:
-    """What an audit found, on the rows that it was given.
+    """The findings of an audit, on the rows that it was given.
 
     Attributes
     ----------
@@ -42,8 +43,8 @@ class AuditReport:
     partial : tuple of (str, float)
         Parts of the class, in words, and what none of their subgroups exceeds.
     min_group_size : int
-        Groups with fewer rows that count, inside or outside, are not described. The bounds cover
-        them all the same.
+        Groups with fewer rows in the event of a rate (for false positives: negatives), inside or
+        outside, are not described. The bounds cover them all the same.
     labels : pair
         The negative and the positive label.
     notions : tuple of FairnessNotion
@@ -95,7 +96,7 @@ class AuditReport:
     subgroups: SubgroupClass
     covers: str
     partial: tuple[tuple[str, float], ...] = ()
-    min_group_size: int = 1
+    min_group_size: int = MIN_GROUP_SIZE
     labels: tuple[Any, Any] = (0, 1)
     notions: tuple[FairnessNotion, ...] = ()
     top: tuple[Subgroup, ...] = ()
@@ -114,39 +115,44 @@ class AuditReport:
 
     @property
     def exact(self) -> bool:
-        """Whether no subgroup of the class exceeds what was found."""
+        """Return whether no subgroup of the class exceeds what was found."""
         return self.upper_bound <= self.unfairness + ROUNDING
 
     @property
     def verdict(self) -> str:
-        """ "within gamma" (proven), "exceeds gamma" (a subgroup shows it), or "undecided"."""
-        if self.unfairness > self.gamma + ROUNDING:
-            return "exceeds gamma"
-        return "within gamma" if self.upper_bound <= self.gamma + ROUNDING else "undecided"
+        """Return "within gamma" (proven), "exceeds gamma" (a subgroup shows it) or "undecided"."""
+        return verdict(self.unfairness, self.upper_bound, self.gamma)
 
     @property
     def p_value(self) -> float | None:
-        """Of "no subgroup differs at all", not of "none exceeds gamma"; None if not tested."""
+        """Return the p-value of "no subgroup differs at all"; None if that was not tested.
+
+        It is not of "none exceeds gamma", which `verdict` is about.
+        """
         return None if self.permutation_test is None else self.permutation_test.p_value
 
     @property
     def n_permutations(self) -> int:
-        """Permutations behind the p-value."""
+        """Return the number of permutations behind the p-value."""
         return 0 if self.permutation_test is None else self.permutation_test.n_draws
 
     @property
     def detectable(self) -> float | None:
-        """The smallest unfairness that so many rows can tell from chance at 5 %; None untested."""
+        """Return the least unfairness that can be told from chance at 5 %; None if not tested."""
         return None if self.permutation_test is None else self.permutation_test.detectable
 
     @property
     def withheld(self) -> bool:
-        """Whether a group too small to be described is worse than `worst`."""
+        """Return whether a group too small to be described is worse than `worst`."""
         described = 0.0 if self.worst is None else abs(self.worst.unfairness)
         return self.unfairness > described + ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain data; nothing of a row is in it."""
+        """Return the report as plain data; nothing of a row is in it.
+
+        It is what JSON, Markdown, pages and text are made from, and what check_report() checks.
+        Its names are a format that users' programs read: they are added to, not changed.
+        """
         return {
             "verdict": self.verdict,
             "gamma": self.gamma,
@@ -154,7 +160,7 @@ class AuditReport:
             "upper_bound": self.upper_bound,
             "exact": self.exact,
             "covers": self.covers,
-            "partial": [{"covers": words, "upper_bound": bound} for words, bound in self.partial],
+            "partial": [{"covers": part, "upper_bound": most} for part, most in self.partial],
             "n_rows": self.n_rows,
             "weighted": self.weighted,
             "min_group_size": self.min_group_size,
@@ -165,7 +171,7 @@ class AuditReport:
             "class": self.subgroups.to_dict(),
             "notions": [notion.to_dict() for notion in self.notions],
             "worst": None if self.worst is None else self.worst.to_dict(),
-            "top": [one.to_dict() for one in self.top],
+            "top": [subgroup.to_dict() for subgroup in self.top],
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
             "detectable": self.detectable,
@@ -174,36 +180,49 @@ class AuditReport:
             else self.permutation_test.searched,
             "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
             "held_out": None if self.held_out is None else self.held_out.to_dict(),
-            "intervals": [one.to_dict() for one in self.intervals],
+            "intervals": [group.to_dict() for group in self.intervals],
             "generalisation": None
             if self.generalisation is None
             else self.generalisation.to_dict(),
-            "overall_rates": [one.to_dict() for one in self.overall_rates],
+            "overall_rates": [overall.to_dict() for overall in self.overall_rates],
             "marginal_unfairness": self.marginal_unfairness,
-            "marginals": [one.to_dict() for one in self.marginals],
+            "marginals": [group.to_dict() for group in self.marginals],
             "marginals_left_out": self.marginals_left_out,
             "protected_used": None if self.protected_used is None else list(self.protected_used),
             "provenance": None if self.provenance is None else self.provenance.to_dict(),
         }
 
     def to_json(self) -> str:
-        """The plain data as JSON."""
+        """Return the plain data as JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """The report as Markdown; text from the data is escaped."""
+        """Return the report as Markdown; text from the data is escaped.
+
+        The sections and sentences are those of the page.
+        """
         from gerrymend.reporting.audit.markdown import audit_markdown
 
         return audit_markdown(self.to_dict())
 
     def to_html(self) -> str:
-        """The report as one self-contained page; needs jinja2 (pip install 'gerrymend[report]')."""
+        """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]')."""
         from gerrymend.reporting.audit.page import audit_page
 
         return audit_page(self.to_dict())
 
     def write_html(self, path: str | Path) -> Path:
-        """Write the page to a file, whole or not at all."""
+        """Write the page to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            In a folder that exists; a file that is there already is replaced.
+
+        Returns
+        -------
+        Path
+        """
         from gerrymend.reporting.page import write_page
 
         return write_page(self.to_html(), path)
@@ -214,99 +233,12 @@ class AuditReport:
         return audit_fragment(self.to_dict())
 
     def __rich__(self) -> Any:
-        """The report as a table, for rich to print."""
-        from gerrymend.reporting.audit.table import audit_table
+        """Return the text of the report for rich to print, as wide as its console."""
+        from gerrymend.reporting.audit.text import RichAudit
 
-        return audit_table(self.to_dict())
+        return RichAudit(self.to_dict())
 
     def __str__(self) -> str:
-        lines = [f"Audit of {self.n_rows:,} rows over {self.subgroups!r}: {self.verdict}."]
-        if self.worst is not None:
-            lines += _treatment(self.worst)
-        if self.withheld:
-            lines.append(
-                f"A worse subgroup has fewer than {self.min_group_size} rows that count, or all "
-                "but so few, and is not described: few rows identify people."
-            )
-        elif self.worst is None:
-            lines.append("No subgroup was found that differs at all.")
-        lines += [*self._bounds(), *_others(self.top[1:])]
-        if self.permutation_test is not None:
-            lines += _by_chance(self.permutation_test, self.unfairness)
-        if self.held_out is not None:
-            lines += _elsewhere(self.held_out)
-        if self.generalisation is not None and not self.generalisation.vacuous:
-            lines.append(_generally(self.generalisation))
-        return visible("\n".join(lines))
+        from gerrymend.reporting.audit.text import audit_text
 
-    def _bounds(self) -> list[str]:
-        limit = bound(self.upper_bound, self.gamma)
-        kind = "exact" if self.exact else f"a lower bound; no subgroup of the class exceeds {limit}"
-        return [
-            f"  unfairness {unfairness(self.unfairness, self.gamma)} ({kind}), "
-            f"gamma {self.gamma:g}",
-            f"  one attribute at a time: {unfairness(self.marginal_unfairness, self.gamma)} at "
-            "most",
-            f"  proof over {self.covers}",
-            *(f"  no more than {bound(most)} over {part}" for part, most in self.partial),
-        ]
-
-
-def _treatment(worst: Subgroup) -> list[str]:
-    return [
-        f"Worst subgroup found: {worst.describe()} ({worst.size:,} rows)",
-        f"  {worst.notion.words} {worst.rate:.1%}, overall {worst.overall_rate:.1%}: "
-        f"{100 * worst.gap:+.1f} points, {worst.ratio:.2f} times; its rows that count are "
-        f"{worst.share:.1%} of all rows",
-    ]
-
-
-def _others(others: tuple[Subgroup, ...]) -> list[str]:
-    return [
-        f"  also: {one.describe()} ({one.size:,} rows): {one.notion.words} {one.rate:.1%}, overall "
-        f"{one.overall_rate:.1%}; unfairness {unfairness(one.unfairness)}"
-        for one in others
-    ]
-
-
-def _by_chance(test: PermutationTest, found: float) -> list[str]:
-    if test.p_value is None:
-        return [f"  no p-value: {test.reason}"]
-    lines = [
-        f"  p-value {test.p_value:.3g} ({test.n_draws:,} permutations, the search repeated on each)"
-    ]
-    if test.detectable is not None:
-        lines[0] += (
-            f"; up to {test.detectable:.4f} can't be told from chance at 5 %{test.beside(found)}"
-        )
-    lines.append(
-        "  The verdict is about these rows; the p-value tests 'no subgroup differs at all', not "
-        "'none exceeds gamma'."
-    )
-    return lines
-
-
-def _generally(bound: Generalisation) -> str:
-    return (
-        f"  with {bound.confidence:.0%} confidence no subgroup's unfairness is more than "
-        f"{bound.distance:.4f} off for the people that the rows were drawn from ({bound.basis})"
-    )
-
-
-def _elsewhere(held_out: HeldOut) -> list[str]:
-    where = f"On {held_out.n_rows:,} rows held out of the search"
-    there = held_out.subgroup
-    if there is None:
-        return [f"{where}: no subgroup to measure, or too few of its rows count there."]
-    lines = [
-        f"{where}, that subgroup has a {there.notion.words} of {there.rate:.1%}, overall "
-        f"{there.overall_rate:.1%}: unfairness {there.unfairness:+.4f}"
-    ]
-    if held_out.unfairness_interval is not None and held_out.gap_interval is not None:
-        low, high = held_out.unfairness_interval
-        fewer, more = (100 * end for end in held_out.gap_interval)
-        lines.append(
-            f"  {held_out.level:.0%} confidence: unfairness {low:+.4f} to {high:+.4f}, "
-            f"{fewer:+.1f} to {more:+.1f} points"
-        )
-    return lines
+        return audit_text(self.to_dict())

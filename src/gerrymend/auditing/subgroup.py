@@ -1,4 +1,4 @@
-"""A subgroup as it is treated: its rule, and its rate on the rows that the rule selects."""
+"""Measure a subgroup: its rule, and its rate on the rows that the rule selects."""
 
 import math
 from dataclasses import dataclass
@@ -59,26 +59,26 @@ class Subgroup:
 
     @property
     def gap(self) -> float:
-        """rate − overall_rate: the plain difference, whatever the size of the group."""
+        """Return rate − overall_rate: the plain difference, whatever the size of the group."""
         return self.rate - self.overall_rate
 
     @property
     def ratio(self) -> float:
-        """rate / overall_rate; NaN where both are 0, infinite where only the latter is."""
+        """Return rate / overall_rate; NaN where both are 0, infinite where only the latter is."""
         if self.overall_rate == 0:
             return float("nan") if self.rate == 0 else float("inf")
         return self.rate / self.overall_rate
 
     def describe(self) -> str:
-        """Who is in, in words."""
+        """Return who is in, in words."""
         return self.rule.describe()
 
     def contains(self, sensitive_features: Any) -> Members:
-        """Who is in, for any rows that have the attributes."""
+        """Return who is in, for any rows that have the attributes."""
         return self.rule.contains(sensitive_features)
 
     def to_dict(self) -> dict[str, Any]:
-        """The subgroup as plain data."""
+        """Return the subgroup as plain data."""
         return {
             "subgroup": self.describe(),
             "rule": self.rule.to_dict(),
@@ -103,7 +103,7 @@ class Subgroup:
 
 @dataclass(frozen=True, eq=False)
 class EventCells:
-    """The cells of some rows, as one notion sees them: who counts, and with what weight.
+    """The cells of some rows, as one notion sees them: which have rows in its event, and how much.
 
     `columns` and `n_rows` are over all cells; `mass`, the weight in the event, is over the
     `active` ones, those that have any.
@@ -117,23 +117,37 @@ class EventCells:
     total_weight: float
 
     def measure(self, rule: Rule, members: Members, outcomes: Array) -> Subgroup | None:
-        """The rule's subgroup in few digits, measured on the rows that its description selects.
+        """Shorten a rule to few digits and measure it on the rows that its description selects.
 
-        On active cells `members` has the last word over the rule; `outcomes` is Σ w·u of each.
+        Parameters
+        ----------
+        rule : Rule
+            As the search has it, in all its digits.
+        members : array of bool over active cells
+            Who is in; it has the last word over the rule, whose arithmetic may round.
+        outcomes : array over active cells
+            Σ w·u of each.
+
+        Returns
+        -------
+        Subgroup or None
+            None where nobody is in.
         """
         if not members.any():
             return None
         columns = {column.name: column for column in self.columns}
+        # Cells without rows in the event had no part in the search: there the rule decides.
         selected = rule.members(columns)
         selected[self.active] = members
         return self.as_treated(rule.in_few_digits(columns, selected), outcomes)
 
     def as_treated(self, rule: Rule, outcomes: Array) -> Subgroup:
-        """The rule's subgroup, the rule as it is."""
+        """Measure a rule as it is, without shortening it; `outcomes` is Σ w·u by active cell."""
         selected = rule.members({column.name: column for column in self.columns})
         members = selected[self.active]
         mass = float(self.mass[members].sum())
         overall = float(outcomes.sum() / self.mass.sum())
+        # Of a group without rows in the event nothing differs.
         rate = float(outcomes[members].sum()) / mass if mass > 0 else overall
         share = mass / self.total_weight
         size = int(self.n_rows[selected].sum())

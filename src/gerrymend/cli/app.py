@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from gerrymend.cli.exit_codes import CANT_BE_DONE
+
 
 def main() -> None:
     """Run the command line, or say what to install for it."""
@@ -46,11 +48,11 @@ def main() -> None:
                 save_rows(save, rows, seed)
             except OSError as error:
                 typer.echo(f"--save {save} can't be written: {error.strerror}.", err=True)
-                raise typer.Exit(2) from None
+                raise typer.Exit(CANT_BE_DONE) from None
         page, why_not = _page_target(report)
         if report is not None and page is None:
             typer.echo(why_not, err=True)
-            raise typer.Exit(2)
+            raise typer.Exit(CANT_BE_DONE)
         show_demo(rows, seed)
         if page is not None:
             from gerrymend.cli.demo import page_report

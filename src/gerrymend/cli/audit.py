@@ -1,4 +1,4 @@
-"""The command line's `gerrymend audit`: its options, and its exit codes.
+"""Define `gerrymend audit`: its options, and the work behind them.
 
 Imported by `cli.main` once it knows that typer and rich are there.
 """
@@ -9,10 +9,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli.audit_request import AuditRequest, split
 from gerrymend.cli.audit_text import show
 from gerrymend.cli.exit_codes import EXIT_CODES
 from gerrymend.cli.shared import (
+    SMALL_GROUPS_HELP,
     Output,
     check_page,
     check_target,
@@ -27,7 +29,9 @@ from gerrymend.cli.shared import (
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.subgroups import CLASS_NAMES
 
-_DATA, _AUDIT, _FILE = "What is in FILE", "How to audit", "Reading and writing"
+_DATA = "What is in FILE"
+_AUDIT = "How to audit"
+_FILE = "Reading and writing"
 
 
 def _column(words: str) -> Any:
@@ -71,7 +75,7 @@ def add_to(app: typer.Typer) -> None:
         budget: Annotated[float, option(
             "Seconds that the proof may take, and again the permutations.", _AUDIT)] = 30.0,
         min_group_size: Annotated[int, option(
-            "Groups with fewer rows that count are not described.", _AUDIT)] = 10,
+            SMALL_GROUPS_HELP, _AUDIT)] = MIN_GROUP_SIZE,
         top: Annotated[int, option(
             "Subgroups to describe that differ from each other.", _AUDIT)] = 3,
         permutations: Annotated[int, option(
@@ -143,10 +147,21 @@ def add_to(app: typer.Typer) -> None:
 
 
 def run(options: dict[str, Any], json_file: str | None, page: Path | None = None) -> int:
-    """Audit, print, and say with which code to exit."""
+    """Audit, print, and return the code to exit with.
+
+    Parameters
+    ----------
+    options : dict
+        The fields of AuditRequest.
+    json_file : str or None
+        Where the JSON goes; - is standard output, and the text for people is left out then.
+    page : Path, optional
+        Where the page goes.
+    """
 
     def work(console: Console) -> int:
         request = AuditRequest(**options)
+        # Whatever can't be written is told before minutes are spent on an audit.
         read = (request.file, request.holdout)
         check_target(json_file, "--json", *read)
         check_page(page, json_file, *read)
@@ -156,6 +171,7 @@ def run(options: dict[str, Any], json_file: str | None, page: Path | None = None
             report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
         if json_file is not None:
             write_json(report.to_json(), json_file)
+        # Standard output is JSON's alone where it was asked for there.
         out = console if json_file == "-" else Output(highlight=False)
         if json_file != "-":
             show(out, report, request)

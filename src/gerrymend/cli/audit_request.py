@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli.shared import check_jobs_option
 from gerrymend.cli.table_files import open_table, unreadable
 from gerrymend.inputs.settings import check_choice
@@ -48,7 +49,7 @@ class AuditRequest:
     seed: int = 0
     gamma: float = 0.01
     budget: float = 30.0
-    min_group_size: int = 10
+    min_group_size: int = MIN_GROUP_SIZE
     top: int = 3
     permutations: int = 199
     jobs: int = 1

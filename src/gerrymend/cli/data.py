@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from gerrymend.cli.exit_codes import CANT_BE_DONE
 from gerrymend.datasets._obtain import DatasetError, Found, data_home_path, obtain, read_local
 from gerrymend.datasets._sources import DATASETS, DataFile
 from gerrymend.inputs.settings import check_choice
@@ -99,7 +100,7 @@ def fetch_all(names: list[str], data_home: Path | None) -> None:
                 console.print(escape(f"{name}: {_outcome(found)}"), soft_wrap=True)
     except (DatasetError, ValueError) as error:
         typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
+        raise typer.Exit(CANT_BE_DONE) from None
 
 
 def _outcome(found: Found) -> str:

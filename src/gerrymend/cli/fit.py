@@ -1,4 +1,4 @@
-"""The command line's `gerrymend fit`: a model from a file, and what it came to.
+"""Define `gerrymend fit`: train a model from a file, save it and audit it.
 
 Imported by `cli.main` once it knows that typer and rich are there.
 """
@@ -12,6 +12,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli.audit_request import split
 from gerrymend.cli.exit_codes import EXIT_CODES
 from gerrymend.cli.fit_text import Fitted, as_data, show
@@ -53,7 +54,8 @@ from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.page import write_page
 
 # What a page has and a terminal is spared: several subgroups, and whether it is chance.
-_TOP, _PERMUTATIONS = 3, 199
+_TOP = 3
+_PERMUTATIONS = 199
 
 
 def add_to(app: typer.Typer) -> None:
@@ -84,7 +86,7 @@ def add_to(app: typer.Typer) -> None:
         test_size: TestSize = None,
         budget: Annotated[float, option(
             "Seconds that the proof of an audit may take, and --certify.", TRAINING)] = 30.0,
-        min_group_size: MinGroupSize = 10,
+        min_group_size: MinGroupSize = MIN_GROUP_SIZE,
         seed: Seed = 0,
         out: Annotated[Path, option(
             "The model is written here, as a file of skops.", FILE, metavar="MODEL",
@@ -139,7 +141,19 @@ def run(
     page: Path | None = None,
     checkpoint: Path | None = None,
 ) -> int:
-    """Train, save, audit, print, and say with which code to exit."""
+    """Train, save, audit, print, and return the code to exit with: that of the training rows.
+
+    Parameters
+    ----------
+    options : dict
+        The fields of TrainingRequest.
+    estimator : str
+        One of ESTIMATOR_NAMES.
+    certify : bool
+        Whether to go on until gamma is proven, or the budget ends.
+    out, page, checkpoint : Path
+        Where the model goes, and its page and the training's state if they are asked for.
+    """
 
     def work(console: Console) -> int:
         request = TrainingRequest(**options)
@@ -151,6 +165,7 @@ def run(
             progress(console, f"Reading {request.file}") as say,
         ):
             prepared = request.prepare()
+            # From here on messages name arguments of the library, and are put in options' terms.
             try:
                 classifier = _trained(request, prepared, estimator, certify, checkpoint, say)
                 fitted = _saved_and_audited(
@@ -180,7 +195,7 @@ def _trained(
     checkpoint: Path | None,
     say: Say,
 ) -> Any:
-    """The classifier, fitted to the encoded columns of the training rows."""
+    """Return the classifier, fitted to the encoded columns of the training rows."""
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
     classifier = request.classifier(
         estimator, notion=request.notion, verbose=1, checkpoint=checkpoint, **more
@@ -203,7 +218,7 @@ def _saved_and_audited(
     say: Say,
     for_page: bool,
 ) -> Fitted:
-    """What is saved takes the columns as they are in the file."""
+    """Save a model that takes the columns as they are in the file, and audit it on each sample."""
     from sklearn.pipeline import Pipeline
 
     from gerrymend.frontier.tradeoffs import OnRows
@@ -234,17 +249,21 @@ def _saved_and_audited(
 
 @contextmanager
 def rounds_told(say: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Say what the classifier logs of its rounds: where it stands, and how many of how many."""
+    """Pass what the classifier logs of its rounds on to the progress bar, and to nobody else."""
 
     class Teller(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
+            # Records of rounds have these four; others are not for a progress bar.
             if isinstance(record.args, tuple) and len(record.args) == 4:
                 done, of, error, unfairness = record.args
                 words = f"rounds at most: error {error:.4f}, unfairness {unfairness:.4f}"
                 say(words, cast(int, done), cast(int, of))
 
-    logger, teller = logging.getLogger("gerrymend"), Teller(logging.INFO)
-    level, passes = logger.level, logger.propagate
+    # The application's own handlers would print each round over the progress bar.
+    logger = logging.getLogger("gerrymend")
+    teller = Teller(logging.INFO)
+    level = logger.level
+    passes = logger.propagate
     logger.addHandler(teller)
     logger.setLevel(logging.INFO)
     logger.propagate = False

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli.audit_request import split
-from gerrymend.cli.audit_text import WIDEST, as_text, rate_words, wrapped
+from gerrymend.cli.exit_codes import INTERRUPTED
 from gerrymend.cli.fit import rounds_told
 from gerrymend.cli.refit import fit_command
 from gerrymend.cli.shared import (
@@ -46,7 +47,8 @@ from gerrymend.cli.training_options import (
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
-from gerrymend.reporting.wording import visible
+from gerrymend.reporting.audit.subgroup_words import summary_words
+from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 
 if TYPE_CHECKING:
     from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
@@ -82,7 +84,7 @@ def add_to(app: typer.Typer) -> None:
         test_size: TestSize = None,
         budget: Annotated[float, option(
             "Seconds that the proof of one audit may take.", _TRAINING)] = 10.0,
-        min_group_size: MinGroupSize = 10,
+        min_group_size: MinGroupSize = MIN_GROUP_SIZE,
         seed: Seed = 0,
         jobs: Annotated[int, option("Processes; -1 for all cores.", _TRAINING)] = 1,
         marginal: Annotated[bool | None, option(
@@ -175,7 +177,7 @@ def run(options: dict[str, Any], asked: Asked) -> int:
             try:
                 frontier, code = _frontier(request, asked, say), 0
             except FrontierInterrupted as stop:
-                frontier, code = stop.frontier, 130
+                frontier, code = stop.frontier, INTERRUPTED
         if code:
             console.print("Interrupted; these points were done.")
         frontier = _with_commands(frontier, request)
@@ -286,11 +288,11 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
                     "At the knee",
                     f"gamma {point.gamma:g}: the worst subgroup of the {where} rows is",
                 ),
-                ("", visible(worst.describe())),
-                ("", rate_words(worst)),
+                ("", worst.describe()),
+                ("", summary_words(worst.to_dict(), point.compared.report.to_dict())),
             ]
             console.print()
-            console.print(as_text(facts, width), soft_wrap=True)
+            console.print(as_rich(fact_spans(facts, width)), soft_wrap=True)
     console.print()
     words = (
         "How much error a fairer treatment of every subgroup is worth is a question of policy, "

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 from gerrymend.cli.shared import progress
 from gerrymend.inputs.settings import check_choice
 from gerrymend.reproduction import TARGETS
@@ -57,10 +58,10 @@ def run(target: str, out: Path, jobs: int, quick: bool, data_home: Path | None) 
         _reproduce(console, target, out, jobs, quick, data_home)
     except (OSError, ValueError) as error:
         console.print(str(error), style="red", markup=False)
-        raise typer.Exit(2) from None
+        raise typer.Exit(CANT_BE_DONE) from None
     except KeyboardInterrupt:
         console.print(f"Interrupted; what was done is in {out}. Run it again to go on.")
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
 
 
 def _reproduce(

@@ -1,4 +1,4 @@
-"""What the commands share: options, notes, progress, what is written, and exit codes."""
+"""Share among commands: options, notes, progress, files that are written, and errors."""
 
 import os
 import sys
@@ -23,17 +23,23 @@ from rich.text import Text
 
 from gerrymend._runtime.compiling import compilation_told
 from gerrymend._runtime.files import can_be_written
+from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 from gerrymend.reporting.page import check_installed
 from gerrymend.reproduction.records import write_text
 
+SMALL_GROUPS_HELP = (
+    "Groups with fewer rows that a rate is over (negatives, for false positives), inside or "
+    "outside, are not described."
+)
+
 
 def option(words: str, panel: str, *names: str, **more: Any) -> Any:
-    """An option in a panel of the help."""
+    """Return an option, in a panel of the help."""
     return typer.Option(*names, help=words, rich_help_panel=panel, **more)
 
 
 def column(words: str, panel: str, *names: str) -> Any:
-    """An option that names a column."""
+    """Return an option that names a column."""
     return option(words, panel, *names, metavar="COLUMN", show_default=False)
 
 
@@ -42,21 +48,29 @@ class Output(Console):
 
     def on_broken_pipe(self) -> None:
         """Write no more, and go on."""
+        # Python flushes standard output once more as it exits; that must not fail either.
         self.quiet = True
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def guarded(work: Callable[[Console], int]) -> int:
-    """The exit code of work that is given standard error; what went wrong is one line there."""
+    """Do some work and return its exit code; an error becomes one line on standard error.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a console on standard error, and returns an exit code. ImportError, OSError, TypeError
+        and ValueError are the user's to mend; others are bugs, and keep their traceback.
+    """
     console = Console(stderr=True, highlight=False)
     try:
         return work(console)
     except KeyboardInterrupt:
         console.print("Interrupted.")
-        return 130
+        return INTERRUPTED
     except (ImportError, OSError, TypeError, ValueError) as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
-        return 2
+        return CANT_BE_DONE
 
 
 @contextmanager
@@ -66,6 +80,7 @@ def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
         words = in_options(str(message))
+        # Each notion and each sample may warn of the same.
         if words not in seen:
             seen.add(words)
             console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
@@ -77,7 +92,7 @@ def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
 
 
 class Say(Protocol):
-    """Says what is going on, and how much of it is done where that is known."""
+    """A function that says what is going on, and how much of it is done where that is known."""
 
     def __call__(self, words: str, done: int = 0, of: int | None = None) -> None:
         """Show the words, and a bar if there is a number to reach."""
@@ -91,7 +106,7 @@ class _Bar(BarColumn):
 
 
 class _Count(MofNCompleteColumn):
-    """How many of how many, in the same way."""
+    """The number done of all, in the same way."""
 
     def render(self, task: Task) -> Text:
         return Text("") if task.total is None else super().render(task)
@@ -114,7 +129,9 @@ def progress(console: Console, first: str) -> Iterator[Say]:
         (task,) = bars.tasks
 
         def say(words: str, done: int = 0, of: int | None = None) -> None:
-            task.total, task.completed = of, done  # update() can't make a known total unknown
+            # update() can't make a known total unknown
+            task.total = of
+            task.completed = done
             bars.update(task.id, description=words)
 
         def note(words: str) -> None:
@@ -126,7 +143,10 @@ def progress(console: Console, first: str) -> Iterator[Say]:
 
 
 def check_target(target: str | Path | None, name: str, *others: str | Path | None) -> None:
-    """A file that can be written, and none of the command's others; - is standard output."""
+    """Check that a file can be written, and is none that the command reads or writes already.
+
+    `name` is the option that names it; - is standard output, which always can be.
+    """
     if target is None or str(target) == "-":
         return
     path = Path(target)
@@ -140,6 +160,7 @@ def check_target(target: str | Path | None, name: str, *others: str | Path | Non
 
 
 def _are_one(path: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, by links too."""
     if path.exists() and other.exists():
         return path.samefile(other)
     return path.resolve() == other.resolve()
@@ -148,7 +169,7 @@ def _are_one(path: Path, other: Path) -> bool:
 def check_page(
     target: Path | None, *others: str | Path | None, needs: Sequence[str] = ("jinja2",)
 ) -> None:
-    """A file that a page can be written to, and what it takes to make one."""
+    """Check that a page can be written to a file, and that what it takes is installed."""
     if target is None:
         return
     if str(target) == "-":
@@ -166,7 +187,7 @@ def tell_of_page(console: Console, target: Path) -> None:
 
 
 def write_json(text: str, target: str) -> None:
-    """To a file, whole or not at all, or to standard output."""
+    """Write JSON to a file, whole or not at all, or to standard output."""
     if target == "-":
         typer.echo(text)
     else:
@@ -174,7 +195,7 @@ def write_json(text: str, target: str) -> None:
 
 
 def check_jobs_option(jobs: int) -> int:
-    """A number of workers."""
+    """Check a number of workers, and return it."""
     if jobs < 1 and jobs != -1:
         raise ValueError(f"--jobs must be 1 or more, or -1 for all cores; got {jobs}.")
     return jobs

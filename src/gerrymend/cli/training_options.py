@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gerrymend.cli.shared import column, option
+from gerrymend.cli.shared import SMALL_GROUPS_HELP, column, option
 from gerrymend.subgroups import CLASS_NAMES
 
 # Panels of the help.
@@ -41,8 +41,7 @@ MaxIter = Annotated[int | None, option(
 TestSize = Annotated[float | None, option(
     "Part of the rows to keep out of the training, and to audit on too.", TRAINING,
     metavar="FRACTION", show_default=False)]  # fmt: skip
-MinGroupSize = Annotated[int, option(
-    "Groups with fewer rows that count are not described.", TRAINING, min=1)]  # fmt: skip
+MinGroupSize = Annotated[int, option(SMALL_GROUPS_HELP, TRAINING, min=1)]
 Seed = Annotated[int, option(
     "Seed of the training, of the draws and of what is kept out.", TRAINING, min=0)]  # fmt: skip
 Checkpoint = Annotated[Path | None, option(

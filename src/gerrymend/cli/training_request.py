@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gerrymend.auditing.examine import check_budget
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.cli.audit_request import ANYWHERE, SUBJECT, replaced, split
 from gerrymend.cli.table_encoding import (
     check_not_identifiers,
@@ -83,7 +84,7 @@ class TrainingRequest:
     max_iter: int | None = None
     test_size: float | None = None
     budget: float = 30.0
-    min_group_size: int = 10
+    min_group_size: int = MIN_GROUP_SIZE
     seed: int = 0
     separator: str | None = None
     missing: tuple[str, ...] = ()
@@ -103,7 +104,7 @@ class TrainingRequest:
                 check_fraction(self.test_size, "test_size", remedy="It is a part of the rows.")
             as_subgroup_class(self.subgroups)
             check_budget(self.budget)
-            check_whole(self.min_group_size, "min_group_size", low=1)
+            check_min_group_size(self.min_group_size)
             if self.max_iter is not None:
                 check_whole(self.max_iter, "max_iter", low=1)
         except ValueError as error:

@@ -11,6 +11,7 @@ import numpy as np
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.workers import Common, Workers, check_jobs
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.frontier.settings import (
     Setting,
     audited_class,
@@ -20,7 +21,7 @@ from gerrymend.frontier.settings import (
 )
 from gerrymend.frontier.tradeoffs import FrontierPoint, OnRows, ParetoFrontier, mark_dominated
 from gerrymend.inputs.rows import Rows
-from gerrymend.inputs.settings import check_fraction, check_number, check_whole
+from gerrymend.inputs.settings import check_fraction, check_number
 from gerrymend.training.fit import ParityClassifier
 
 GAMMAS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
@@ -52,7 +53,7 @@ def pareto_frontier(
     marginal: bool = False,
     audit_subgroups: Any = None,
     audit_budget: float = 10.0,
-    min_group_size: int = 10,
+    min_group_size: int = MIN_GROUP_SIZE,
     n_jobs: int | None = None,
     random_state: Any = None,
     on_point: Callable[[FrontierPoint, int], None] | None = None,
@@ -146,7 +147,7 @@ def pareto_frontier(
             above=True,
             remedy="It is in seconds: 10, for example.",
         ),
-        "min_group_size": check_whole(min_group_size, "min_group_size", low=1),
+        "min_group_size": check_min_group_size(min_group_size),
     }
     levels = check_gammas(gammas)
     rows = Rows.read(X, y, sensitive_features, sample_weight)

@@ -1,4 +1,4 @@
-"""Text from the data in Markdown: shown as it is, never read as markup."""
+"""Escape text from the data for Markdown: it is shown as it is, never read as markup."""
 
 import re
 
@@ -10,7 +10,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>|~&$#]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 
 
 def escaped(text: str) -> str:
-    """A text as Markdown that shows it, on one line.
+    """Return Markdown that shows a text as it is, on one line.
 
     >>> print(escaped("a_b <i>|\\nhttp://x"))
     a\\_b \\<i\\>\\| http\\://x

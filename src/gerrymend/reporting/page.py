@@ -1,4 +1,4 @@
-"""A self-contained HTML page: its templates, and the policy that keeps it from reaching out.
+"""Render self-contained HTML pages, with a policy that keeps them from reaching out.
 
 Every value is escaped by the template engine. Scripts run only if their hash is in the page's own
 content-security policy, so text from the data can't become one; nothing may be loaded from
@@ -19,18 +19,19 @@ from gerrymend.reporting import wording
 
 
 def render_page(template: str, *, title: str, scripts: Sequence[str] = (), **context: Any) -> str:
-    """A whole page by a template that extends `page.html`; `scripts` run at its end, in order."""
+    """Render a page by a template that extends `page.html`; `scripts` run at its end, in order."""
+    # Text from the data that becomes a script by some mistake has no hash here, and won't run.
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
     return render(template, title=title, scripts=scripts, script_policy=allowed, **context)
 
 
 def render(template: str, **context: Any) -> str:
-    """What a template makes of the context, everything in it escaped."""
+    """Render a template; everything in the context is escaped."""
     return str(_environment().get_template(template).render(**context))
 
 
 def visible_data(value: Any) -> Any:
-    """Plain data whose texts are `wording.visible`, for scripts: templates see to their own.
+    """Return plain data with its texts made `wording.visible`, for scripts; templates do their own.
 
     >>> visible_data({"name": ["a\\u202eb", 1.5, None]})
     {'name': ['a⟨U+202E⟩b', 1.5, None]}
@@ -38,14 +39,17 @@ def visible_data(value: Any) -> Any:
     if isinstance(value, str):
         return wording.visible(value)
     if isinstance(value, dict):
-        return {name: visible_data(one) for name, one in value.items()}
+        return {name: visible_data(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [visible_data(one) for one in value]
+        return [visible_data(item) for item in value]
     return value
 
 
 def write_page(html: str, path: str | Path) -> Path:
-    """Write a page, whole or not at all."""
+    """Write a page, whole or not at all, and return its path.
+
+    Raises FileNotFoundError where its folder isn't there.
+    """
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(
@@ -56,14 +60,14 @@ def write_page(html: str, path: str | Path) -> Path:
 
 
 def check_installed(*packages: str) -> None:
-    """Say what to install for pages, before any work is done for one."""
+    """Raise ImportError that says what to install, before any work is done for a page."""
     for package in packages:
         if importlib.util.find_spec(package) is None:
             raise _missing(package)
 
 
 def plotly_script() -> str:
-    """The bundled plotly.js, for pages with a plot to touch."""
+    """Return the bundled plotly.js, for pages with a plot to touch."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
@@ -72,7 +76,7 @@ def plotly_script() -> str:
 
 
 def own_script(name: str) -> str:
-    """A script from beside the templates."""
+    """Return a file from beside the templates."""
     return (resources.files("gerrymend.reporting") / "templates" / name).read_text("utf-8")
 
 
@@ -82,6 +86,7 @@ def _digest(script: str) -> str:
 
 @functools.cache
 def _environment() -> Any:
+    """Return jinja2's environment: everything is escaped, and a missing name is an error."""
     try:
         import jinja2
         from markupsafe import Markup
@@ -93,6 +98,7 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        # Control characters are written out before anything is escaped.
         finalize=lambda value: wording.visible(value) if type(value) is str else value,
     )
     environment.globals["wording"] = wording
@@ -102,6 +108,7 @@ def _environment() -> Any:
 
 
 def _missing(package: str) -> ImportError:
+    """Return the error that says what to install."""
     return ImportError(
         f"HTML reports need {package}, which is not installed; install it with: "
         "pip install 'gerrymend[report]'."

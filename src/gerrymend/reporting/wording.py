@@ -1,15 +1,20 @@
-"""Numbers and rates as a person would say them, and names from the data as they can be shown."""
+"""Word numbers and rates as a person would say them, and make names from the data safe to show."""
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+from typing import Any
 
 # What turns or hides text around it: bidirectional controls, and control characters but line ends.
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f]")
 
+# What rows of label 0 and of label 1 are called, by whether a rate is over them.
+_EVENT_NOUNS = {(True, False): "negatives", (False, True): "positives", (True, True): "rows"}
+
 
 def visible(text: str) -> str:
-    """Text whose control characters are written out, so that none can turn what stands around it.
+    """Return text with its control characters written out, so that none turns what is around it.
 
     >>> print(visible("live\u202e positive"))
     live⟨U+202E⟩ positive
@@ -18,7 +23,7 @@ def visible(text: str) -> str:
 
 
 def percent(rate: float) -> str:
-    """A rate in percent, with one decimal, or as many as a small one needs.
+    """Return a rate in percent, with one decimal, or as many as a small one needs.
 
     >>> percent(0.5), percent(0.1234), percent(0.00042), percent(-0.0), percent(0.99996)
     ('50 %', '12.3 %', '0.042 %', '0 %', '99.996 %')
@@ -32,13 +37,13 @@ def percent(rate: float) -> str:
 
 
 def _hides(rate: float, digits: int) -> bool:
-    """Whether so many decimals show a rate as 0 or 1 that is neither, or keep one digit of it."""
+    """Return whether so many decimals show a rate as 0 or 1 that is neither, or with one digit."""
     nearest = min(abs(rate), abs(1 - rate))
     return 0 < nearest < 10 ** (-digits - 2) * 5
 
 
 def points(gap: float) -> str:
-    """A difference of rates in percentage points, with its sign.
+    """Return a difference of rates in percentage points, with its sign.
 
     >>> points(0.5), points(-0.0312), points(0.01), points(0.0)
     ('+50 points', '−3.1 points', '+1 point', '0 points')
@@ -50,7 +55,7 @@ def points(gap: float) -> str:
 
 
 def unfairness(value: float, beside: float | None = None) -> str:
-    """An unfairness, without sign, to four decimals, or as many as a small one needs.
+    """Return an unfairness, without sign, to four decimals, or as many as a small one needs.
 
     And as many as show on which side of another number it is.
 
@@ -62,8 +67,18 @@ def unfairness(value: float, beside: float | None = None) -> str:
     return _decimal(abs(value), ROUND_HALF_EVEN, beside)
 
 
+def signed_unfairness(value: float, beside: float | None = None) -> str:
+    """Return an unfairness with its sign: + where the group's rate is above the overall one.
+
+    >>> signed_unfairness(0.0123), signed_unfairness(-0.05), signed_unfairness(0.0)
+    ('+0.0123', '−0.0500', '0')
+    """
+    sign = "" if value == 0 else "−" if value < 0 else "+"
+    return f"{sign}{unfairness(value, beside)}"
+
+
 def bound(value: float, beside: float | None = None) -> str:
-    """What no unfairness exceeds: rounded up, so that it stays true.
+    """Return what no unfairness exceeds, rounded up so that it stays true.
 
     >>> bound(0.10621), bound(0.0625), bound(0.009951, beside=0.01)
     ('0.1063', '0.0625', '0.00996')
@@ -84,6 +99,10 @@ def _rounded(value: float) -> Decimal:
 
 
 def _decimal(value: float, rounding: str, beside: float | None) -> str:
+    """Return a number in as few decimals, four or more, as keep it on its side of another.
+
+    Decimals are exact, so that a bound that is rounded up is not below what it bounds.
+    """
     if value <= 10**-_DECIMALS:
         return "0"
     exact = _rounded(value)
@@ -91,6 +110,7 @@ def _decimal(value: float, rounding: str, beside: float | None) -> str:
         return f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 3), rounding):.3e}"
     limit = exact if beside is None else _rounded(beside)
     shown = exact  # where no fewer digits will do
+    # At least two digits of a small number: 1 − adjusted() is the place of its second.
     for decimals in range(max(4, 1 - exact.adjusted()), _DECIMALS):
         shorter = exact.quantize(Decimal(1).scaleb(-decimals), rounding)
         if beside is None or shorter.compare(limit) == exact.compare(limit):
@@ -100,7 +120,7 @@ def _decimal(value: float, rounding: str, beside: float | None) -> str:
 
 
 def p_value(value: float) -> str:
-    """A p-value, to two digits.
+    """Return a p-value, to two digits.
 
     >>> p_value(0.005), p_value(0.31415), p_value(0.00004)
     ('0.005', '0.31', '0.00004')
@@ -109,7 +129,7 @@ def p_value(value: float) -> str:
 
 
 def count(number: float) -> str:
-    """A number of people.
+    """Return a number of rows, its thousands separated.
 
     >>> count(1234567), count(12.0)
     ('1,234,567', '12')
@@ -117,8 +137,32 @@ def count(number: float) -> str:
     return f"{number:,.0f}"
 
 
+def event_noun(notions: Sequence[Mapping[str, Any]], name: str | None = None) -> str:
+    """Return what to call the rows that a rate is over, or all of the rates where no name is given.
+
+    >>> rates = [{"name": "false_positive_rate", "event": [True, False]},
+    ...          {"name": "error_rate", "event": [True, True]}]
+    >>> event_noun(rates, "false_positive_rate"), event_noun(rates[1:]), event_noun(rates)
+    ('negatives', 'rows', 'rows in the event')
+    """
+    events = {tuple(one["event"]) for one in notions if name in (None, one["name"])}
+    if len(events) != 1:
+        return "rows in the event"
+    return _EVENT_NOUNS[events.pop()]
+
+
+def quoted(label: Any) -> str:
+    """Return a label as a sentence quotes it; a whole number without decimals.
+
+    >>> quoted("yes"), quoted(1), quoted(1.0), quoted(0.5)
+    ('“yes”', '“1”', '“1”', '“0.5”')
+    """
+    is_whole = isinstance(label, float) and label.is_integer()
+    return f"“{int(label) if is_whole else label}”"
+
+
 def capitalised(words: str) -> str:
-    """The first letter large, the others as they are.
+    """Return a text with its first letter large, the others as they are.
 
     >>> capitalised("false positive rate of the USA")
     'False positive rate of the USA'

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array, total
+from gerrymend.auditing.small_groups import identifies
 from gerrymend.inputs.categories import as_category
 from gerrymend.inputs.numbers import as_numbers
 from gerrymend.inputs.protected import Column
@@ -164,7 +165,7 @@ def check_not_rare(
             continue
         have = int(rows[by_name[term.attribute].equals(term.value)].sum())
         fewest = min(have, int(rows.sum()) - have)
-        if 0 < fewest < smallest:
+        if identifies(fewest, smallest):
             do = "have" if fewest == have else "lack"
             raise ValueError(
                 f"attributes has {_words(term)}, which fewer than min_group_size={smallest} rows "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.small_groups import too_few
 
 # A group that is a right angle away is no more like another than its opposite is.
 _FURTHEST = np.pi / 2 - 1e-9
@@ -26,7 +27,7 @@ class Parts:
         """Cut the parts by one more group, unless that leaves a few rows; whether it was done."""
         finer = 2 * self._part + inside
         rows, counted = np.bincount(finer, self._rows), np.bincount(finer, self._counted)
-        if ((rows > 0) & (counted < self._smallest)).any():
+        if ((rows > 0) & too_few(counted, self._smallest)).any():
             return False
         self._part = (np.cumsum(rows > 0) - 1)[finer]
         return True

@@ -8,9 +8,15 @@ import numpy as np
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.from_rows import read_tally
+from gerrymend.auditing.small_groups import (
+    MIN_GROUP_SIZE,
+    check_min_group_size,
+    identifies,
+    may_be_described,
+    too_few,
+)
 from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
-from gerrymend.inputs.settings import check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.surfaces.half_planes import HalfPlanes, check_not_rare, two_terms
 from gerrymend.surfaces.surface import DiscriminationSurface, SurfaceRound
@@ -25,7 +31,7 @@ def discrimination_surface(
     notion: NotionLike = "false_positive_rate",
     thetas: Sequence[float] | None = None,
     standardize: bool = True,
-    min_group_size: int = 10,
+    min_group_size: int = MIN_GROUP_SIZE,
     threshold: float | None = None,
     decision_probabilities: bool = False,
     pos_label: Any = None,
@@ -83,7 +89,7 @@ def discrimination_surface(
     if not isinstance(standardize, bool):
         raise TypeError(f"standardize must be True or False; got {standardize!r}.")
     rate = one_notion(as_notions(notion))
-    smallest = check_whole(min_group_size, "min_group_size", low=1)
+    smallest = check_min_group_size(min_group_size)
     models = y_pred if isinstance(y_pred, Mapping) else {"decisions": y_pred}
     if not models:
         raise ValueError("y_pred is an empty mapping; pass the predictions of at least one model.")
@@ -123,7 +129,7 @@ def measure_surface(
         first.columns, first.weight.sum(axis=0), attributes, thetas, standardize=standardize
     )
     groups = _sizes(planes, seen[0])
-    large = np.minimum(groups.counted, seen[0].rows.sum() - groups.counted) >= min_group_size
+    large = may_be_described(groups.counted, seen[0].rows.sum(), min_group_size)
     rows = first.n_rows.sum(axis=0).astype(float)
     counted = np.zeros(len(rows))
     counted[seen[0].cells.active] = seen[0].rows
@@ -195,7 +201,7 @@ def over_two(tally: Tally, attributes: Any, smallest: int) -> Tally:
 
 def _overall_rate(seen: NotionTally, smallest: int) -> float:
     """The rate of all rows that count; NaN of so few that it would be about them."""
-    if seen.rows.sum() < smallest:
+    if too_few(seen.rows.sum(), smallest):
         return math.nan
     return float(seen.outcomes.sum() / seen.cells.mass.sum())
 
@@ -207,7 +213,8 @@ def _error(seen: NotionTally, smallest: int) -> float:
     """
     tally, counted = seen.tally, seen.rows.sum()
     others = (tally.n_rows if tally.n_counted is None else tally.n_counted).sum() - counted
-    if counted + others < smallest or 0 < counted < smallest or 0 < others < smallest:
+    few = identifies([counted, others], smallest).any()
+    if few or too_few(counted + others, smallest):
         return math.nan
     wrong = tally.positive[0].sum() + (tally.weight[1] - tally.positive[1]).sum()
     return float(wrong / tally.total_weight)

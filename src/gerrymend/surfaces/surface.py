@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING
-from gerrymend.inputs.settings import check_whole
 from gerrymend.notions import FairnessNotion
 
 
@@ -111,7 +111,7 @@ class DiscriminationSurface:
         sample_weight: Any = None,
         notion: Any = None,
         thetas: Sequence[float] | None = None,
-        min_group_size: int = 10,
+        min_group_size: int = MIN_GROUP_SIZE,
     ) -> "DiscriminationSurface":
         """Fit a copy of the classifier, and keep the surface of its mixture at some rounds.
 
@@ -151,7 +151,7 @@ class DiscriminationSurface:
         from gerrymend.surfaces.measuring import measure_surface
         from gerrymend.surfaces.training import watch_training
 
-        smallest = check_whole(min_group_size, "min_group_size", low=1)
+        smallest = check_min_group_size(min_group_size)
         watched = watch_training(
             classifier, X, y, sensitive_features, sample_weight, attributes, rounds, notion,
             smallest,

@@ -1,4 +1,4 @@
-"""What is off with a game that ended, and what would change it."""
+"""Warn of a game that ended before it converged, and say what would change it."""
 
 import warnings
 
@@ -6,12 +6,38 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gerrymend.solvers import Equilibrium
 
+# An unfairness above gamma by more than this is told, however large `tol` is beside C.
+MOST_EXCESS = 0.001
+
+
+def tolerated_excess(tol: float, C: float) -> float:
+    """Return by how much a mixture may exceed gamma and still count as having reached it.
+
+    A game has converged when its penalty C·(unfairness − gamma) is at most `tol`, which is in units
+    of error: tol / C in units of unfairness. A small C must not make that large.
+
+    >>> tolerated_excess(0.002, 10.0), tolerated_excess(0.02, 10.0)
+    (0.0002, 0.001)
+    """
+    return min(tol / C, MOST_EXCESS)
+
 
 def warn_unless_converged(
     equilibrium: Equilibrium, *, C: float, tol: float | None, max_iter: int, certify: bool
 ) -> None:
-    """Say what is off, and what would change it."""
-    unfairness, gap, gamma = equilibrium.found, equilibrium.gap, equilibrium.gamma
+    """Warn with ConvergenceWarning that says what is off and what would change it.
+
+    Parameters
+    ----------
+    equilibrium : Equilibrium
+        What the game came to.
+    C, tol, max_iter, certify
+        The classifier's parameters. With `certify` only a proof is asked for; without, `tol=None`
+        plays all rounds and never warns.
+    """
+    unfairness = equilibrium.found
+    gap = equilibrium.gap
+    gamma = equilibrium.gamma
     rounds = equilibrium.n_rounds
     after = f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={gamma:g} the"
     longer = "budget" if rounds < max_iter else f"max_iter (now {max_iter})"
@@ -23,7 +49,7 @@ def warn_unless_converged(
                 f"{unfairness:.4f}, and it is proven only that none exceeds "
                 f"{equilibrium.upper_bound:.4f}. Raise budget, or allow that gamma."
             )
-    elif tol is not None and unfairness > gamma + min(tol / C, 0.001):
+    elif tol is not None and unfairness > gamma + tolerated_excess(tol, C):
         message = (
             f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the least "
             f"of any mixture on the way is {equilibrium.unfairness.min():.4f}. Raise C (now "

@@ -33,7 +33,7 @@ def test_a_group_beside_a_partition_tells_what_linear_algebra_says(data, m):
     blocks = np.array(data.draw(st.lists(st.integers(0, 2), min_size=m, max_size=m)))
     known = [group == 0, group == 1, *(blocks == value for value in range(3))]
     alone = min(rows[one].sum() for one in known if one.any())
-    published = Published(rows, smallest=int(alone))
+    published = Published(rows, min_group_size=int(alone))
     published.add(group)
     told = published.told_by(blocks)
     assert bool(told) == (fewest_rows(known, rows) < alone)
@@ -42,7 +42,7 @@ def test_a_group_beside_a_partition_tells_what_linear_algebra_says(data, m):
 def test_of_three_values_none_is_told_by_the_other_two():
     """Blue men but four are described: not blue may not be known, so neither two of three races."""
     race = np.array([1, 1, 2, 3])
-    published = Published(np.array([296, 4, 300, 200]), smallest=10)
+    published = Published(np.array([296, 4, 300, 200]), min_group_size=10)
     published.add(np.array([1, 0, 0, 0]))
     shown = published.shown(race, np.ones(3, dtype=bool))
     assert shown.tolist() == [False, True, False]  # blue and the smaller other are one remainder

@@ -56,7 +56,9 @@ def test_it_is_told_where_it_says_something():
     y, p, attributes = data(n=20_000)
     groups = ExplicitGroups({"blue": {"race": "blue"}})
     report = audit(y, p, sensitive_features=attributes, subgroups=groups)
-    assert "with 95% confidence no subgroup's unfairness is more than 0.0" in str(report)
+    assert "With 95 % confidence no subgroup's unfairness is more than 0.0" in " ".join(
+        str(report).split()
+    )
     assert report.to_dict()["generalisation"]["basis"] == "1 subgroups"
 
 

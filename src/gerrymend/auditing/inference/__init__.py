@@ -1,4 +1,4 @@
-"""What chance, and rows that were not searched, have to say about an audit."""
+"""Say how sure an audit is: chance, intervals, rows that were not searched, and disclosure."""
 
 from gerrymend.auditing.inference.generalisation import Generalisation
 from gerrymend.auditing.inference.held_out import HeldOut

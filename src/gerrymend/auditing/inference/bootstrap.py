@@ -1,4 +1,4 @@
-"""bootstrap(): how much of the worst unfairness is the search's luck, and if it recurs.
+"""bootstrap(): estimate how much of the worst unfairness is the search's luck.
 
 As many rows are drawn from the rows, with replacement, and searched anew. A resample is to the rows
 what the rows are to the people they were drawn from. With g* what is found in a resample, v* its
@@ -39,7 +39,7 @@ _MOST_SHARED = 0.5
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """What the search finds in samples that are drawn from the rows.
+    """The result of searching samples that are drawn from the rows.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Bootstrap:
 
     @property
     def corrected(self) -> float:
-        """The unfairness less the optimism, 0 at least."""
+        """Return the unfairness less the optimism, 0 at least."""
         return max(0.0, self.unfairness - self.optimism)
 
 
@@ -85,7 +85,7 @@ def bootstrap(
     n_jobs: int | None = None,
     on_draw: Callable[[int, int], None] | None = None,
 ) -> Bootstrap:
-    """Search rows that are drawn from the rows: how lucky was the search, and does it recur?
+    """Search samples of the rows: how lucky was the search, and does its subgroup recur?
 
     Parameters
     ----------
@@ -122,11 +122,13 @@ decision_probabilities, pos_label, data
     """
     from gerrymend.auditing.examine import check_budget
 
-    notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
+    notions = as_notions(notion)
+    subgroup_class = as_subgroup_class(subgroups)
     check_callable(on_draw, "on_draw", "on_draw(done, of)")
     n_resamples = check_whole(n_resamples, "n_resamples", low=1)
     deadline = time.monotonic() + check_budget(budget)
-    seed, n_jobs = check_whole(random_state, "random_state", low=0), check_jobs(n_jobs)
+    seed = check_whole(random_state, "random_state", low=0)
+    n_jobs = check_jobs(n_jobs)
     tally = read_tally(
         data,
         {
@@ -143,8 +145,8 @@ decision_probabilities, pos_label, data
     )
     if reason := obstacle(tally):
         raise ValueError(f"Rows can't be drawn anew: {reason}. Pass the rows themselves.")
-    seen = [tally.of_notion(one) for one in notions]
-    searches = _Searches.of(tally, seen, [one.bind(subgroup_class) for one in seen], seed)
+    seen = [tally.of_notion(compared) for compared in notions]
+    searches = _Searches.of(tally, seen, [part.bind(subgroup_class) for part in seen], seed)
     return _repeated(searches, n_resamples, deadline, n_jobs, on_draw)
 
 
@@ -155,17 +157,21 @@ def _repeated(
     n_jobs: int | None,
     on_draw: Callable[[int, int], None] | None,
 ) -> Bootstrap:
+    """Draw and search until all resamples are made or it is too late, and average."""
     there = searches.in_the_rows()
-    width = sum(len(one.residual) for one in searches.seen)
-    sent, searched = Common(searches), []
+    width = sum(len(part.residual) for part in searches.seen)
+    sent = Common(searches)
+    searched = []
     with Workers(n_jobs) as workers:
         for blocks in rounds(n_resamples, workers=workers.number, width=width, deadline=deadline):
             tasks = [(sent, there, draws) for draws in blocks]
-            searched += [one for some in workers(_search, tasks) for one in some]
+            searched += [resampled for some in workers(_search, tasks) for resampled in some]
             if on_draw is not None:
                 on_draw(len(searched), n_resamples)
-    optimism = math.fsum(one.value - one.on_rows for one in searched) / len(searched)
-    recurrence = sum(one.is_the_same for one in searched) / len(searched)
+    optimism = math.fsum(resampled.value - resampled.on_rows for resampled in searched) / len(
+        searched
+    )
+    recurrence = sum(resampled.is_the_same for resampled in searched) / len(searched)
     return Bootstrap(abs(there.value), optimism, recurrence, len(searched))
 
 
@@ -178,7 +184,7 @@ class _Worst(NamedTuple):
 
 
 class _Resampled(NamedTuple):
-    """What was found in a resample: its |value| there, and on the rows with the same sign."""
+    """A subgroup found in a resample: its |value| there, and on the rows with the same sign."""
 
     value: float
     on_rows: float
@@ -191,13 +197,13 @@ def _search(searches: Common["_Searches"], there: _Worst, draws: range) -> list[
 
 class _Resampler(Protocol):
     def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Σ w and Σ w·p by label and cell, of as many rows, drawn with replacement."""
+        """Draw as many rows with replacement; return Σ w and Σ w·p by label and cell."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class _Searches:
-    """What it takes to search resamples, and no more: it is sent to workers."""
+    """The state that a worker needs to search resamples, and no more."""
 
     seen: list[NotionTally]
     bounds: list[BoundClass]
@@ -208,25 +214,28 @@ class _Searches:
     def of(
         cls, tally: Tally, seen: list[NotionTally], bounds: list[BoundClass], seed: int
     ) -> "_Searches":
-        """Of the rows, if they are needed, or else of their counts."""
+        """Prepare to draw from the rows, or from their counts where these say all."""
         resampler: _Resampler = _Counts(tally) if tally.is_count else _Rows(tally)
         sums = replace(tally, rows=None)
         return cls(
-            [replace(one, tally=sums) for one in seen],
-            [one.quick for one in bounds],
+            [replace(part, tally=sums) for part in seen],
+            [bound.quick for bound in bounds],
             resampler,
             seed,
         )
 
     def in_the_rows(self) -> _Worst:
-        """The worst that the search finds in the rows as they are."""
-        return self._worst([one.residual for one in self.seen], self.seen[0].cells.total_weight)
+        """Return the worst that the search finds in the rows as they are."""
+        return self._worst([part.residual for part in self.seen], self.seen[0].cells.total_weight)
 
     def in_a_resample(self, draw: int, there: _Worst) -> _Resampled:
-        """The worst that it finds in a resample, measured there and on the rows."""
+        """Return the worst that it finds in a resample, measured there and on the rows."""
         weight, positive = self.resampler.draw(np.random.default_rng([self.seed, 2, draw]))
-        residuals = [_residual(one.notion, one.cells.active, weight, positive) for one in self.seen]
+        residuals = [
+            _residual(part.notion, part.cells.active, weight, positive) for part in self.seen
+        ]
         found = self._worst(residuals, float(weight.sum()) or 1.0)
+        # Nothing differs in the resample: no subgroup, so that none recurs.
         if abs(found.value) <= ROUNDING:
             return _Resampled(0.0, 0.0, is_the_same=False)
         seen = self.seen[found.notion]
@@ -240,6 +249,7 @@ class _Searches:
         )
 
     def _worst(self, residuals: list[Array], n: float) -> _Worst:
+        """Return the worst subgroup over all notions; `n` is the weight of all rows."""
         found = [
             bound.worst(residual[None])
             for bound, residual in zip(self.bounds, residuals, strict=True)
@@ -251,24 +261,25 @@ class _Searches:
 def _residual(
     notion: FairnessNotion, active: NDArray[np.intp], weight: Array, positive: Array
 ) -> Array:
-    """W of the cells that have rows in the event, some of which a resample may have none of."""
+    """Return W of the active cells; a resample may have no rows in some of them."""
     event = np.asarray(notion.event, dtype=float)
     a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
     mass = (event @ weight)[active]
     outcomes = (a @ weight + b @ positive)[active]
+    # A resample may have no row in the event at all: all sums are 0 then.
     rate = outcomes.sum() / (mass.sum() or 1.0)
     residual: Array = outcomes - rate * mass
     return residual
 
 
-def _shared(mass: Array, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
-    """What two divisions of the rows have in common: a group is the same as its complement."""
+def _shared(mass: Array, group: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
+    """Return the part that two divisions share; a group and its complement are one division."""
 
     def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
         either = float(mass[first | second].sum())
         return float(mass[first & second].sum()) / either if either > 0 else 1.0
 
-    return max(jaccard(one, other), jaccard(one, ~other))
+    return max(jaccard(group, other), jaccard(group, ~other))
 
 
 class _Counts:
@@ -277,11 +288,13 @@ class _Counts:
     def __init__(self, tally: Tally) -> None:
         positive = np.rint(tally.positive).astype(np.int64)
         by_decision = np.stack([tally.n_rows - positive, positive])  # decision, label, cell
-        self._n, self._shape = int(tally.n_rows.sum()), by_decision.shape
+        self._n = int(tally.n_rows.sum())
+        self._shape = by_decision.shape
+        # Rows drawn with replacement fall on the kinds of rows as one multinomial draw.
         self._shares = by_decision.ravel() / self._n
 
     def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Counts as sums."""
+        """Draw how often each cell, label and decision occurs, and sum."""
         drawn = rng.multinomial(self._n, self._shares).reshape(self._shape).astype(np.float64)
         return drawn.sum(axis=0), drawn[1]
 
@@ -292,13 +305,15 @@ class _Rows:
     def __init__(self, tally: Tally) -> None:
         assert tally.rows is not None
         rows: Rows = tally.rows
+        # In an order given by the values, so that a draw doesn't depend on that of the rows.
         order = np.lexsort((rows.weight, rows.p, rows.y, rows.cell))
         self._m = tally.weight.shape[1]
         self._key = (rows.cell + self._m * rows.y)[order]
-        self._weight, self._positive = rows.weight[order], (rows.weight * rows.p)[order]
+        self._weight = rows.weight[order]
+        self._positive = (rows.weight * rows.p)[order]
 
     def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Each row as often as it was drawn."""
+        """Draw how often each row occurs, and sum."""
         n = len(self._key)
         times = np.bincount(rng.integers(0, n, n), minlength=n)
 

@@ -1,6 +1,6 @@
-"""What the sums that a report publishes tell by subtraction.
+"""Keep sums that a report publishes from disclosing small groups by subtraction.
 
-A group whose rate is published parts the rows that count in two, in and out. An attribute whose
+A group whose rate is published parts the rows in the event in two, in and out. An attribute whose
 values are published parts them into these and, together, the values that are left out. All blocks
 of such partitions have sums that are known.
 
@@ -8,7 +8,7 @@ Take a block A of one, and the blocks B of another. A less the B that are inside
 over those that A cuts, and these less that tell Σ (B∖A). Nothing smaller follows: a combination of
 A and the B is a sum over a set of rows if each row has the factor 0 or 1; where A has the factor 1
 and a B that it cuts c, these are c + 1 and c, so that c is 0 for every such B; where A has −1, c
-is 1 in the same way. So both sums must be over at least `smallest` rows.
+is 1 in the same way. So both sums must be over at least `min_group_size` rows.
 
 Any two partitions are guarded so, not what three or more could tell together.
 """
@@ -20,16 +20,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.small_groups import identifies
 
 # The block of each active cell, in whole numbers from 0.
 Blocks = NDArray[np.intp]
 
 
 class Published:
-    """The partitions that are published of some rows: `rows` that count, of each active cell.
+    """The partitions that are published of the rows in an event; `rows` is their number by cell.
 
     >>> rows = np.array([296, 4, 300, 300])  # blue men, blue women, green men, green women
-    >>> published = Published(rows, smallest=10)
+    >>> published = Published(rows, min_group_size=10)
     >>> published.add(np.array([1, 0, 0, 0]))
     >>> published.told_by(np.array([1, 1, 2, 2]))  # blue, or all but green, less blue men are 4
     {1, 2}
@@ -37,16 +38,17 @@ class Published:
     set()
     """
 
-    def __init__(self, rows: NDArray[np.intp], smallest: int) -> None:
-        self.rows, self.smallest = rows.astype(np.float64), smallest
+    def __init__(self, rows: NDArray[np.intp], min_group_size: int) -> None:
+        self.rows = rows.astype(np.float64)
+        self.min_group_size = min_group_size
         self._partitions: list[Blocks] = []
 
     def add(self, blocks: Blocks) -> None:
-        """Publish a partition."""
+        """Publish a partition, given as the number of each active cell's block."""
         self._partitions.append(blocks)
 
     def told_by(self, blocks: Blocks) -> set[int]:
-        """The blocks that, with one of the published partitions, tell of too few rows."""
+        """Return the blocks that, beside a published partition, disclose too few rows."""
         told: set[int] = set()
         for other in self._partitions:
             mine, theirs, n = self._common(blocks, other)
@@ -57,18 +59,26 @@ class Published:
         return told
 
     def shown(self, groups: Blocks, fits: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Publish what may be of disjoint groups; those that may, of those that fit.
+        """Publish as many of these disjoint groups as disclose no small one; return a mask of them.
 
         `groups` has the number of each cell's group, from 1, and 0 where it is in none. What is
-        left out is a block as well. The groups that tell something go and, if that is the block of
-        those left out, the smallest of the others.
+        left out is a block as well. The groups that disclose something go and, if that is the block
+        of those left out, the smallest of the others.
+
+        Parameters
+        ----------
+        groups : array of int
+            One number a cell.
+        fits : array of bool
+            Groups that are large enough on their own, from that of number 1.
         """
         inside = np.bincount(groups, self.rows, len(fits) + 1)[1:]
         shown = fits.copy()
         while shown.any():
             blocks = np.where(np.r_[False, shown][groups], groups, 0)
             told = self.told_by(blocks)
-            if not told and not 0 < self.rows[blocks == 0].sum() < self.smallest:
+            # The rest, block 0, follows from the total: it must not be small either.
+            if not told and not identifies(self.rows[blocks == 0].sum(), self.min_group_size):
                 self.add(blocks)
                 break
             smallest = int(np.argmin(np.where(shown, inside, np.inf)))
@@ -79,8 +89,10 @@ class Published:
         return np.asarray(np.bincount(blocks, self.rows), dtype=np.float64)
 
     def _common(self, blocks: Blocks, other: Blocks) -> tuple[Blocks, Blocks, Array]:
-        """Pairs of blocks that share rows, and how many."""
-        height, width = int(blocks.max()) + 1, int(other.max()) + 1
+        """Return the pairs of blocks that share rows, and how many."""
+        height = int(blocks.max()) + 1
+        width = int(other.max()) + 1
+        # A dense table where it is no larger than the cells; a sparse one for many blocks.
         if height * width <= len(self.rows):
             counts = np.bincount(blocks * width + other, self.rows)
             there = np.flatnonzero(counts)
@@ -89,8 +101,11 @@ class Published:
         return table.row, table.col, table.data
 
     def _leaks(self, a: Blocks, n: Array, size: Array) -> NDArray[np.bool_]:
-        """Whether A tells, for pairs of A and B with n rows in common and `size` in B."""
+        """Return whether A discloses, for pairs of A and B that share n of the `size` rows of B."""
+        # Only the B that A cuts in two: of those inside A, A less B is a block that is known.
         cut = n < size
-        inside, outside = np.bincount(a, n * cut), np.bincount(a, (size - n) * cut)
-        leaks: NDArray[np.bool_] = ((inside > 0) & (np.minimum(inside, outside) < self.smallest))[a]
+        inside = np.bincount(a, n * cut)
+        outside = np.bincount(a, (size - n) * cut)
+        few = identifies(inside, self.min_group_size) | identifies(outside, self.min_group_size)
+        leaks: NDArray[np.bool_] = few[a]
         return leaks

@@ -1,4 +1,4 @@
-"""Draws in rounds: a block for each worker, and larger ones where they are quick."""
+"""Divide draws into rounds: a block for each worker, and larger ones where they are quick."""
 
 import time
 from collections.abc import Iterator
@@ -9,16 +9,29 @@ _MOST_NUMBERS = 2_000_000
 
 
 def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterator[list[range]]:
-    """Blocks of draws, a round at a time, until all are made or it is too late; one round at least.
+    """Yield blocks of draws, a round at a time, until all are made or it is too late.
 
-    `width` is how many numbers a draw has. The last draws are shared evenly.
+    There is one round at least, and the last draws are shared evenly.
+
+    Parameters
+    ----------
+    n_draws : int
+        Draws to make.
+    workers : int
+        Blocks of a round.
+    width : int
+        Numbers that a draw holds in memory.
+    deadline : float
+        By time.monotonic(); no round starts after it.
 
     >>> [len(blocks) for blocks in rounds(5, workers=2, width=10, deadline=0.0)]
     [2]
     """
-    done, size = 0, 1
+    done = 0
+    size = 1
     while done < n_draws:
         start = time.monotonic()
+        # The last round in even blocks (a quotient that is rounded up), not one worker with all.
         size = min(size, -(-(n_draws - done) // workers))
         stop = min(done + workers * size, n_draws)
         yield [range(first, min(first + size, stop)) for first in range(done, stop, size)]

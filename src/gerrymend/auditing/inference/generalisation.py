@@ -1,4 +1,4 @@
-"""How far the unfairness of any subgroup can be from its sample's: the uniform convergence bound.
+"""Bound how far the unfairness of any subgroup is from its sample's: uniform convergence.
 
 Rows are independent draws; outcomes are scaled to u in [0, 1]. For a subgroup g let
 s¹ = E[g·1_E·u] and s⁰ = E[g·1_E·(1 − u)], so that α = E[g·1_E] = s¹ + s⁰; for everyone let them be
@@ -62,7 +62,7 @@ class Generalisation:
     vacuous: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """The bound as plain data."""
+        """Return the bound as plain data."""
         return {
             "distance": self.distance,
             "confidence": self.confidence,
@@ -74,10 +74,12 @@ class Generalisation:
 def generalisation(
     tally: Tally, examined: Sequence[Examined], *, confidence: float = 0.95
 ) -> Generalisation | None:
-    """The bound for rows that weigh the same, and a class that says how rich it is; else None."""
+    """Return the bound; None where rows weigh differently or the class's size is not known."""
     if not np.array_equal(tally.weight, tally.n_rows):
         return None
-    n, delta = int(tally.n_rows.sum()), (1 - confidence) / len(examined)
+    n = int(tally.n_rows.sum())
+    # The failures that are allowed are shared among the notions (Bonferroni).
+    delta = (1 - confidence) / len(examined)
     worst: Generalisation | None = None
     for part in examined:
         if part.bound.n_subgroups is not None:
@@ -88,7 +90,9 @@ def generalisation(
             basis = f"VC dimension {part.bound.vc_dimension}"
         else:
             return None
+        # The derivation has outcomes in [0, 1]: others stretch the bound by their range.
         low, high = part.seen.notion.outcome_range
+        # No unfairness exceeds a quarter of the range.
         bound = Generalisation((high - low) * distance, confidence, basis, distance >= 0.25)
         if worst is None or bound.distance > worst.distance:
             worst = bound
@@ -96,7 +100,7 @@ def generalisation(
 
 
 def finite_distance(n: int, n_subgroups: int, delta: float) -> float:
-    """The bound for a number of subgroups that were fixed beforehand.
+    """Return the bound for a number of subgroups that were fixed beforehand.
 
     >>> round(finite_distance(100_000, 10, 0.05), 4)
     0.0111
@@ -106,7 +110,7 @@ def finite_distance(n: int, n_subgroups: int, delta: float) -> float:
 
 
 def vc_distance(n: int, vc_dimension: int, delta: float) -> float:
-    """The bound for a class of some VC dimension.
+    """Return the bound for a class of some VC dimension.
 
     >>> round(vc_distance(1_000_000, 8, 0.05), 4)
     0.0314
@@ -117,7 +121,7 @@ def vc_distance(n: int, vc_dimension: int, delta: float) -> float:
 
 
 def log_growth(n: int, vc_dimension: int) -> float:
-    """ln Σ_{i ≤ D} (n choose i): of the most ways to divide n rows.
+    """Return ln Σ_{i ≤ D} (n choose i), of the most ways to divide n rows.
 
     Three points of a line, by intervals (D = 2): every way but both ends without the middle.
 

@@ -1,4 +1,4 @@
-"""Held-out audits: the subgroup is found on some rows and measured on others.
+"""Hold rows out of a search, and measure on them the subgroup that it found.
 
 What was found worst on some rows is worst partly by luck; on rows that had no part in the search
 its unfairness is an honest estimate, with an ordinary confidence interval.
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
+from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Rows, Tally
 from gerrymend.inputs.protected import Cells, take_rows
@@ -26,8 +27,8 @@ class HeldOut:
     n_rows : int
         Rows that were held out.
     subgroup : Subgroup or None
-        The subgroup as it is treated there; None where the search found none, or too few of its
-        rows (or all but too few) count there.
+        The subgroup as it is treated there; None where the search found none, or where it is too
+        small there to be described.
     unfairness_interval, gap_interval : Interval or None
         Confidence intervals for its unfairness, with sign, and for rate − overall_rate, for the
         people that the rows were drawn from. None where rows weigh differently and only their
@@ -55,7 +56,7 @@ class HeldOut:
     level: float = 0.95
 
     def to_dict(self) -> dict[str, Any]:
-        """The measurement as plain data."""
+        """Return the measurement as plain data."""
         return {
             "n_rows": self.n_rows,
             "level": self.level,
@@ -66,18 +67,32 @@ class HeldOut:
 
 
 def measure_held_out(
-    found: Subgroup | None, tally: Tally, *, smallest: int, level: float = 0.95
+    found: Subgroup | None, tally: Tally, *, min_group_size: int, level: float = 0.95
 ) -> HeldOut:
-    """A subgroup that was found elsewhere, on these rows."""
+    """Measure on these rows a subgroup that was found on others.
+
+    Parameters
+    ----------
+    found : Subgroup or None
+        The worst subgroup of the search.
+    tally : Tally
+        The rows that were held out.
+    min_group_size : int
+        The floor of `small_groups`: below it nothing but the number of rows is returned.
+    level : float, default=0.95
+        The confidence of the intervals.
+    """
     n_rows = int(tally.n_rows.sum())
+    # No subgroup, or no row in the event of its notion.
     if found is None or not (np.asarray(found.notion.event, float) @ tally.weight).any():
         return HeldOut(n_rows, level=level)
     seen = tally.of_notion(found.notion)
     members = found.rule.members({column.name: column for column in tally.columns})
     members = members[seen.cells.active]
     inside = int(seen.rows[members].sum())
-    if min(inside, int(seen.rows.sum()) - inside) < smallest:
+    if not may_be_described(inside, seen.rows.sum(), min_group_size):
         return HeldOut(n_rows, level=level)
+    # The rule as it was published, not shortened again for these rows.
     subgroup = seen.cells.as_treated(found.rule, seen.outcomes)
     estimates = estimate(seen, members[None].astype(float), level)
     if estimates is None:
@@ -91,6 +106,7 @@ def split(tally: Tally, test_size: float, random_state: int) -> tuple[Tally, Tal
 
     Which rows go where depends on the seed and on what the rows are, not on their order.
     """
+    # 0 keeps it apart from the draws of permutations (1) and of the bootstrap (2).
     rng = np.random.default_rng([random_state, 0])
     return (
         _split_counts(tally, test_size, rng)
@@ -100,12 +116,12 @@ def split(tally: Tally, test_size: float, random_state: int) -> tuple[Tally, Tal
 
 
 def _number_held_out(n: int, test_size: float) -> int:
-    """Of n rows of a label; one at least on either side where there are two, none of one."""
+    """Return how many of n rows to hold out: one at least on either side of two, none of one."""
     return min(max(round(test_size * n), 1), n - 1) if n > 1 else 0
 
 
 def _split_counts(tally: Tally, test_size: float, rng: np.random.Generator) -> tuple[Tally, Tally]:
-    """Equal rows of whole decisions: how many of each cell and decision are held out."""
+    """Split equal rows of whole decisions, by drawing how many of each kind are held out."""
     positive = np.rint(tally.positive).astype(np.int64)
     by_decision = np.stack([tally.n_rows - positive, positive])  # decision, label, cell
     held = np.zeros_like(by_decision)
@@ -116,6 +132,7 @@ def _split_counts(tally: Tally, test_size: float, rng: np.random.Generator) -> t
                 f"test_size={test_size:g} can't part {MOST_ROWS:,} rows or more of one label; pass "
                 "a second sample as holdout."
             )
+        # Rows drawn without replacement, by kind (decision and cell), are hypergeometric.
         number = _number_held_out(int(kinds.sum()), test_size)
         drawn = rng.multivariate_hypergeometric(kinds, number, method="marginals")
         held[:, label] = drawn.reshape(2, -1)
@@ -123,7 +140,7 @@ def _split_counts(tally: Tally, test_size: float, rng: np.random.Generator) -> t
 
 
 def _of_counts(tally: Tally, by_decision: NDArray[np.int64]) -> Tally:
-    """The tally of so many rows by decision, label and cell."""
+    """Return the tally of so many rows by decision, label and cell."""
     n_rows = by_decision.sum(axis=0)
     there = n_rows.any(axis=0)
     n_rows = n_rows[:, there]
@@ -139,12 +156,14 @@ def _of_counts(tally: Tally, by_decision: NDArray[np.int64]) -> Tally:
 
 
 def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tuple[Tally, Tally]:
+    """Split rows that weigh differently or are decided with a probability, one by one."""
     if tally.rows is None:
         raise ValueError(
             "test_size can't part rows that weigh differently, or are decided with a probability, "
             "where only their sums are at hand; pass a second sample as holdout."
         )
     rows = tally.rows
+    # By value first, so that what is drawn doesn't depend on the order of the rows.
     order = np.lexsort((rows.p, rows.weight, rows.cell, rows.y))
     held = np.zeros(len(order), dtype=bool)
     for label in (0, 1):
@@ -154,6 +173,7 @@ def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tup
 
 
 def _of_rows(tally: Tally, rows: Rows, chosen: NDArray[np.bool_]) -> Tally:
+    """Return the tally of some of the rows, over the cells that they are in."""
     there, cell = np.unique(rows.cell[chosen], return_inverse=True)
     cells = Cells(take_rows(tally.columns, there), cell)
     return Tally.of_rows(cells, rows.y[chosen], rows.p[chosen], rows.weight[chosen], tally.labels)

@@ -1,4 +1,4 @@
-"""Confidence intervals for the rate and the unfairness of subgroups that were chosen beforehand.
+"""Compute confidence intervals for subgroups that were chosen beforehand.
 
 Of rows drawn independently, let e be the part in the event, ḡ the group's part of the event, and
 Δ the group's rate less the rate of the event's other rows. As overall = ḡ·rate + (1 − ḡ)·other,
@@ -29,6 +29,7 @@ from scipy.special import betaincinv, ndtri
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.listed import ListedClass
@@ -39,7 +40,7 @@ LEVEL = 0.95
 
 
 class Interval(NamedTuple):
-    """From low to high."""
+    """The two ends of an interval."""
 
     low: float
     high: float
@@ -84,7 +85,7 @@ class GroupEstimate:
     rule: Rule
 
     def to_dict(self) -> dict[str, Any]:
-        """The estimate as plain data."""
+        """Return the estimate as plain data."""
         return {
             "group": self.group,
             "rule": self.rule.to_dict(),
@@ -110,7 +111,15 @@ class Listed(NamedTuple):
 
     @classmethod
     def of(cls, seen: NotionTally, bound: ListedClass) -> "Listed":
-        """The groups of a class that lists them."""
+        """Take the groups of a class that lists them.
+
+        Parameters
+        ----------
+        seen : NotionTally
+            The rows, as one notion sees them.
+        bound : ListedClass
+            The class, bound to the cells of the same rows.
+        """
         columns = {column.name: column for column in seen.cells.columns}
         n_rows = seen.cells.n_rows
         sizes = [int(n_rows[rule.members(columns)].sum()) for rule in bound.rules]
@@ -121,15 +130,15 @@ def simultaneous_intervals(
     examined: Sequence[Examined],
     published: Mapping[FairnessNotion, Published],
     *,
-    smallest: int,
+    min_group_size: int,
     level: float = LEVEL,
 ) -> tuple[GroupEstimate, ...]:
-    """Intervals for every group of a class that lists them, which hold all at once."""
+    """Return intervals for every group of a class that lists them, which hold all at once."""
     # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
     return group_estimates(
         [Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass],
         published,
-        smallest=smallest,
+        min_group_size=min_group_size,
         level=level,
     )
 
@@ -138,16 +147,27 @@ def group_estimates(
     listed: Sequence[Listed],
     published: Mapping[FairnessNotion, Published],
     *,
-    smallest: int,
+    min_group_size: int,
     level: float = LEVEL,
 ) -> tuple[GroupEstimate, ...]:
-    """Rates and intervals of groups, the intervals for all at once.
+    """Return rates and intervals of groups; the intervals hold all at once.
 
     Bonferroni: with k groups (over all notions), the rate and the unfairness of each is given the
     level 1 − (1 − level)/2k, so that all 2k hold with probability `level`, however they depend on
-    each other. Groups with fewer than `smallest` rows that count, inside or outside, are left out,
-    and those that would tell of so few beside what is `published`, by notion; the others are added
+    each other. Groups that may not be described (`small_groups`) are left out, and so are those
+    that would disclose a small group beside what is `published`, by notion; the others are added
     to it.
+
+    Parameters
+    ----------
+    listed : sequence of Listed
+        The groups, once for each notion.
+    published : mapping of FairnessNotion to Published
+        What the report says of the same rows already; it is added to.
+    min_group_size : int
+        The floor of `small_groups`.
+    level : float, default=0.95
+        The probability with which all intervals hold.
     """
     k = sum(len(groups.rules) for groups in listed)
     rows: list[GroupEstimate] = []
@@ -157,9 +177,10 @@ def group_estimates(
         if estimates is None:
             return ()
         inside = groups.membership @ seen.rows
-        fits = np.minimum(inside, seen.rows.sum() - inside) >= smallest
+        fits = may_be_described(inside, seen.rows.sum(), min_group_size)
         fits = _shown(groups, fits, published[seen.notion])
-        mass, outcomes = groups.membership @ seen.cells.mass, groups.membership @ seen.outcomes
+        mass = groups.membership @ seen.cells.mass
+        outcomes = groups.membership @ seen.outcomes
         overall = float(seen.outcomes.sum() / seen.cells.mass.sum())
         for i in np.flatnonzero(fits).tolist():
             rate = float(outcomes[i] / mass[i])
@@ -179,16 +200,18 @@ def group_estimates(
 
 
 def _shown(groups: Listed, fits: NDArray[np.bool_], published: Published) -> NDArray[np.bool_]:
-    """Which groups to list, so that none of too few rows follows by subtraction.
+    """Choose the groups to list, so that none of too few rows follows by subtraction.
 
     The values of an attribute go together, as they add up to everyone; others one by one.
     """
     together: dict[Any, list[int]] = {}
+    # By attribute, for rules that are one of its values; by number, for all others.
     for i, rule in enumerate(groups.rules):
         is_value = isinstance(rule, Conjunction) and len(rule.conditions) == 1 and not rule.name
         together.setdefault(next(iter(rule.attributes)) if is_value else i, []).append(i)
     shown = fits.copy()
     for chosen in together.values():
+        # The number of each cell's group, from 1; these groups are disjoint.
         numbers = groups.membership[chosen].T @ np.arange(1, len(chosen) + 1)
         shown[chosen] = published.shown(numbers.astype(np.intp), fits[chosen])
     return shown
@@ -202,7 +225,7 @@ class Estimates(NamedTuple):
     unfairness: Array
 
     def of(self, group: int) -> tuple[Interval, Interval, Interval]:
-        """Intervals of one group: rate, gap and unfairness."""
+        """Return the intervals of one group: rate, gap and unfairness."""
         return (
             _interval(self.rate, group),
             _interval(self.gap, group),
@@ -211,16 +234,30 @@ class Estimates(NamedTuple):
 
 
 def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
-    """Intervals for groups, one a row of `members` over active cells; None if not to be had.
+    """Return intervals for groups, one a row of `members` over active cells, or None.
 
-    They are not where rows weigh differently and only their sums are at hand.
+    Parameters
+    ----------
+    seen : NotionTally
+        The rows, as one notion sees them.
+    members : array or sparse matrix (groups, active cells)
+        1 where a cell is in the group, 0 elsewhere.
+    level : float
+        The confidence of each interval on its own.
+
+    Returns
+    -------
+    Estimates or None
+        None where rows weigh differently and only their sums are at hand: Σ w² was not summed.
     """
     squared = seen.tally.squared_weight
     if squared is None:
         return None
-    notion, mass = seen.notion, seen.cells.mass
+    notion = seen.notion
+    mass = seen.cells.mass
     squares = (np.asarray(notion.event, float) @ squared)[seen.cells.active]
     n = seen.cells.total_weight
+    # Σ w² of the rows outside the event, where q = 0: they take part in the variance of c.
     # A difference of sums, which rounding may take below 0 where all rows are in the event.
     rest = max(0.0, float(squared.sum() - squares.sum()))
 
@@ -232,12 +269,14 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     inside = (members @ table.T).T
     outside = table.sum(axis=1)[:, None] - inside
 
+    # Newcombe's interval of Δ, each end with the spread on its side of either rate.
     rate, rate_low, rate_high = _rate(inside, level)
     other, other_low, other_high = _rate(outside, level)
     delta = rate - other
     below = np.hypot(rate - rate_low, other_high - other)
     above = np.hypot(rate_high - rate, other - other_low)
 
+    # ḡ, c = e·ḡ·(1 − ḡ), and Σ w² times the squared deviations of g and of q (see above).
     share = inside[0] / mass.sum()
     c = inside[0] * (1 - share) / n
     of_share = inside[1] * (1 - share) ** 2 + outside[1] * share**2
@@ -245,8 +284,11 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     z = float(ndtri((1 + level) / 2))
 
     def times_delta(factor: Array, variance: Array) -> Array:
+        """Return the ends of factor·Δ, the factor's interval symmetric for its logarithm."""
         spread = z * np.sqrt(variance) / np.where(factor > 0, factor, 1.0)
-        up, down = factor * np.expm1(spread), -factor * np.expm1(-spread)
+        up = factor * np.expm1(spread)
+        down = -factor * np.expm1(-spread)
+        # A larger factor moves the product away from 0: up where Δ is positive, down elsewhere.
         towards_low, towards_high = np.where(delta > 0, (down, up), (up, down))
         low = factor * delta - np.hypot(factor * below, delta * towards_low)
         high = factor * delta + np.hypot(factor * above, delta * towards_high)
@@ -260,7 +302,7 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
 
 
 def rate_interval(rate: Array, size: Array, level: float) -> tuple[Array, Array]:
-    """Clopper and Pearson's interval for a rate among so many rows, effective ones if weighted.
+    """Return Clopper and Pearson's interval for a rate among n rows, effective ones if weighted.
 
     Of 10 rows that all have the outcome, the rate can be as low as 0.025^(1/10):
 
@@ -272,14 +314,15 @@ def rate_interval(rate: Array, size: Array, level: float) -> tuple[Array, Array]
     yes = np.clip(rate * size, 0.0, size)
     no = size - yes
     # The bounds are quantiles of beta distributions, and 0 and 1 where one has no rows.
-    some, open_ended = yes > 0, no > 0
+    some = yes > 0
+    open_ended = no > 0
     low = np.where(some, betaincinv(np.where(some, yes, 1.0), no + 1, tail), 0.0)
     high = np.where(open_ended, betaincinv(yes + 1, np.where(open_ended, no, 1.0), 1 - tail), 1.0)
     return low, high
 
 
 def _rate(sums: Array, level: float) -> tuple[Array, Array, Array]:
-    """The rate, 0 where there are no rows, and its interval, from Σ w, Σ w² and Σ w·u."""
+    """Return the rate, 0 where there are no rows, and its interval, from Σ w, Σ w² and Σ w·u."""
     mass, squares, outcomes = sums
     there = mass > 0
     rate = np.clip(np.divide(outcomes, mass, out=np.zeros_like(mass), where=there), 0.0, 1.0)

@@ -37,7 +37,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """How the unfairness that was found compares with what chance alone would make.
+    """The unfairness that was found, beside what chance alone would make.
 
     Attributes
     ----------
@@ -75,12 +75,6 @@ class PermutationTest:
     reason: str = ""
     searched: float | None = None
 
-    def beside(self, found: float) -> str:
-        """What to compare `detectable` with, in words, where it is not what an audit found."""
-        if self.searched is None or f"{self.searched:.4f}" == f"{found:.4f}":
-            return ""
-        return f" by the search that is repeated, which finds {self.searched:.4f} in these rows"
-
 
 def permutation_test(
     tally: Tally,
@@ -94,17 +88,35 @@ def permutation_test(
 ) -> PermutationTest:
     """Repeat the search on permuted outcomes.
 
-    Ends after some seconds with the draws it made by then, one a worker at least. Each draw has a
-    seed of its own: who makes it can't matter. `on_draw(done, of)` is called as they are made.
+    Each draw has a seed of its own, so that it can't matter which worker makes it.
+
+    Parameters
+    ----------
+    tally : Tally
+        The rows, as counts or one by one.
+    examined : sequence of Examined
+        What the audit made of each notion: the class, bound to its cells, and the bracket.
+    n_permutations : int
+        Draws to make.
+    seconds : float, default=inf
+        After so many it ends with the draws that were made by then, one a worker at least.
+    random_state : int, default=0
+        Seed of the draws.
+    n_jobs : int, optional
+        Workers, as in audit().
+    on_draw : callable, optional
+        Called as on_draw(done, of) while draws are made.
     """
     if reason := obstacle(tally):
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
     families = _families(tally, examined, random_state)
-    width, done = families[0].width, 0
+    width = families[0].width
+    done = 0
     with Workers(n_jobs) as workers:
         number = workers.number
         for blocks in rounds(n_permutations, workers=number, width=width, deadline=deadline):
+            # Proofs share what is left of the time evenly among the draws that are left.
             left = max(0.0, deadline - time.monotonic())
             patience = number * left / (n_permutations - done) / len(families)
             tasks = [
@@ -122,7 +134,7 @@ def permutation_test(
 
 
 def _families(tally: Tally, examined: Sequence[Examined], seed: int) -> list["_Family"]:
-    """Notions that can be tested by one maximum.
+    """Group the notions that can be tested by one maximum.
 
     Over rows of one label outcomes are dealt within the label, and two labels independently of each
     other. A notion over all rows asks for labels to be dealt too, which contradicts that: it is
@@ -131,11 +143,14 @@ def _families(tally: Tally, examined: Sequence[Examined], seed: int) -> list["_F
     within: list[Examined] = []
     across: list[Examined] = []
     for part in examined:
-        (across if all(part.seen.notion.event) else within).append(part)
+        family = across if all(part.seen.notion.event) else within
+        family.append(part)
     return [_Family(tally, parts, seed) for parts in (within, across) if parts]
 
 
 def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
+    """Return the p-value over families, and the line that an unfairness has to be above."""
+    # Bonferroni over at most two families.
     smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
     # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
     rank = math.floor(LEVEL / len(families) * (1 + n_draws) * (1 + 1e-12))
@@ -152,7 +167,19 @@ def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
 
 
 class _Family:
-    """Notions under one permutation: the observed maximum over them, and that of each draw."""
+    """Notions under one permutation: the observed maximum over them, and that of each draw.
+
+    Attributes
+    ----------
+    width : int
+        Numbers that a draw holds, over all notions.
+    values : list of float
+        What the search found in each draw.
+    observed : float
+        What the same search finds in the rows as they are.
+    decides : bool
+        Whether each draw so far is known to reach the exact maximum or not.
+    """
 
     def __init__(self, tally: Tally, parts: Sequence[Examined], seed: int) -> None:
         n = tally.total_weight
@@ -162,19 +189,21 @@ class _Family:
         maximum = max(part.bracket.upper_bound for part in parts) / n
         known = max(abs(float(part.bracket.found.values[0])) for part in parts) / n
         exact = all(part.bound.exact for part in parts)
+        # A search that is exact needs no proof, and one that found its upper bound was exact here.
         self.decides = exact or maximum <= known + ROUNDING
-        self._exact, self._reached = exact, 0
+        self._exact = exact
+        self._reached = 0
         searches = _Searches.of(tally, parts, seed, maximum)
         self.observed = float(searches.largest([part.seen.residual[None] for part in parts])[0])
         self.searches = Common(searches)
 
     @property
     def asks(self) -> bool:
-        """Whether draws are to be put to a proof."""
+        """Return whether draws are to be put to a proof."""
         return self.decides and not self._exact
 
     def add(self, blocks: Sequence["_Searched"]) -> None:
-        """Hear of some more draws."""
+        """Add the results of some more draws."""
         for block in blocks:
             self.values += block.values
             self._reached += block.reached
@@ -182,13 +211,13 @@ class _Family:
 
     @property
     def at_least(self) -> int:
-        """Draws that are as bad as what was observed, by the search and by the exact maximum."""
+        """Return how many draws are as bad as what was observed, by the search or a proof."""
         searched = int(np.sum(np.array(self.values) >= self.observed - ROUNDING))
         return max(searched, self._reached) if self.decides else searched
 
 
 class _Searched(NamedTuple):
-    """What came of a block of draws: values, how many reach the maximum, if that was decided."""
+    """The result of a block of draws: values, how many reach the maximum, if that was decided."""
 
     values: list[float]
     reached: int
@@ -201,7 +230,7 @@ def _search(searches: Common["_Searches"], draws: range, patience: float, prove:
 
 @dataclass(frozen=True, eq=False)
 class _Searches:
-    """What it takes to search draws, and no more: it is sent to workers.
+    """The state that a worker needs to search draws, and no more.
 
     `events` has the notions that share an event, by number, and `shuffles` deals the outcomes of
     each; `maximum` is the exact one, if it is known.
@@ -217,7 +246,7 @@ class _Searches:
 
     @classmethod
     def of(cls, tally: Tally, parts: Sequence[Examined], seed: int, maximum: float) -> "_Searches":
-        """For notions that are permuted together."""
+        """Prepare to search notions that are permuted together."""
         events = [tuple(part.seen.notion.event) for part in parts]
         together = [
             [i for i, other in enumerate(events) if other == event]
@@ -241,10 +270,22 @@ class _Searches:
         )
 
     def search(self, draws: range, patience: float, prove: bool) -> _Searched:
-        """Search some draws; a proof to decide one of them may take `patience` seconds."""
+        """Search some draws, and prove of each whether it reaches the maximum.
+
+        Parameters
+        ----------
+        draws : range
+            Their numbers, which are a part of their seeds.
+        patience : float
+            Seconds that the proof of one draw may take; the first that takes longer ends the block
+            as undecided.
+        prove : bool
+            Whether proofs are asked for at all.
+        """
         residuals = self._residuals(draws)
         values = self.largest(residuals)
         reached = 0
+        # The search gives a lower bound of each draw; only those below the maximum need a proof.
         for i, value in enumerate(values) if prove else ():
             if value >= self.maximum - ROUNDING:
                 reached += 1
@@ -256,9 +297,10 @@ class _Searches:
         return _Searched(values.tolist(), reached, decided=True)
 
     def _residuals(self, draws: range) -> list[Array]:
-        """W of each notion, one draw a row."""
+        """Return W of each notion, one draw a row."""
         stacks: list[list[Array]] = [[] for _ in self.seen]
         for draw in draws:
+            # 1 keeps these draws apart from the split (0) and the bootstrap (2) of the same seed.
             rng = np.random.default_rng([self.seed, 1, draw])
             for shuffle, which in zip(self.shuffles, self.events, strict=True):
                 for i, outcomes in zip(which, shuffle.draw(rng), strict=True):
@@ -268,7 +310,7 @@ class _Searches:
         ]
 
     def largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
-        """What the search finds, the largest over notions, as unfairness."""
+        """Return the largest unfairness that the search finds over notions, for each draw."""
         found = [
             np.abs(bound.worst(residual).values)
             for bound, residual in zip(self.bounds, residuals, strict=True)
@@ -277,7 +319,7 @@ class _Searches:
         return largest
 
     def _reaches(self, residuals: Sequence[Array], patience: float) -> bool | None:
-        """Whether a subgroup of a draw is as bad as the exact maximum; None if undecided."""
+        """Return whether a subgroup of a draw is as bad as the exact maximum; None if undecided."""
         limit = (self.maximum - ROUNDING) * self.n
         for bound, residual in zip(self.bounds, residuals, strict=True):
             bracket = bound.prove(residual, at_most=limit, seconds=patience)

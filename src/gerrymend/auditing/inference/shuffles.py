@@ -1,4 +1,4 @@
-"""Outcomes dealt to the rows anew: what chance alone would have made of them.
+"""Deal outcomes to the rows anew, as chance alone would have done.
 
 Where no subgroup differs, outcomes have nothing to do with the protected attributes, and every way
 to deal the event's outcomes to the event's rows was as likely as the one that was seen. Weights
@@ -22,15 +22,15 @@ _FEW_ROWS = 50
 
 
 class Shuffle(Protocol):
-    """Deals the outcomes of one event."""
+    """A way to deal the outcomes of one event."""
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """Σ w·u by active cell, a row for each notion, after one random deal."""
+        """Deal once; return Σ w·u by active cell, a row for each notion."""
         ...
 
 
 def obstacle(tally: Tally) -> str:
-    """Why outcomes can't be dealt anew, in words; empty where they can."""
+    """Say why outcomes can't be dealt anew; return an empty string where they can."""
     if tally.is_count and tally.n_rows.sum() >= MOST_ROWS:
         return f"there are {MOST_ROWS:,} rows or more"
     if tally.is_count or tally.rows is not None:
@@ -44,7 +44,7 @@ def obstacle(tally: Tally) -> str:
 def shuffle_of(
     tally: Tally, notions: Sequence[FairnessNotion], active: NDArray[np.intp]
 ) -> Shuffle:
-    """The way to deal the outcomes of notions that share an event, over its active cells."""
+    """Return a way to deal the outcomes of notions that share an event, over its active cells."""
     if tally.is_count:
         return CountShuffle(tally, notions, active)
     assert tally.rows is not None
@@ -66,22 +66,27 @@ class CountShuffle:
         labels = np.flatnonzero(notions[0].event)
         rows = tally.n_rows[labels]
         positive = np.rint(tally.positive[labels].sum(axis=1)).astype(np.int64)
-        y, p = np.tile(labels, 2), np.repeat([0.0, 1.0], len(labels))
+        y = np.tile(labels, 2)
+        p = np.repeat([0.0, 1.0], len(labels))
+        # The outcome of each kind of row, (label, decision); kinds with the same are one colour.
         outcomes = np.array([notion.outcome(y, p) for notion in notions])
         kinds, kind = np.unique(outcomes, axis=1, return_inverse=True)
         counts = np.zeros(kinds.shape[1], dtype=np.int64)
         np.add.at(counts, kind.ravel(), np.concatenate([rows.sum(axis=1) - positive, positive]))
+        # All but the commonest colour are drawn, so that the fewest balls are.
         rarest_first = np.argsort(counts, kind="stable")
         self._sizes: NDArray[np.int64] = rows.sum(axis=0)[active].astype(np.int64)
-        self._counts, self._kinds = counts[rarest_first], kinds[:, rarest_first]
+        self._counts = counts[rarest_first]
+        self._kinds = kinds[:, rarest_first]
         few = self._sizes.sum() < _FEW_ROWS * len(self._sizes)
         self._method: Literal["count", "marginals"] = "count" if few else "marginals"
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """Σ u by active cell, a row for each notion: all have the last outcome but those dealt."""
+        """Deal once; return Σ u by active cell, a row for each notion."""
         sums: Array = self._kinds[:, -1:] * self._sizes.astype(np.float64)
         left = self._sizes
         for count, kind in zip(self._counts[:-1], self._kinds.T[:-1], strict=True):
+            # Rows of this outcome, instead of the commonest that all began with.
             dealt = rng.multivariate_hypergeometric(left, int(count), method=self._method)
             sums += (kind - self._kinds[:, -1])[:, None] * dealt
             left = left - dealt
@@ -104,15 +109,19 @@ class RowShuffle:
     ) -> None:
         number = np.full(n_cells, -1, dtype=np.intp)
         number[active] = np.arange(len(active))
+        # Rows without weight, and cells without weight in the event, have no part in any sum.
         counts = notions[0].in_event(rows.y) & (rows.weight > 0) & (number[rows.cell] >= 0)
-        cell, weight = number[rows.cell[counts]], rows.weight[counts]
+        cell = number[rows.cell[counts]]
+        weight = rows.weight[counts]
         order = np.lexsort((weight, cell))
-        self._cell, self._weight, self._n_cells = cell[order], weight[order], len(active)
-        outcomes = np.array([one.outcome(rows.y[counts], rows.p[counts]) for one in notions])
+        self._cell = cell[order]
+        self._weight = weight[order]
+        self._n_cells = len(active)
+        outcomes = np.array([notion.outcome(rows.y[counts], rows.p[counts]) for notion in notions])
         self._outcomes: Array = outcomes[:, np.lexsort(outcomes)]
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """Σ w·u by active cell, a row for each notion."""
+        """Deal once; return Σ w·u by active cell, a row for each notion."""
         order = rng.permutation(len(self._cell))
         return np.array(
             [

@@ -1,4 +1,4 @@
-"""An audit as Markdown, from its plain data alone; no text of the data is read as markup."""
+"""Lay an audit out as Markdown, from its plain data; no text of the data is read as markup."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -10,66 +10,77 @@ from gerrymend.reporting.wording import visible
 
 
 def audit_markdown(report: Mapping[str, Any], model: Mapping[str, Any] | None = None) -> str:
-    """The whole report; the sections are those of the page."""
+    """Return the whole report; the sections are those of the page.
+
+    Parameters
+    ----------
+    report : mapping
+        `AuditReport.to_dict()`.
+    model : mapping, optional
+        What `gerrymend fit` knows of its own, as in `audit_view`.
+    """
     view = audit_view(report, model)
+    titles = view["titles"]
+    bars = view["gap"]["bars"]["values"]
     parts = [
         f"# {view['title']}",
         escaped(view["subtitle"]),
         f"**{view['heading']}.** " + " ".join(map(escaped, view["verdict"])),
         _table(("Figure", "Value", ""), view["figures"]),
-        *_model(view["model"]),
-        "## The worst subgroups",
-    ]
-    for number, one in enumerate(view["subgroups"], start=1):
-        in_full = [("In full", one["in_full"])] if one["in_full"] else []
-        parts += [f"### {number}. {escaped(one['name'])}", _list([*in_full, *one["facts"]])]
-    if not view["subgroups"]:
-        parts.append("There is none to describe.")
-    bars = view["gap"]["bars"]["values"]
-    parts += [
-        "## One attribute at a time, and combinations",
+        view["unfairness_means"],
+        *_model(view),
+        f"## {titles['subgroups']}",
+        *_subgroups(view),
+        f"## {titles['gap']}",
         escaped(view["gap"]["sentence"]),
-        _table(("", "Unfairness"), [(one["name"], one["value"]) for one in bars]),
-        "## Rates by group",
+        _table(("", "Unfairness"), [(bar["name"], bar["value"]) for bar in bars]),
+        f"## {titles['rates']}",
     ]
     for rates in view["rates"]:
-        parts += _rates(rates)
-    for title, name in (
-        ("What this sample can and can't show", "detection"),
-        ("Does the model use protected columns?", "protected"),
-        ("What next", "next"),
-    ):
-        if view[name]:
-            parts += [f"## {title}", *map(escaped, view[name])]
+        parts += _rates(rates, view["no_groups"])
+    for section in ("detection", "protected", "next"):
+        if view[section]:
+            parts += [f"## {titles[section]}", *map(escaped, view[section])]
     if view["commands"]:
+        # Indented code is shown as it is: nothing in it is escaped, but control characters.
         parts.append(textwrap.indent(visible("\n".join(view["commands"])), "    "))
-    parts += ["## How it was done", _list(view["how"]), "## For experts", _list(view["expert"])]
+    parts += [f"## {titles['how']}", _list(view["how"])]
+    parts += [f"## {titles['expert']}", escaped(view["experts_note"]), _list(view["expert"])]
     return "\n\n".join(parts) + "\n"
 
 
-def _rates(rates: Mapping[str, Any]) -> list[str]:
-    meaning = f": {rates['meaning']}" if rates["meaning"] else ""
-    rows = [(one["name"], one["size"], one["rate"], one["interval"], one["unfairness"])
-            for one in rates["groups"]]  # fmt: skip
-    first = f"{rates['name']}{meaning}; overall {rates['overall']}; {rates['rows']} rows count."
-    parts = [f"### {rates['name']}", escaped(first)]
+def _subgroups(view: Mapping[str, Any]) -> list[str]:
+    """Return a section for each subgroup that is described, or one sentence."""
+    parts = []
+    for place, subgroup in enumerate(view["subgroups"], start=1):
+        in_full = [("In full", subgroup["in_full"])] if subgroup["in_full"] else []
+        parts.append(f"### {place}. {escaped(subgroup['name'])}")
+        if subgroup["note"]:
+            parts.append(escaped(subgroup["note"]))
+        parts.append(_list([*in_full, *subgroup["facts"]]))
+    return parts or [view["no_subgroups"]]
+
+
+def _rates(rates: Mapping[str, Any], no_groups: str) -> list[str]:
+    """Return the groups of one rate as a table."""
+    columns = ("name", "size", "rate", "interval", "unfairness")
+    rows = [[group[column] for column in columns] for group in rates["groups"]]
+    parts = [f"### {escaped(rates['name'])}", escaped(rates["sentence"])]
     if not rows:
-        return [*parts, "No group of one attribute has enough rows, in and out, to be described."]
+        return [*parts, no_groups]
     if rates["not_shown"]:
-        parts.append(
-            f"The {len(rows)} groups that differ most; {rates['not_shown']} more are not shown."
-        )
+        parts.append(rates["not_shown"])
     heads = ("Group", "Rows", "Rate", "95 % interval, all at once", "Unfairness")
     return [*parts, _table(heads, rows)]
 
 
-def _model(model: Mapping[str, Any] | None) -> list[str]:
+def _model(view: Mapping[str, Any]) -> list[str]:
+    """Return the section on a model that `gerrymend fit` trained; nothing of any other."""
+    model = view["model"]
     if model is None:
         return []
-    columns = ("name", "rows", "error", "unfairness", "bound", "verdict")
-    heads = ("Sample", "Rows", "Error", "Unfairness found", "Proven", "Verdict")
-    rows = [[one[column] for column in columns] for one in model["samples"]]
-    return ["## The model", model["sentence"], _list(model["facts"]), _table(heads, rows)]
+    table = _table(model["heads"], model["samples"])
+    return [f"## {view['titles']['model']}", model["sentence"], _list(model["facts"]), table]
 
 
 def _list(facts: Sequence[tuple[str, str]]) -> str:

@@ -1,4 +1,4 @@
-"""What to do after an audit: in sentences, and as commands to type."""
+"""Say what to do after an audit: in sentences, and as commands to type."""
 
 import shlex
 from collections.abc import Mapping
@@ -12,7 +12,10 @@ Report = Mapping[str, Any]
 
 
 def next_sentences(report: Report) -> list[str]:
-    """What to do about it, and what an audit can't know."""
+    """Say what to do about it, and what an audit can't know.
+
+    What a fairer model costs, and whether that is worth it, is not the audit's to say.
+    """
     if report["verdict"] == "within gamma":
         return [
             "Nothing has to be mended to keep what is allowed, for the subgroups that were "
@@ -24,8 +27,7 @@ def next_sentences(report: Report) -> list[str]:
         "models for several allowed levels shows the error of each beside its unfairness; which to "
         "take is a question of policy."
     )
-    more = "More time (budget, --budget), or a smaller class of subgroups, can decide it."
-    sentences = [more, cost] if report["verdict"] == "undecided" else [cost]
+    sentences = [decide_sentence(), cost] if report["verdict"] == "undecided" else [cost]
     if _options(report) is None:
         how = (
             "These subgroups and rates are for Python alone: SubgroupParityClassifier(...) takes "
@@ -36,11 +38,20 @@ def next_sentences(report: Report) -> list[str]:
     return [*sentences, how]
 
 
+def decide_sentence() -> str:
+    """Say what can decide an audit that is undecided."""
+    return "More time (budget, --budget), or a smaller class of subgroups, can decide it."
+
+
 def next_commands(report: Report) -> list[str]:
-    """What to type for it, for any shell of POSIX's kind; none where no command can say it."""
+    """Return what to type for it in a POSIX shell; nothing where no command can say it.
+
+    A class with other parameters than the command's, or a notion of the user's own, has no option.
+    """
     options = _options(report)
     if report["verdict"] == "within gamma" or options is None:
         return []
+    # The report knows neither the file nor the label's column: these are left to fill in.
     first = ["FILE", "--label", "LABEL", *options]
     gamma = option_words("--gamma", report["gamma"])
     return [
@@ -50,7 +61,7 @@ def next_commands(report: Report) -> list[str]:
 
 
 def _options(report: Report) -> list[str] | None:
-    """Protected columns, rates and subgroups as options; None where there are none for them."""
+    """Return protected columns, rates and class as options; None where no option says them."""
     notions = [one["name"] for one in report["notions"]]
     name = _class_name(report["class"])
     if name is None or not set(notions) <= set(NOTION_NAMES):
@@ -63,7 +74,7 @@ def _options(report: Report) -> list[str] | None:
 
 
 def _class_name(searched: Mapping[str, Any]) -> str | None:
-    """The option's word for a class; None for one that is set in another way.
+    """Return the option's word for a class; None for one that is set in another way.
 
     >>> _class_name(as_subgroup_class("trees").to_dict())
     'trees'

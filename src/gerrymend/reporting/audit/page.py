@@ -1,16 +1,15 @@
-"""An audit as a page, and as the fragment that notebooks show; from its plain data alone."""
+"""Lay an audit out as a page, and as the fragment that notebooks show; from its plain data."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.subgroup_words import rate_sentence
+from gerrymend.reporting.audit.subgroup_words import fragment_facts
 from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.page import render, render_page
-from gerrymend.reporting.wording import count, percent, points, unfairness
 
 
 def audit_page(report: Mapping[str, Any], model: Mapping[str, Any] | None = None) -> str:
-    """The whole page; `model` is what `gerrymend fit` knows of a model that it trained.
+    """Return the whole page; `model` is what `gerrymend fit` knows of a model that it trained.
 
     >>> from gerrymend import audit
     >>> report = audit([0] * 40, [1, 1, 0, 1] * 10, sensitive_features={
@@ -24,26 +23,18 @@ def audit_page(report: Mapping[str, Any], model: Mapping[str, Any] | None = None
 
 
 def audit_fragment(report: Mapping[str, Any]) -> str | None:
-    """The verdict and the worst subgroups, for a notebook; None where jinja2 is missing."""
+    """Return verdict and worst subgroups for a notebook; None where jinja2 is missing."""
     return _fragment("audit_fragment.html", view=audit_view(report))
 
 
 def subgroup_fragment(subgroup: Mapping[str, Any]) -> str | None:
-    """One subgroup, for a notebook; None where jinja2 is missing."""
-    facts = [
-        ("Rows", count(subgroup["size"])),
-        ("Rate", rate_sentence(subgroup)),
-        ("Difference", points(subgroup["gap"])),
-        (
-            "Unfairness",
-            f"{unfairness(subgroup['unfairness'])}, of rows that count for "
-            f"{percent(subgroup['share'])} of all",
-        ),
-    ]
+    """Return one subgroup, for a notebook; None where jinja2 is missing."""
+    facts = fragment_facts(subgroup)
     return _fragment("subgroup_fragment.html", name=subgroup["subgroup"], facts=facts)
 
 
 def _fragment(template: str, **context: Any) -> str | None:
+    """Render a fragment; a notebook falls back to the text where jinja2 is missing."""
     try:
         return render(template, **context)
     except ImportError:

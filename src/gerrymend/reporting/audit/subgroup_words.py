@@ -1,4 +1,4 @@
-"""One subgroup in words: who is in, its rate beside the overall one, and what that comes to.
+"""Word one subgroup: who is in, its rate beside the overall one, and what that comes to.
 
 Plain text, with names and values from the data as they are: whoever renders it escapes it.
 """
@@ -7,21 +7,32 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
-from gerrymend.reporting.wording import capitalised, count, percent, points, unfairness
+from gerrymend.reporting.wording import (
+    capitalised,
+    count,
+    event_noun,
+    percent,
+    points,
+    quoted,
+    unfairness,
+)
 from gerrymend.subgroups.rules import Term, number
+
+Facts = list[tuple[str, str]]
 
 # Descriptions of more characters are put into no heading and no sentence.
 _LONG = 120
+# Terms of a long sum that its short name has.
 _LARGEST = 3
 
 
 def notion_meaning(name: str, labels: list[Any]) -> str | None:
-    """What a rate counts; None for one of the user's own.
+    """Say what a rate counts; None for one of the user's own.
 
     >>> notion_meaning("false_positive_rate", ["no", "yes"])
     'of those whose label is “no”, the part that is decided “yes”'
     """
-    negative, positive = (f"“{label}”" for label in labels)
+    negative, positive = map(quoted, labels)
     return {
         "false_positive_rate": f"of those whose label is {negative}, the part that is decided "
         f"{positive}",
@@ -33,8 +44,8 @@ def notion_meaning(name: str, labels: list[Any]) -> str | None:
 
 
 def _outcome(name: str, labels: list[Any]) -> str | None:
-    """What happens to those that a rate counts."""
-    negative, positive = (f"“{label}”" for label in labels)
+    """Say what happens to those that a rate counts; None for one of the user's own."""
+    negative, positive = map(quoted, labels)
     return {
         "false_positive_rate": f"wrongly decided {positive}",
         "false_negative_rate": f"wrongly decided {negative}",
@@ -43,59 +54,113 @@ def _outcome(name: str, labels: list[Any]) -> str | None:
     }.get(name)
 
 
-def in_cases(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str | None:
-    """The unfairness of a subgroup as a number of cases; None where rows have no such meaning.
+def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str | None:
+    """Say the unfairness of a subgroup as a number of cases; None where rows weigh differently.
 
-    unfairness·n = (rows of the group that count)·(rate − overall rate).
+    unfairness·n = (rows of the group in the event)·(rate − overall rate). A notion of the user's
+    own has no words for what happens, and less than half a case is no case.
     """
     happens = _outcome(subgroup["notion"], report["labels"])
     cases = abs(subgroup["unfairness"]) * report["n_rows"]
     if happens is None or report["weighted"] or cases < 0.5:
         return None
     more = "more" if subgroup["unfairness"] > 0 else "fewer"
-    so_many = f"1 {more} case" if round(cases) == 1 else f"{count(cases)} {more} cases"
-    verb = "is" if round(cases) == 1 else "are"
+    is_one = round(cases) == 1
+    so_many = f"1 {more} case" if is_one else f"{count(cases)} {more} cases"
     return (
-        f"About {so_many} in this group {verb} {happens} than there would be at the overall rate."
+        f"About {so_many} in this group {'is' if is_one else 'are'} {happens} than there would be "
+        "at the overall rate."
     )
 
 
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
-    """A subgroup's rate beside the overall one."""
+    """Return a subgroup's rate beside the overall one, in words."""
     return (
         f"{in_words(subgroup['notion'])} {percent(subgroup['rate'])}, against "
         f"{percent(subgroup['overall_rate'])} overall"
     )
 
 
-def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Size, rate, difference and unfairness of a subgroup, by name."""
+def difference_words(subgroup: Mapping[str, Any]) -> str:
+    """Return how far a subgroup's rate is from the overall one, in points and as a ratio.
+
+    There is no ratio to an overall rate of 0.
+    """
     ratio = "" if subgroup["ratio"] is None else f", {subgroup['ratio']:.2f} times the overall rate"
-    shown = f"{percent(subgroup['rate'])}, against {percent(subgroup['overall_rate'])} overall"
+    return f"{points(subgroup['gap'])}{ratio}"
+
+
+def summary_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Return size, rate, difference and unfairness of a subgroup, for one line of text."""
+    return (
+        f"{count(subgroup['size'])} rows; {rate_sentence(subgroup)}: {difference_words(subgroup)}; "
+        f"unfairness {unfairness(subgroup['unfairness'], report['gamma'])}"
+    )
+
+
+def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Facts:
+    """Return size, rate, difference and unfairness of a subgroup, by name.
+
+    Parameters
+    ----------
+    subgroup : mapping
+        `Subgroup.to_dict()`.
+    report : mapping
+        The report that it is of: its rows, labels, notions and gamma.
+    """
+    part = percent(subgroup["size"] / report["n_rows"])
     facts = [
         (
             "Size",
-            f"{count(subgroup['size'])} of {count(report['n_rows'])} rows "
-            f"({percent(subgroup['size'] / report['n_rows'])}); those that count are "
-            f"{percent(subgroup['share'])} of all rows",
+            f"{count(subgroup['size'])} of {count(report['n_rows'])} rows ({part})"
+            f"{_share_words(subgroup, report)}",
         ),
-        (capitalised(in_words(subgroup["notion"])), shown),
-        ("Difference", f"{points(subgroup['gap'])}{ratio}"),
+        ("Rate", rate_sentence(subgroup)),
+        ("Difference", difference_words(subgroup)),
     ]
-    if cases := in_cases(subgroup, report):
+    if cases := cases_sentence(subgroup, report):
         facts.append(("In cases", cases))
-    facts.append(
-        (
-            "Unfairness",
-            f"{unfairness(subgroup['unfairness'], report['gamma'])}; {report['gamma']:g} is "
-            "allowed",
-        )
-    )
+    value = unfairness(subgroup["unfairness"], report["gamma"])
+    facts.append(("Unfairness", f"{value}; {report['gamma']:g} is allowed"))
     return facts
 
 
+def _share_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Return the factor by which a difference becomes unfairness; nothing where it is the size."""
+    noun = event_noun(report["notions"], subgroup["notion"])
+    share = percent(subgroup["share"])
+    if report["weighted"]:
+        return f"; its {noun} have {share} of all weight"
+    return "" if noun == "rows" else f"; its {noun} are {share} of all rows"
+
+
+def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
+    """Return what is known of a subgroup without its report, by name."""
+    return [
+        ("Rows", count(subgroup["size"])),
+        ("Rate", rate_sentence(subgroup)),
+        ("Difference", difference_words(subgroup)),
+        (
+            "Unfairness",
+            f"{unfairness(subgroup['unfairness'])}, the difference times "
+            f"{percent(subgroup['share'])}, the share of all rows that are in the group and that "
+            "the rate is over",
+        ),
+    ]
+
+
+def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Say what a rate counts, and what it is overall."""
+    name = overall["notion"]
+    meaning = notion_meaning(name, report["labels"])
+    first = "" if meaning is None else f"{capitalised(meaning)}. "
+    rate = "not shown" if overall["rate"] is None else percent(overall["rate"])
+    noun = event_noun(report["notions"], name)
+    return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}."
+
+
 def short_name(subgroup: Mapping[str, Any]) -> str:
-    """A subgroup's description, or the gist of a long one.
+    """Return a subgroup's description, or the gist of a long one.
 
     >>> terms = [{"attribute": "district", "value": f"d{i}", "coefficient": i - 20}
     ...          for i in range(45)]
@@ -113,16 +178,18 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
 
 
 def _term(term: Mapping[str, Any]) -> str:
+    """Return a term of a weighted sum, its coefficient to three digits."""
     words = Term(term["attribute"], "value" in term, term.get("value")).describe()
+    # A coefficient of 1 is not written.
     coefficient = number(float(format(term["coefficient"], ".3g")))
     return {"1": words, "−1": f"−{words}"}.get(coefficient, f"{coefficient}·{words}")
 
 
 def is_long(subgroup: Mapping[str, Any]) -> bool:
-    """Whether a subgroup's description is too long for a heading or a sentence."""
+    """Return whether a subgroup's description is too long for a heading or a sentence."""
     return len(subgroup["subgroup"]) > _LONG
 
 
 def is_formula(subgroup: Mapping[str, Any]) -> bool:
-    """Whether a subgroup is told as a weighted sum of attributes, which not everyone reads."""
+    """Return whether a subgroup is a weighted sum of attributes, which not everyone reads."""
     return "·" in subgroup["subgroup"] and subgroup["rule"]["kind"] == "linear"

@@ -1,7 +1,7 @@
-"""What stands on an audit's page, in order: words and figures, and where to draw them.
+"""Arrange what an audit says, in the order in which it is read: sentences, facts and figures.
 
-`audit_view` makes it from the plain data alone. The page, Markdown, the notebook's fragment and the
-terminal's table are four ways to set it.
+`audit_view` makes it from the plain data alone. The page, Markdown and the notebook's fragment lay
+it out, and so does `text` for terminals.
 """
 
 import math
@@ -11,44 +11,74 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
+from gerrymend.reporting.audit.chance import other_rows_sentence
+from gerrymend.reporting.audit.model import model_view
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
-from gerrymend.reporting.wording import bound, capitalised, count, p_value, percent, unfairness
+from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.wording import (
+    bound,
+    capitalised,
+    count,
+    event_noun,
+    p_value,
+    percent,
+    quoted,
+    unfairness,
+)
 
 # Rates of more groups than this are in the JSON; a page shows those that differ most.
 MOST_GROUPS = 40
-_KINDS = {"exceeds gamma": "exceeds", "within gamma": "within", "undecided": "undecided"}
-_SIGNS = {"exceeds gamma": "✕", "within gamma": "✓", "undecided": "?"}
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
 
 
 def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """All that a reader sees of a report; `model` is what `gerrymend fit` knows of its own."""
+    """Return all that a reader sees of a report; `model` is what `gerrymend fit` knows of its own.
+
+    Parameters
+    ----------
+    report : mapping
+        `AuditReport.to_dict()`.
+    model : mapping, optional
+        `cli.fit_text.as_data()`: estimator, gamma, columns, and figures on each sample.
+
+    Returns
+    -------
+    dict
+        By section: plain text that the renderer escapes, pairs of name and text, and positions in
+        percent for a style sheet. Its order is that of the page.
+    """
+    rows = "rows" if model is None else model["audited"]
+    shown = look(report)
     return {
         "title": "Subgroup fairness audit" if model is None else "Audit of a trained model",
-        "subtitle": _subtitle(report, model),
-        "kind": "undecided" if words.exceeds_alone(report) else _KINDS[report["verdict"]],
-        "sign": "!" if words.exceeds_alone(report) else _SIGNS[report["verdict"]],
-        "heading": words.heading(report),
-        "verdict": words.verdict_sentences(report),
+        "subtitle": _subtitle(report, rows),
+        "kind": shown.kind,
+        "sign": shown.sign,
+        "heading": shown.heading,
+        "titles": words.TITLES,
+        "verdict": verdict_sentences(report, rows),
         "figures": _figures(report),
+        "unfairness_means": words.UNFAIRNESS_MEANS,
         "model": None if model is None else model_view(model),
         "subgroups": _subgroups(report),
+        "no_subgroups": words.nothing_sentence(report),
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
-        "rates": [_rates(report, one) for one in report["overall_rates"]],
+        "rates": [_rates(report, overall) for overall in report["overall_rates"]],
+        "no_groups": words.NO_GROUPS,
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
         "next": next_sentences(report) if model is None else [],
         "commands": next_commands(report) if model is None else [],
         "how": _how(report),
+        "experts_note": words.EXPERTS_NOTE,
         "expert": _expert(report),
     }
 
 
-def _subtitle(report: Report, model: Mapping[str, Any] | None) -> str:
-    rates = " and ".join(in_words(one["name"]) for one in report["notions"])
-    rows = "rows" if model is None else model["audited"]
+def _subtitle(report: Report, rows: str) -> str:
+    rates = " and ".join(in_words(notion["name"]) for notion in report["notions"])
     return f"{capitalised(rates)}, {count(report['n_rows'])} {rows}{_on_date(report)}"
 
 
@@ -58,7 +88,7 @@ def _on_date(report: Report) -> str:
 
 
 def _date(iso: str) -> str:
-    """A date as it is read.
+    """Return a date as it is read.
 
     >>> _date("2025-01-31T09:05:00+00:00")
     '31 January 2025, 09:05 UTC'
@@ -68,8 +98,12 @@ def _date(iso: str) -> str:
 
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:
-    """Name, value and a remark."""
-    worst, gamma = report["worst"], report["gamma"]
+    """Return the key figures: name, value and a remark.
+
+    Values are rounded so that they stay on their side of gamma; bounds are rounded up.
+    """
+    worst = report["worst"]
+    gamma = report["gamma"]
     remark = (
         "exact: none searched is worse"
         if report["exact"]
@@ -95,14 +129,16 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
 
 
 def described(report: Report) -> list[Mapping[str, Any]]:
-    """The subgroups to show, the worst first."""
+    """Return the subgroups to show, the worst first: `top`, or `worst` where that is all."""
     return [*report["top"]] or [*filter(None, [report["worst"]])]
 
 
 def _subgroups(report: Report) -> list[dict[str, Any]]:
+    """Return a card for each subgroup: its name, facts, and two bars for its rate."""
     views = []
-    for i, one in enumerate(described(report)):
-        facts = subgroup_words.subgroup_facts(one, report)
+    for i, subgroup in enumerate(described(report)):
+        facts = subgroup_words.subgroup_facts(subgroup, report)
+        # The proof, the p-value and the interval are of the worst one.
         if i == 0:
             test = (
                 "not tested"
@@ -110,28 +146,29 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
                 else f"{p_value(report['p_value'])}, of “no subgroup differs at all”"
             )
             facts += [
-                ("Proof", words.bound_sentence(report)),
+                ("Proof", words.proof_sentences(report)),
                 ("p-value", test),
-                ("On other rows", words.interval_sentence(report)),
+                ("On other rows", other_rows_sentence(report)),
             ]
-        scale = max(one["rate"], one["overall_rate"], 1e-12)
+        # The longer of the two bars fills the track; rates of 0 have none.
+        scale = max(subgroup["rate"], subgroup["overall_rate"], 1e-12)
         views.append(
             {
-                "name": subgroup_words.short_name(one),
-                "in_full": one["subgroup"] if subgroup_words.is_long(one) else None,
-                "is_formula": subgroup_words.is_formula(one),
+                "name": subgroup_words.short_name(subgroup),
+                "in_full": subgroup["subgroup"] if subgroup_words.is_long(subgroup) else None,
+                "note": words.FORMULA_MEANS if subgroup_words.is_formula(subgroup) else None,
                 "facts": facts,
-                "rate": percent(one["rate"]),
-                "overall": percent(one["overall_rate"]),
-                "rate_width": _part(one["rate"], 0.0, scale),
-                "overall_width": _part(one["overall_rate"], 0.0, scale),
+                "rate": percent(subgroup["rate"]),
+                "overall": percent(subgroup["overall_rate"]),
+                "rate_width": _part(subgroup["rate"], 0.0, scale),
+                "overall_width": _part(subgroup["overall_rate"], 0.0, scale),
             }
         )
     return views
 
 
 def _part(value: float, low: float, high: float) -> float:
-    """Where a value is between two ends, in percent, for a style sheet.
+    """Return where a value is between two ends, in percent, for a style sheet.
 
     >>> _part(0.25, 0.0, 0.5), _part(2.0, 0.0, 1.0)
     (50.0, 100.0)
@@ -140,13 +177,14 @@ def _part(value: float, low: float, high: float) -> float:
 
 
 def _bars(report: Report) -> dict[str, Any]:
-    """The gerrymandering gap: one attribute at a time, and the worst of all."""
+    """Return the gerrymandering gap as bars: one attribute at a time, and the worst of all."""
     values = [
         ("One attribute at a time", report["marginal_unfairness"], "single"),
         ("Worst subgroup found", report["unfairness"], "found"),
     ]
     if not report["exact"]:
         values.append(("Not ruled out", report["upper_bound"], "open"))
+    # A little room, so that a mark at the end is seen.
     largest = 1.05 * max(report["gamma"], *(value for _, value, _ in values)) or 1.0
     return {
         "gamma": f"{report['gamma']:g}",
@@ -164,67 +202,95 @@ def _bars(report: Report) -> dict[str, Any]:
 
 
 def _rates(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
-    """The groups of one notion, and where their rates and intervals are on a common axis."""
+    """Return the groups of one notion, with rates and intervals placed on a common axis."""
     name = overall["notion"]
+    # Other classes that list their groups have too many, or those of one attribute.
     named = report["intervals"] if report["class"]["name"] == "ExplicitGroups" else []
-    groups = [one for one in [*named, *report["marginals"]] if one["notion"] == name]
+    groups = [group for group in [*named, *report["marginals"]] if group["notion"] == name]
     shown = groups
     if len(groups) > MOST_GROUPS:
-        furthest = sorted(groups, key=lambda one: -abs(one["unfairness"]))[:MOST_GROUPS]
-        shown = [one for one in groups if one in furthest]
-    ends = [end for one in shown for end in one["rate_interval"]]
+        furthest = sorted(groups, key=lambda group: -abs(group["unfairness"]))[:MOST_GROUPS]
+        shown = [group for group in groups if group in furthest]
+    # One axis for all groups of a rate, from 0 or below, so that bars can be compared.
+    ends = [end for group in shown for end in group["rate_interval"]]
     middle = overall["rate"] or 0.0
-    low, high = min([0.0, middle, *ends]), _round_up(max([middle, *ends]))
+    low = min([0.0, middle, *ends])
+    high = _round_up(max([middle, *ends]))
     return {
         "name": capitalised(in_words(name)),
-        "meaning": subgroup_words.notion_meaning(name, report["labels"]),
-        "overall": "not shown" if overall["rate"] is None else percent(overall["rate"]),
+        "sentence": subgroup_words.group_rate_sentence(overall, report),
         "overall_at": _part(middle, low, high),
-        "rows": count(overall["rows"]),
         "axis": (percent(low), percent(high)),
-        "not_shown": len(groups) - len(shown),
+        "not_shown": _not_shown(len(shown), len(groups)),
         "groups": [
             {
-                "name": one["group"],
-                "size": count(one["size"]),
-                "rate": percent(one["rate"]),
-                "interval": " to ".join(percent(end) for end in one["rate_interval"]),
-                "at": _part(one["rate"], low, high),
-                "from": _part(one["rate_interval"][0], low, high),
+                "name": group["group"],
+                "size": count(group["size"]),
+                "rate": percent(group["rate"]),
+                "interval": " to ".join(percent(end) for end in group["rate_interval"]),
+                "at": _part(group["rate"], low, high),
+                "from": _part(group["rate_interval"][0], low, high),
                 "width": round(
-                    _part(one["rate_interval"][1], low, high)
-                    - _part(one["rate_interval"][0], low, high),
+                    _part(group["rate_interval"][1], low, high)
+                    - _part(group["rate_interval"][0], low, high),
                     2,
                 ),
-                "unfairness": unfairness(one["unfairness"]),
+                "unfairness": unfairness(group["unfairness"]),
             }
-            for one in shown
+            for group in shown
         ],
     }
 
 
+def _not_shown(shown: int, groups: int) -> str:
+    """Say that some groups are in the JSON only; nothing where all are shown."""
+    if shown == groups:
+        return ""
+    return (
+        f"These are the {shown} groups that differ most; {groups - shown} more are in the report's "
+        "JSON."
+    )
+
+
 def _round_up(value: float) -> float:
-    """An end for an axis: the next larger number of few digits.
+    """Return an end for an axis: the next larger number of few digits.
 
     >>> _round_up(0.562), _round_up(0.031), _round_up(1.0), _round_up(0.0)
     (0.6, 0.035, 1.0, 1.0)
     """
     if value <= 0:
         return 1.0
+    # Half of the leading decimal place: 0.05 for 0.562. An end that is whole stays as it is,
+    # although its quotient may be a rounding above.
     step = 10 ** math.floor(math.log10(value)) / 2
     return round(math.ceil(value / step - 1e-9) * step, 12)
 
 
+def _rate_words(notion: Mapping[str, Any], report: Report) -> str:
+    """Return the name of a rate, and the rows that it is over."""
+    noun = event_noun(report["notions"], notion["name"])
+    over = "all rows" if noun == "rows" else noun
+    return f"{in_words(notion['name'])} (over {over})"
+
+
+def _smallest(report: Report) -> str:
+    """Return the floor of small groups, in the rows that it is about."""
+    noun = event_noun(report["notions"])
+    return f"{count(report['min_group_size'])} {noun} inside, and as many outside"
+
+
 def _how(report: Report) -> Facts:
-    negative, positive = report["labels"]
+    """Return what was audited, and how."""
+    negative, positive = map(quoted, report["labels"])
+    rates = [_rate_words(notion, report) for notion in report["notions"]]
     facts = [
         ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
-        ("Labels", f"“{negative}” is negative, “{positive}” is positive"),
+        ("Labels", f"{negative} is negative, {positive} is positive"),
         ("Protected columns", ", ".join(report["attributes"])),
-        ("Rates compared", ", ".join(in_words(one["name"]) for one in report["notions"])),
+        ("Rates compared", ", ".join(rates)),
         ("Subgroups searched", report["covers"]),
         ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
-        ("Smallest group described", f"{count(report['min_group_size'])} rows that count"),
+        ("Smallest group described", _smallest(report)),
         ("Permutations", count(report["n_permutations"])),
     ]
     made = report["provenance"]
@@ -242,7 +308,9 @@ def _how(report: Report) -> Facts:
 
 
 def _expert(report: Report) -> Facts:
+    """Return the figures behind the words, to six digits."""
     searched = report["class"]
+    # Groups that were named are data, and may be many: the JSON has them.
     settings = ", ".join(
         f"{name}={value!r}"
         for name, value in searched["parameters"].items()
@@ -253,8 +321,8 @@ def _expert(report: Report) -> Facts:
         ("Found", f"{report['unfairness']:.6g}"),
         ("Upper bound over the class", f"{report['upper_bound']:.6g}"),
         *(
-            (f"Upper bound over {one['covers']}", f"{one['upper_bound']:.6g}")
-            for one in report["partial"]
+            (f"Upper bound over {part['covers']}", f"{part['upper_bound']:.6g}")
+            for part in report["partial"]
         ),
         ("Largest over single attributes", f"{report['marginal_unfairness']:.6g}"),
     ]
@@ -273,28 +341,3 @@ def _expert(report: Report) -> Facts:
             )
         )
     return facts
-
-
-def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
-    """A model that was trained: what it is, and how it does on each sample."""
-    number = model["n_predictors"]
-    drawn = "one of them is drawn for each row" if number > 1 else "it decides alone"
-    return {
-        "sentence": words.model_sentence(model),
-        "facts": [
-            ("Predictors", f"{count(number)} × {model['estimator']}; {drawn}"),
-            ("Trained to allow", f"{model['gamma']:g} (gamma)"),
-            ("Decides by", ", ".join(model["columns"])),
-        ],
-        "samples": [
-            {
-                "name": capitalised(one["name"]),
-                "rows": count(one["n_rows"]),
-                "error": percent(one["error"]),
-                "unfairness": unfairness(one["unfairness"]),
-                "bound": "exact" if one["exact"] else f"at most {bound(one['upper_bound'])}",
-                "verdict": words.HEADINGS[one["verdict"]].lower(),
-            }
-            for one in model["samples"]
-        ],
-    }

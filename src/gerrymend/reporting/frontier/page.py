@@ -1,4 +1,4 @@
-"""The frontier as a page to choose on: every word of it is made here, its script only shows them.
+"""Make the page to choose a model on: every word of it is made here, its script only shows them.
 
 The page holds a static table, which is all there is without scripts; with them, a picture, two
 points side by side, and the code or command that trains the chosen one.
@@ -17,30 +17,34 @@ _KINDS = {"train": "training rows", "test": "test rows"}
 
 
 def page_view(data: Mapping[str, Any]) -> View:
-    """What the page shows, in words, from `ParetoFrontier.to_dict()`."""
+    """Return what the page shows, in words, from `ParetoFrontier.to_dict()`.
+
+    Points are numbered over MARGINAL's too, in the order of the data: `place` is how the script and
+    the tables name one. Test rows come first, where there are any: they are what to choose by.
+    """
     everyone = [
-        _point(place, one, marginal=marginal)
-        for place, (one, marginal) in enumerate(
-            [(one, False) for one in data["points"]]
-            + [(one, True) for one in data["marginal_points"]]
+        _point(place, point, marginal=marginal)
+        for place, (point, marginal) in enumerate(
+            [(point, False) for point in data["points"]]
+            + [(point, True) for point in data["marginal_points"]]
         )
     ]
     shown = ["train"] if data["points"][0]["test"] is None else ["test", "train"]
-    notions = list(dict.fromkeys(one["notion"] for one in everyone))
+    notions = list(dict.fromkeys(point["notion"] for point in everyone))
     return {
         "points": everyone,
         "rows": [{"key": key, "words": _rows_words(data, key)} for key in shown],
         "notions": [_notion(name, everyone, shown[0]) for name in notions],
-        "estimators": list(dict.fromkeys(one["estimator"] for one in everyone)),
+        "estimators": list(dict.fromkeys(point["estimator"] for point in everyone)),
         "has_marginal": bool(data["marginal_points"]),
         "n_missing": data["n_missing"],
-        "covers": list(dict.fromkeys(one["train"]["covers"] for one in data["points"])),
+        "covers": list(dict.fromkeys(point["train"]["covers"] for point in data["points"])),
         "min_group_size": data["points"][0]["train"]["min_group_size"],
     }
 
 
 def html(data: Mapping[str, Any]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     return page.render_page(
         "frontier.html",
         title="What a fairer treatment costs",
@@ -52,7 +56,7 @@ def html(data: Mapping[str, Any]) -> str:
 
 
 def fragment(data: Mapping[str, Any]) -> str:
-    """The table alone, for notebooks."""
+    """Return the table alone, for notebooks."""
     return page.render("frontier_fragment.html", view=page.visible_data(page_view(data)))
 
 
@@ -61,9 +65,9 @@ def _rows_words(data: Mapping[str, Any], key: str) -> str:
 
 
 def _notion(name: str, everyone: Sequence[View], key: str) -> View:
-    """A notion, and the tables of its points: an estimator each, then MARGINAL's."""
-    points = [one for one in everyone if one["notion"] == name]
-    pairs = dict.fromkeys((one["marginal"], one["estimator"]) for one in points)
+    """Return a notion and the tables of its points: one an estimator, then MARGINAL's."""
+    points = [point for point in everyone if point["notion"] == name]
+    pairs = dict.fromkeys((point["marginal"], point["estimator"]) for point in points)
     return {
         "name": name,
         "words": in_words(name),
@@ -73,8 +77,8 @@ def _notion(name: str, everyone: Sequence[View], key: str) -> View:
                 "estimator": estimator,
                 "marginal": marginal,
                 "points": [
-                    one for one in points
-                    if (one["marginal"], one["estimator"]) == (marginal, estimator)
+                    point for point in points
+                    if (point["marginal"], point["estimator"]) == (marginal, estimator)
                 ],
             }
             for marginal, estimator in pairs
@@ -83,19 +87,20 @@ def _notion(name: str, everyone: Sequence[View], key: str) -> View:
 
 
 def _summary(everyone: Sequence[View], key: str) -> str:
-    """The two ends of what there is to choose from, MARGINAL's aside."""
-    points = [one for one in everyone if not one["marginal"]]
+    """Say what the two ends of the choice are, MARGINAL's models aside."""
+    points = [point for point in everyone if not point["marginal"]]
     aside = ", MARGINAL’s aside" if len(points) < len(everyone) else ""
-    figures = [one["samples"][key] for one in points]
+    figures = [point["samples"][key] for point in points]
     on = f"On the {_KINDS[key]}"
     if len(points) == 1:
-        (one,) = figures
+        (figure,) = figures
         return (
-            f"One model was trained{aside}. {on} {one['error_words']} of decisions are wrong, and "
-            f"the unfairness to the worst-treated subgroup found is {one['unfairness_words']}."
+            f"One model was trained{aside}. {on} {figure['error_words']} of decisions are wrong, "
+            "and the unfairness to the worst-treated subgroup found is "
+            f"{figure['unfairness_words']}."
         )
-    accurate = min(figures, key=lambda one: (one["error"], one["unfairness"]))
-    fair = min(figures, key=lambda one: (one["unfairness"], one["error"]))
+    accurate = min(figures, key=lambda figure: (figure["error"], figure["unfairness"]))
+    fair = min(figures, key=lambda figure: (figure["unfairness"], figure["error"]))
     if accurate is fair:
         return (
             f"{len(points)} models were trained{aside}. {on} one of them is both the most accurate "
@@ -110,25 +115,27 @@ def _summary(everyone: Sequence[View], key: str) -> str:
     )
 
 
-def _point(place: int, one: Mapping[str, Any], *, marginal: bool) -> View:
-    samples = {key: _sample(one[key]) for key in ("train", "test") if one[key] is not None}
+def _point(place: int, point: Mapping[str, Any], *, marginal: bool) -> View:
+    """Return all that is shown of a point; `marginal` is whether it is one of MARGINAL's."""
+    samples = {key: _sample(point[key]) for key in ("train", "test") if point[key] is not None}
     kind = "MARGINAL, " if marginal else ""
     return {
         "place": place,
         "marginal": marginal,
-        "suggested": one["suggested"],
-        "notion": one["notion"],
-        "estimator": one["estimator"],
-        "name": f"{kind}gamma {one['gamma']:g}",
-        "gamma_words": f"{one['gamma']:g}",
-        "predictors_words": wording.count(one["n_predictors"]),
+        "suggested": point["suggested"],
+        "notion": point["notion"],
+        "estimator": point["estimator"],
+        "name": f"{kind}gamma {point['gamma']:g}",
+        "gamma_words": f"{point['gamma']:g}",
+        "predictors_words": wording.count(point["n_predictors"]),
         "samples": samples,
-        "facts": _facts(one, samples, marginal=marginal),
-        "refit": _refit(one, marginal=marginal),
+        "facts": _facts(point, samples, marginal=marginal),
+        "refit": _refit(point, marginal=marginal),
     }
 
 
 def _sample(sample: Mapping[str, Any]) -> View:
+    """Return the figures of a point on some rows, as numbers to draw and as words to read."""
     return {
         "error": sample["error"],
         "unfairness": sample["unfairness"],
@@ -146,13 +153,14 @@ def _sample(sample: Mapping[str, Any]) -> View:
 
 
 def _who(sample: Mapping[str, Any]) -> str:
+    """Say who is treated worst, or why that is not said."""
     if sample["worst"] is not None:
         return str(sample["worst"])
-    return "Not described: too few of its rows count." if sample["withheld"] else "None differs."
+    return "Not described: it is too small." if sample["withheld"] else "None differs."
 
 
 def _treatment(sample: Mapping[str, Any]) -> str:
-    """How the worst subgroup that may be described fares, and whether one is withheld."""
+    """Say how the worst subgroup that may be described fares, and whether one is withheld."""
     words = []
     if sample["worst"] is not None:
         words.append(
@@ -165,15 +173,17 @@ def _treatment(sample: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _facts(one: Mapping[str, Any], samples: View, *, marginal: bool) -> list[View]:
-    """What is shown of a point beside another: names and values, the same names for every one."""
+def _facts(point: Mapping[str, Any], samples: View, *, marginal: bool) -> list[View]:
+    """Return what is shown of a point beside another, under names that every point has."""
     facts = [
-        {"name": "Gamma", "value": f"{one['gamma']:g}", "detail": "unfairness allowed in training"},
-        {"name": "Trained", "value": one["estimator"],
+        {"name": "Gamma", "value": f"{point['gamma']:g}",
+         "detail": "unfairness allowed in training"},
+        {"name": "Trained", "value": point["estimator"],
          "detail": "MARGINAL: fair to one attribute at a time" if marginal else ""},
     ]  # fmt: skip
     for key in reversed(samples):
-        sample, rows = samples[key], _KINDS[key]
+        sample = samples[key]
+        rows = _KINDS[key]
         beaten = "another model is no worse in both" if sample["dominated"] else ""
         facts += [
             {"name": f"Error, {rows}", "value": sample["error_words"], "detail": beaten},
@@ -182,22 +192,22 @@ def _facts(one: Mapping[str, Any], samples: View, *, marginal: bool) -> list[Vie
             {"name": f"Worst subgroup found, {rows}", "value": sample["worst"],
              "detail": sample["treatment"]},
         ]  # fmt: skip
-    size = one["n_predictors"]
+    size = point["n_predictors"]
     drawn = "one is drawn for each decision" if size > 1 else "it decides alone"
     return [*facts, {"name": "Predictors", "value": wording.count(size), "detail": drawn}]
 
 
-def _refit(one: Mapping[str, Any], *, marginal: bool) -> View:
-    """The command or code that trains the point's model again, and what to know of it."""
-    if one["command"] is not None:
+def _refit(point: Mapping[str, Any], *, marginal: bool) -> View:
+    """Return the command or code that trains the point's model again, with a note on it."""
+    if point["command"] is not None:
         note = (
             "This command trains the model alone; beside other gammas it shares what they find, "
             "so that its figures can differ a little from these. It prints its own."
         )
-        return {"text": one["command"], "note": note}
-    if one["code"] is not None:
+        return {"text": point["command"], "note": note}
+    if point["code"] is not None:
         note = "With the same training rows this code gives the same model."
-        return {"text": one["code"], "note": note}
+        return {"text": point["code"], "note": note}
     if marginal:
         return {"text": "", "note": "This model is here for contrast; no command trains it."}
     note = (

@@ -1,4 +1,4 @@
-"""A frontier as text and as Markdown, from its plain data."""
+"""Lay a frontier out as text, for rich and as Markdown, from its plain data."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,11 +14,11 @@ _MARGINAL = "MARGINAL, for contrast"
 
 
 def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
-    """Title, whether it is MARGINAL's, and points, of each notion, estimator and kind."""
+    """Yield title, whether it is MARGINAL's, and points, for each notion, estimator and kind."""
     for kind in ("points", "marginal_points"):
         parts: dict[tuple[str, str], list[Any]] = {}
-        for one in data[kind]:
-            parts.setdefault((one["notion"], one["estimator"]), []).append(one)
+        for point in data[kind]:
+            parts.setdefault((point["notion"], point["estimator"]), []).append(point)
         for (notion, estimator), points in parts.items():
             title = f"{in_words(notion)}, {estimator}"
             marginal = kind == "marginal_points"
@@ -27,18 +27,18 @@ def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
 
 
 def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The training rows, and the test rows if there are any."""
+    """Yield the training rows' figures, and the test rows' if there are any, by name."""
     yield "training", point["train"]
     if point["test"] is not None:
         yield "test", point["test"]
 
 
 def legend(data: Mapping[str, Any]) -> list[str]:
-    """What the marks mean, and what is missing."""
+    """Say what the marks mean, and what is missing."""
     lines = ["× dominated: another has no more error and no more unfairness on these rows"]
     if data["marginal_points"]:
         lines.append("MARGINAL's are models too: they dominate as others do, and are no knee")
-    if any(one["suggested"] for one in data["points"]):
+    if any(point["suggested"] for point in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
     if data["n_missing"]:
@@ -48,7 +48,7 @@ def legend(data: Mapping[str, Any]) -> list[str]:
 
 
 def as_text(data: Mapping[str, Any]) -> str:
-    """Tables of at most 80 characters a line."""
+    """Return tables of at most 80 characters a line, from `ParetoFrontier.to_dict()`."""
     lines: list[str] = []
     for title, _, points in tables(data):
         lines += [title, *_header(points[0]), *map(_line, points), ""]
@@ -56,6 +56,7 @@ def as_text(data: Mapping[str, Any]) -> str:
 
 
 def _header(point: Mapping[str, Any]) -> list[str]:
+    """Return two lines: the rows that columns are of, and the names of the columns."""
     names = _SAMPLE.format(error="error", unfair="unfair", most="at most", mark="")
     over = [
         "{:>{}}  ".format(f"on {sample['n_rows']:,} {kind} rows", len(names) - 2)
@@ -66,6 +67,7 @@ def _header(point: Mapping[str, Any]) -> list[str]:
 
 
 def _line(point: Mapping[str, Any]) -> str:
+    """Return a point as a line of the table."""
     line = _POINT.format(
         mark="*" if point["suggested"] else "",
         gamma=f"{point['gamma']:g}",
@@ -83,12 +85,12 @@ def _line(point: Mapping[str, Any]) -> str:
 
 
 def _at_most(sample: Mapping[str, Any], same: str) -> str:
-    """What no subgroup exceeds, rounded up; where that is what was found, so many words."""
+    """Return what no subgroup exceeds, rounded up; or `same`, where that is what was found."""
     return same if sample["exact"] else wording.bound(sample["upper_bound"])
 
 
 def as_rich(data: Mapping[str, Any]) -> Any:
-    """The same tables for a terminal, by rich."""
+    """Return the same tables for a terminal, by rich."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Group
     from rich.table import Table
@@ -112,18 +114,23 @@ def as_rich(data: Mapping[str, Any]) -> Any:
 
 
 def _rich_cells(point: Mapping[str, Any]) -> list[str]:
+    """Return a point as the cells of a row, in the order of the heads."""
     cells = ["*" if point["suggested"] else "", f"{point['gamma']:g}", str(point["n_predictors"])]
     for _, sample in samples(point):
-        cells += [f"{one:.4f}" for one in (sample["error"], sample["unfairness"])]
+        cells += [f"{value:.4f}" for value in (sample["error"], sample["unfairness"])]
         cells += [_at_most(sample, "same"), "×" if sample["dominated"] else ""]
     return cells
 
 
 def worst_in_words(sample: Mapping[str, Any]) -> str:
-    """Who is treated worst on some rows, how many they are, and how."""
+    """Say who is treated worst on some rows, how many they are, and how.
+
+    `sample` is the figures of a point on its training or test rows.
+    """
     if sample["worst"] is None:
         if sample["withheld"]:
-            return f"not described: fewer than {sample['min_group_size']} of its rows count"
+            few = f"fewer than {sample['min_group_size']} rows in the event"
+            return f"not described: too small ({few}, inside or outside)"
         return "none differs at all"
     return (
         f"{wording.visible(sample['worst'])} ({wording.count(sample['worst_size'])} rows): "
@@ -133,7 +140,7 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
 
 
 def as_markdown(data: Mapping[str, Any]) -> str:
-    """Tables in Markdown; names from the data are escaped."""
+    """Return tables in Markdown; names from the data are escaped."""
     lines = ["# What each unfairness costs in error", ""]
     for title, _, points in tables(data):
         kinds = [kind for kind, _ in samples(points[0])]

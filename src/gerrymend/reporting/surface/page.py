@@ -1,4 +1,4 @@
-"""A discrimination surface as a page to touch, from its plain data (`to_dict`)."""
+"""Make a page of a discrimination surface, from its plain data (`to_dict`)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from gerrymend.reporting.page import own_script, plotly_script, render, render_p
 
 
 def surface_page(surface: dict[str, Any]) -> str:
-    """The whole page; its map is drawn by the bundled plotly."""
+    """Return the whole page; its map is drawn by the bundled plotly."""
     first, second = surface["attributes"]
     scripts = [plotly_script(), own_script("surface.js")] if _is_shown(surface) else []
     return render_page(
@@ -19,12 +19,13 @@ def surface_page(surface: dict[str, Any]) -> str:
 
 
 def surface_fragment(surface: dict[str, Any]) -> str:
-    """What a notebook shows: the sentence and the table, no script."""
+    """Return the sentence and the table for a notebook, without a script."""
     return render("surface_fragment.html", **_context(surface))
 
 
 def _context(surface: dict[str, Any]) -> dict[str, Any]:
-    names = [one["name"] for one in surface["rounds"]]
+    """Return what the templates of the page and of the fragment share."""
+    names = [shown["name"] for shown in surface["rounds"]]
     return {
         "surface": visible_data(surface),
         "rate_words": in_words(surface["notion"]["name"]),
@@ -37,5 +38,5 @@ def _context(surface: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_shown(surface: dict[str, Any]) -> bool:
-    """Whether any group is large enough to be shown."""
-    return any(one["worst"] is not None for one in surface["rounds"])
+    """Return whether any group is large enough to be shown."""
+    return any(shown["worst"] is not None for shown in surface["rounds"])

@@ -1,4 +1,4 @@
-"""A surface as text and as Markdown, from its plain data: the worst group of each round."""
+"""Lay the worst group of each round of a surface out as text and as Markdown."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,54 +9,54 @@ from gerrymend.reporting.markdown import escaped
 
 
 def as_text(surface: Mapping[str, Any]) -> str:
-    """A line on what is compared, and two on the worst group of each round or model."""
+    """Return a line on what is compared, and two on the worst group of each round or model."""
     first, second = surface["attributes"]
     rate = in_words(surface["notion"]["name"])
     lines = [
         f"Discrimination surface of {first} and {second}: {rate}, "
         f"{wording.count(surface['n_rows'])} rows"
     ]
-    for one, group, figures in _worst(surface):
-        lines += [f"  {_name(one)}: {group}"]
+    for played, group, figures in _worst(surface):
+        lines += [f"  {_name(played)}: {group}"]
         lines += [f"    {figures}"] if figures else []
     return wording.visible("\n".join(lines))
 
 
 def as_markdown(surface: Mapping[str, Any]) -> str:
-    """A table; names from the data are escaped."""
+    """Return a table in Markdown; names from the data are escaped."""
     first, second = map(escaped, surface["attributes"])
     rate = escaped(in_words(surface["notion"]["name"]))
-    smallest = surface["min_group_size"]
+    few = f"{surface['min_group_size']} {wording.event_noun([surface['notion']])}"
     lines = [
         f"# Discrimination surface: {first} and {second}",
         "",
         f"The {rate} of half-planes of the two, over {wording.count(surface['n_rows'])} rows. "
-        f"Groups of fewer than {smallest} rows that count, inside or outside, are not shown, and "
+        f"Groups of fewer than {few}, inside or outside, are not shown, and "
         "groups that differ by fewer are shown as one.",
         "",
         "| | worst group shown | its figures |",
         "| --- | --- | --- |",
     ]
     lines += [
-        f"| {escaped(_name(one))} | {escaped(group)} | {escaped(figures)} |"
-        for one, group, figures in _worst(surface)
+        f"| {escaped(_name(played))} | {escaped(group)} | {escaped(figures)} |"
+        for played, group, figures in _worst(surface)
     ]
     return "\n".join([*lines, ""])
 
 
-def _name(one: Mapping[str, Any]) -> str:
-    return f"round {one['name']}" if isinstance(one["name"], int) else str(one["name"])
+def _name(played: Mapping[str, Any]) -> str:
+    return f"round {played['name']}" if isinstance(played["name"], int) else str(played["name"])
 
 
 def _worst(surface: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, str]]:
-    """Each round, its worst group in words, and the group's figures."""
-    for one in surface["rounds"]:
-        worst = one["worst"]
+    """Yield each round, its worst group in words, and the group's figures."""
+    for played in surface["rounds"]:
+        worst = played["worst"]
         if worst is None:
-            yield one, "no group is large enough to be shown", ""
+            yield played, "no group is large enough to be shown", ""
             continue
-        yield one, str(worst["subgroup"]), (
+        yield played, str(worst["subgroup"]), (
             f"{wording.count(worst['size'])} rows; rate {wording.percent(worst['rate'])}, overall "
-            f"{wording.percent(one['overall_rate'])}; "
+            f"{wording.percent(played['overall_rate'])}; "
             f"unfairness {wording.unfairness(worst['unfairness'])}"
         )  # fmt: skip

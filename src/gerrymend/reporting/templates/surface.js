@@ -151,7 +151,7 @@
     find("group-figures").hidden = hidden;
     if (hidden) {
       find("group-verdict").textContent =
-        `Fewer than ${surface.min_group_size} rows that count are in this group, outside of it, or between it and others.`;
+        `Fewer than ${surface.min_group_size} rows that the rate is over are in this group, outside of it, or between it and others.`;
       return;
     }
     const value = one.unfairness[i][j], points = (100 * Math.abs(rateOf(i, j) - one.overall_rate)).toFixed(1);

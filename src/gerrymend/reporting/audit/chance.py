@@ -1,0 +1,135 @@
+"""Word how sure an audit is: chance, rows that were not searched, and everyone else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.reporting.audit.subgroup_words import rate_sentence
+from gerrymend.reporting.wording import (
+    count,
+    event_noun,
+    p_value,
+    percent,
+    points,
+    signed_unfairness,
+    unfairness,
+)
+
+Report = Mapping[str, Any]
+
+# Below this a p-value is called small.
+_SMALL = 0.05
+# Shares of all rows to translate the detectable unfairness into points for, the first that gives
+# a difference of less than half of the range of a rate.
+_EXAMPLE_SHARES = (0.1, 0.25, 0.5)
+
+
+def chance_sentence(report: Report) -> str:
+    """Say whether chance alone could have made as much.
+
+    The p-value is of the rows that were searched, and that is said where others were held out.
+    """
+    value = report["p_value"]
+    if value is None:
+        return "Whether chance alone could make as much was not tested."
+    where = "" if report["held_out"] is None else " in the rows that were searched"
+    verb = "would hardly make so much" if value <= _SMALL else "could make as much"
+    return f"Chance alone {verb}{where} (p-value {p_value(value)})."
+
+
+def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
+    """Say what chance alone makes of so many rows, with an example, and what the p-value is of."""
+    draws = count(report["n_permutations"])
+    if report["p_value"] is None:
+        why = report["no_p_value"] or (
+            "no permutations were made (n_permutations=199, --permutations 199)"
+        )
+        return [f"What chance alone would make of so many rows was not tested: {why}."]
+    tested = (
+        "The p-value tests “no subgroup differs at all”, not “none exceeds what is allowed”; the "
+        "verdict is about these rows."
+    )
+    line = report["detectable"]
+    if line is None:
+        return [f"{draws} permutations are too few for a p-value of 5 %; 19 are enough.", tested]
+    return [
+        f"With so many rows, a quick search finds up to {unfairness(line)} in 19 of 20 samples "
+        f"where nothing differs ({draws} permutations): less than that can't be told from chance."
+        f"{_example(report, line) if example else ''}{_searched(report)}",
+        tested,
+    ]
+
+
+def _example(report: Report, line: float) -> str:
+    """Translate an unfairness into points, for a group of a common size."""
+    share = next((share for share in _EXAMPLE_SHARES if line / share < 0.5), None)
+    if share is None:
+        return ""
+    return (
+        f" That is, for example, {points(line / share).lstrip('+')} for a group whose "
+        f"{event_noun(report['notions'])} are {percent(share)} of all rows."
+    )
+
+
+def _searched(report: Report) -> str:
+    """Say what the repeated search finds in the rows themselves, where that is not what was found.
+
+    It is quicker than the search and the proof of the audit, and draws are compared with it.
+    """
+    found = report["searched_unfairness"]
+    if found is None or unfairness(found) == unfairness(report["unfairness"]):
+        return ""
+    return f" In the rows as they are the same quick search finds {unfairness(found)}."
+
+
+def other_rows_sentence(report: Report) -> str:
+    """Say where the worst subgroup's unfairness may be for others than these rows.
+
+    By rows that were held out, where there are any; else by the uniform bound, unless it says
+    nothing. A report without a described subgroup has no such sentence.
+    """
+    held_out = report["held_out"]
+    general = report["generalisation"]
+    if held_out is not None:
+        return held_out_sentence(held_out, report["gamma"])
+    if general is not None and not general["vacuous"]:
+        middle = abs(report["worst"]["unfairness"])
+        distance = general["distance"]
+        return (
+            f"Unfairness between {unfairness(max(0.0, middle - distance))} and "
+            f"{unfairness(middle + distance)} for all from whom the rows were drawn, with "
+            f"{percent(general['confidence'])} confidence."
+        )
+    return (
+        "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
+        "elsewhere. Rows that are held out of the search tell (test_size, --test-size)."
+    )
+
+
+def held_out_sentence(held_out: Mapping[str, Any], gamma: float) -> str:
+    """Say how the worst subgroup fares on rows that were not searched.
+
+    Unfairness has its sign there, as the group may differ the other way than where it was found.
+    """
+    where = f"On {count(held_out['n_rows'])} rows that were not searched"
+    there = held_out["subgroup"]
+    if there is None:
+        return f"{where} there is no subgroup to measure, or it is too small to be described."
+    treated = f"{rate_sentence(there)}, unfairness {signed_unfairness(there['unfairness'], gamma)}"
+    if held_out["unfairness_interval"] is None:
+        return f"{where}: {treated}."
+    low, high = (signed_unfairness(end, gamma) for end in held_out["unfairness_interval"])
+    return (
+        f"{where}: {treated}; between {low} and {high} with {percent(held_out['level'])} "
+        "confidence."
+    )
+
+
+def generalisation_sentence(general: Mapping[str, Any]) -> str:
+    """Say how far any subgroup may be from what it is for all from whom the rows were drawn."""
+    if general["vacuous"]:
+        return "For others than these rows, so few give no guarantee over all subgroups at once."
+    return (
+        f"With {percent(general['confidence'])} confidence no subgroup's unfairness is more than "
+        f"{unfairness(general['distance'])} off for all from whom the rows were drawn "
+        f"({general['basis']})."
+    )

@@ -1,0 +1,84 @@
+"""Word what `gerrymend fit` knows of a model that it trained, beside the audit of it."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.reporting.audit.verdict import LOOKS
+from gerrymend.reporting.wording import bound, capitalised, count, percent, unfairness
+
+
+def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reader sees of a trained model: what it is, and how it does on each sample.
+
+    Parameters
+    ----------
+    model : mapping
+        `cli.fit_text.as_data()`.
+
+    Returns
+    -------
+    dict
+        A sentence, pairs of name and text, and a table: its heads and a tuple of texts a sample.
+    """
+    return {
+        "sentence": _sentence(model),
+        "facts": [
+            ("Predictors", predictors_words(model)),
+            ("Trained to allow", f"{model['gamma']:g} (gamma)"),
+            ("Decides by", ", ".join(model["columns"])),
+        ],
+        "heads": ("Sample", "Rows", "Error", "Unfairness", "Proven", "Verdict"),
+        "samples": [
+            (
+                capitalised(sample["name"]),
+                count(sample["n_rows"]),
+                percent(sample["error"]),
+                unfairness(sample["unfairness"], model["gamma"]),
+                proven_words(sample, model["gamma"]),
+                LOOKS[sample["verdict"]].heading.lower(),
+            )
+            for sample in model["samples"]
+        ],
+    }
+
+
+def predictors_words(model: Mapping[str, Any]) -> str:
+    """Return how many predictors a model has, and how they decide."""
+    number = model["n_predictors"]
+    drawn = "one of them is drawn for each row" if number > 1 else "it decides alone"
+    return f"{count(number)} × {model['estimator']}; {drawn}"
+
+
+def proven_words(sample: Mapping[str, Any], gamma: float) -> str:
+    """Return what is proven of the unfairness that was found on a sample."""
+    return "exact" if sample["exact"] else f"at most {bound(sample['upper_bound'], gamma)}"
+
+
+def _sentence(model: Mapping[str, Any]) -> str:
+    """Say what the rows that a model was audited on can say of others."""
+    if model["audited"] == "test rows":
+        return (
+            "What is said on this page, but for the table below, is of the test rows, which had no "
+            "part in the training."
+        )
+    return (
+        "These are the rows that the model was trained on; expect it to be less fair on others. "
+        "--test-size keeps some out of the training, and audits those."
+    )
+
+
+def remedy_sentences(report: Mapping[str, Any]) -> list[str]:
+    """Say what to change where a model was not shown to keep to gamma on its training rows.
+
+    It is for users of the command line: what it names are options of `gerrymend fit`.
+    """
+    if report["verdict"] == "exceeds gamma":
+        kept = math.ceil(report["unfairness"] * 1e4) / 1e4  # not below what was found
+        return [
+            "Gamma was not reached. --certify goes on until it is proven, a larger --max-iter "
+            f"plays on, and --gamma {kept:g} is what this model keeps."
+        ]
+    if report["verdict"] == "undecided":
+        return ["A longer --budget, --certify or a smaller class of subgroups can decide it."]
+    return []

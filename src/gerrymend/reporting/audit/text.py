@@ -1,0 +1,121 @@
+"""Lay an audit out as text: `print(report)`, rich and `gerrymend audit` show the same lines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gerrymend.reporting.audit import words
+from gerrymend.reporting.audit.chance import (
+    generalisation_sentence,
+    held_out_sentence,
+    permutation_sentences,
+)
+from gerrymend.reporting.audit.next_steps import decide_sentence
+from gerrymend.reporting.audit.subgroup_words import summary_words
+from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.audit.view import described
+from gerrymend.reporting.text import (
+    PLAIN_WIDTH,
+    WIDEST,
+    Facts,
+    Span,
+    as_plain,
+    as_rich,
+    fact_spans,
+    joined,
+    paragraph_spans,
+)
+
+Report = Mapping[str, Any]
+
+
+def audit_text(report: Report) -> str:
+    """Return the report as plain text, in lines of at most 80 characters.
+
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 40, [1, 0] * 20, sensitive_features={"country": ["NL"] * 40})
+    >>> print(audit_text(report.to_dict()).splitlines()[0])
+    Within what is allowed
+    """
+    return as_plain(audit_spans(report, PLAIN_WIDTH))
+
+
+@dataclass(frozen=True)
+class RichAudit:
+    """The report for rich to print, as wide as its console; `more` are facts to end with."""
+
+    report: Report
+    more: Facts = ()
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        """Yield the text, laid out for the console's width."""
+        width = min(options.max_width, WIDEST)
+        yield as_rich(audit_spans(self.report, width, self.more))
+
+
+def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:
+    """Return the verdict, what was found, how sure that is, and `more`, in lines of `width`.
+
+    Parameters
+    ----------
+    report : mapping
+        `AuditReport.to_dict()`.
+    width : int
+        Characters of a line; a name or a number that is longer is not broken.
+    more : sequence of (name, text)
+        Facts that the report doesn't have, as the file that was read.
+    """
+    shown = look(report)
+    return joined(
+        [
+            paragraph_spans(shown.style, shown.heading, verdict_sentences(report), width),
+            fact_spans(_subgroups(report), width),
+            fact_spans([*_proof(report), *_certainty(report)], width),
+            fact_spans([*_verdict(report), *more], width),
+        ]
+    )
+
+
+def _subgroups(report: Report) -> Facts:
+    """Return who is treated worst, each with a line of figures."""
+    facts = []
+    for place, subgroup in enumerate(described(report)):
+        facts += [
+            ("Also" if place else "Worst subgroup", subgroup["subgroup"]),
+            ("", summary_words(subgroup, report)),
+        ]
+    # Withheld or not at all: either way there is none to name.
+    if not facts:
+        facts.append(("Worst subgroup", words.nothing_sentence(report)))
+    if report["withheld"]:
+        facts.append(("Withheld", words.withheld_sentence(report)))
+    return facts
+
+
+def _proof(report: Report) -> Facts:
+    """Return what is proven, and what one attribute at a time would have shown."""
+    return [
+        ("Proof", words.proof_sentences(report)),
+        ("One by one", words.gap_sentence(report)),
+    ]
+
+
+def _certainty(report: Report) -> Facts:
+    """Return what was tested; what was not is left for the page."""
+    facts = []
+    if report["p_value"] is not None or report["no_p_value"]:
+        facts.append(("Chance", " ".join(permutation_sentences(report, example=False))))
+    if report["held_out"] is not None:
+        facts.append(("Other rows", held_out_sentence(report["held_out"], report["gamma"])))
+    general = report["generalisation"]
+    if general is not None and not general["vacuous"]:
+        facts.append(("Other people", generalisation_sentence(general)))
+    return facts
+
+
+def _verdict(report: Report) -> Facts:
+    """Return the verdict by the name that programs compare with, and what can decide it."""
+    facts = [("Verdict", f"{report['verdict']}; gamma is {report['gamma']:g}")]
+    if report["verdict"] == "undecided":
+        facts.append(("", decide_sentence()))
+    return facts
