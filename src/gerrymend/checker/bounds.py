@@ -1,4 +1,9 @@
-"""The two bounds of a report, against all subgroups of the class where these can be listed."""
+"""Check of a report's two bounds, against every subgroup of the class where these can be listed.
+
+A report states that some subgroup has an unfairness of at least `unfairness`, and that none has
+more than `upper_bound`. Both come down to the worst subgroup of the class. Where the class is too
+large to list, the sum of all positive residuals still bounds every set of rows whatever.
+"""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -14,7 +19,7 @@ ROUNDING = Fraction(1, 10**12)
 
 
 class Found(NamedTuple):
-    """A subgroup that is described: its notion, who is in, and its unfairness without sign."""
+    """Hold a described subgroup: its notion, members by cell, and absolute unfairness."""
 
     notion: str
     inside: list[bool]
@@ -28,7 +33,19 @@ def check_bounds(
     found: list[Found],
     result: CheckResult,
 ) -> None:
-    """Note whether a subgroup exceeds the upper bound, and whether one is as bad as is stated."""
+    """Check `unfairness`, `upper_bound` and the verdict against the worst subgroup of the class.
+
+    Parameters
+    ----------
+    stated : mapping
+        The report as plain data.
+    measured : mapping of notion name to Measured
+        At least one notion, each with rows in its event.
+    found : list of Found
+        The described subgroups, which have to be subgroups of the class.
+    result : CheckResult
+        Takes what is wrong, what was verified and what was not.
+    """
     tolerance = TOLERANCE * max(seen.scale for seen in measured.values())
     any_rows = max(seen.worst_of_any_rows() for seen in measured.values())
     if exact(stated["unfairness"]) > any_rows + tolerance:
@@ -59,7 +76,11 @@ def _without_listing(
     any_rows: Fraction,
     result: CheckResult,
 ) -> None:
-    """A bound that no set of rows exceeds holds for every class."""
+    """Check the bounds of a class that can't be listed, by a bound over every set of rows.
+
+    An upper bound that no set of rows exceeds holds for every class; a smaller one is left
+    unchecked.
+    """
     if exact(stated["upper_bound"]) >= any_rows - TOLERANCE:
         result.checked.append(
             f"The upper bound: no set of rows at all has an unfairness above {shown(any_rows)}."
@@ -87,9 +108,10 @@ def _with_listing(
     tolerance: Fraction,
     result: CheckResult,
 ) -> None:
-    """The worst of all subgroups is what every claim about the class comes down to."""
+    """Check the bounds and the verdict against the worst of all subgroups, which are listed."""
     worst = max(seen.worst(listed[name]) for name, seen in measured.items())
     verdict, gamma = stated["verdict"], exact(stated["gamma"])
+    # `within gamma` is only wrong if the worst exceeds gamma by more than reports round away.
     claims = {
         "upper_bound": worst <= exact(stated["upper_bound"]) + tolerance,
         "unfairness": exact(stated["unfairness"]) <= worst + tolerance,

@@ -1,7 +1,7 @@
-"""The form of a report: which fields it has, and of which type each is.
+"""The form of a report: its fields, and the type of each.
 
-A field that is missing or of another type makes it no report. One that is not known here might
-say anything: it is named as not checked.
+A report with a missing field, or one of another type, is refused. A field that is not known here
+might say anything, and is named as not checked.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Plain:
-    """A value that is neither a list nor a mapping, in words and by a test."""
+    """Describe a value that is neither a list nor a mapping, in words and by a test."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -20,14 +20,14 @@ class Plain:
 
 @dataclass(frozen=True)
 class Maybe:
-    """Null, or what is of some form."""
+    """Allow null in place of a value of the form."""
 
     form: Any
 
 
 @dataclass(frozen=True)
 class Many:
-    """A list of what is of one form; of so many if a `number` is wanted, and at least as many."""
+    """Describe a list with elements of one form, exactly `number` of them or `least` and more."""
 
     form: Any
     number: int | None = None
@@ -35,14 +35,14 @@ class Many:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number, and no boolean."""
+    """Return whether a value is a finite number, and no boolean."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, int) or isfinite(value)
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, 0 or more, written as one."""
+    """Return whether a value is a whole number, 0 or more, and no boolean or float."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
@@ -137,7 +137,10 @@ REPORT = {
 
 
 def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
-    """Return the fields that no form has; raise a ValueError for what is not of its form.
+    """Return the paths of the fields that no form has.
+
+    Raises a ValueError that names the field where one is missing or not of its form. Fields within
+    lists are named without their place.
 
     >>> unknown_fields({"size": 3, "age": 4}, {"size": WHOLE})
     ['age']
@@ -163,6 +166,7 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
 
 
 def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
+    """Return the unknown fields of a mapping, or raise a ValueError if it lacks known ones."""
     if not isinstance(value, Mapping):
         raise _unlike(path, "a mapping", value)
     if missing := [name for name in form if name not in value]:
@@ -180,4 +184,5 @@ def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
 
 
 def _unlike(path: str, words: str, value: Any) -> ValueError:
+    """Return the error for a value that is not of its form, which `words` describe."""
     return ValueError(f"{path!r} of the report must be {words}; got {value!r}.")

@@ -1,4 +1,4 @@
-"""The worst subgroup on rows that were held out of the search."""
+"""Check of the worst subgroup's figures on rows that were held out of the search."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ _UNSEEN = " ".join(
 def check_held_out(
     stated: Mapping[str, Any], table: Table, holdout: Table | None, result: CheckResult
 ) -> None:
-    """Note what is wrong of the figures on rows held out, by these rows if they are at hand."""
+    """Check the figures on held-out rows, against these rows or, without them, each other."""
     claims = stated["held_out"]
     if claims is None:
         if holdout is not None:
@@ -51,13 +51,13 @@ def check_held_out(
 def _wrong_subgroup(
     subgroup: Mapping[str, Any] | None, worst: Mapping[str, Any] | None
 ) -> Iterator[str]:
-    """It is the worst that was found, described in the same way."""
+    """Yield a sentence if the subgroup is not the worst one, described in the same way."""
     if subgroup is not None and (worst is None or any(subgroup[k] != worst[k] for k in _SAME)):
         yield "its subgroup is not the worst one."
 
 
 def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
-    """What follows for figures from each other."""
+    """Yield what the stated figures contradict in each other, without the rows behind them."""
     one = claims["subgroup"]
     rate, overall, share = (exact(one[name]) for name in ("rate", "overall_rate", "share"))
     implied = {"gap": rate - overall, "unfairness": share * (rate - overall)}
@@ -76,6 +76,11 @@ def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
 def _wrong_on_rows(
     claims: Mapping[str, Any], stated: Mapping[str, Any], table: Table, holdout: Table
 ) -> Iterator[str]:
+    """Yield what is wrong with the figures, given the rows that were held out.
+
+    The subgroup is only measured if at least `min_group_size` rows in the event are inside, and as
+    many outside.
+    """
     if claims["n_rows"] != holdout.n_rows:
         yield f"n_rows is stated as {claims['n_rows']}, and holdout has {holdout.n_rows} rows."
     worst, one = stated["worst"], claims["subgroup"]
@@ -108,6 +113,7 @@ def _wrong_on_rows(
 
 
 def _wrong_nothing(claims: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence if figures are stated where there is no subgroup to measure."""
     if any(claims[name] is not None for name in ("subgroup", *_INTERVALS)):
         yield "there is no subgroup to measure, and figures are stated."
 
@@ -115,6 +121,7 @@ def _wrong_nothing(claims: Mapping[str, Any]) -> Iterator[str]:
 def _wrong_intervals(
     claims: Mapping[str, Any], measured: Measured, inside: list[bool]
 ) -> Iterator[str]:
+    """Yield the intervals that are not those of the rows."""
     if all(claims[name] is None for name in _INTERVALS) and not _equal(measured.table):
         return  # only sums of weights were at hand, not of their squares
     intervals = intervals_of(measured, inside, claims["level"])
@@ -125,12 +132,16 @@ def _wrong_intervals(
 
 
 def _equal(table: Table) -> bool:
-    """Whether each row weighs 1, as far as sums tell."""
+    """Return whether each row weighs 1, as far as sums by cell and label tell."""
     return table.weight == table.rows
 
 
 def _members(rule: Mapping[str, Any], table: Table, holdout: Table) -> list[bool]:
-    """Who is in on other rows: a linear rule says nothing of a category that was not there."""
+    """Return the members on held-out rows, without rows of categories that are new there.
+
+    A linear rule has no term for a category that the searched rows didn't have, and says nothing of
+    it.
+    """
     inside = members(rule, holdout)
     if rule["kind"] != "linear":
         return inside
