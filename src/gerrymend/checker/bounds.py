@@ -79,7 +79,15 @@ def _without_listing(
     """Check the bounds of a class that can't be listed, by a bound over every set of rows.
 
     An upper bound that no set of rows exceeds holds for every class; a smaller one is left
-    unchecked.
+    unchecked. That some subgroup is as unfair as stated follows from one that is described, unless
+    it is withheld.
+
+    Parameters
+    ----------
+    reason : NotListedError
+        Why the class can't be listed, for the result.
+    any_rows : Fraction
+        The largest unfairness of any set of rows.
     """
     if exact(stated["upper_bound"]) >= any_rows - TOLERANCE:
         result.checked.append(
@@ -108,7 +116,15 @@ def _with_listing(
     tolerance: Fraction,
     result: CheckResult,
 ) -> None:
-    """Check the bounds and the verdict against the worst of all subgroups, which are listed."""
+    """Check the bounds and the verdict against the worst of all subgroups, which are listed.
+
+    Parameters
+    ----------
+    listed : dict of notion name to set of int
+        The subgroups among the cells that are active for each notion, as bits.
+    tolerance : Fraction
+        By how much a stated number may be off.
+    """
     worst = max(seen.worst(listed[name]) for name, seen in measured.items())
     verdict, gamma = stated["verdict"], exact(stated["gamma"])
     # `within gamma` is only wrong if the worst exceeds gamma by more than reports round away.

@@ -47,7 +47,12 @@ def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _wrong_test(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> Iterator[str]:
-    """Yield what can't be true of a p-value of so many permutations."""
+    """Yield what can't be true of a p-value of so many permutations.
+
+    It is (k + 1) / (permutations + 1), where k permutations have an unfairness as large as the one
+    found: never 0, and one of finitely many values. With two families of notions the smaller of two
+    p-values is doubled (Bonferroni).
+    """
     p, draws = exact(stated["p_value"]), stated["n_permutations"]
     if stated["no_p_value"] is not None:
         yield "no_p_value states why there is no p-value, and there is one."
@@ -169,6 +174,15 @@ def _basis(searched: Mapping[str, Any], table: Table) -> tuple[str | None, bool]
     None in place of words means that a report states no bound for this class. A linear threshold
     over d columns divides d + 1 rows in every way, and no more. Marginal groups divide D rows in no
     more ways than 2·numbers·D + categories.
+
+    >>> from gerrymend.checker.exact import Attribute
+    >>> ages = Attribute("age", True, (20, 40))
+    >>> races = Attribute("race", False, ("blue", "green"))
+    >>> table = Table({"age": ages, "race": races}, [], [], [])
+    >>> _basis({"name": "LinearThresholds", "parameters": {}}, table)
+    ('VC dimension 3', True)
+    >>> _basis({"name": "Marginals", "parameters": {}}, table)
+    ('VC dimension 3', True)
     """
     name, parameters = searched["name"], searched["parameters"]
     attributes = table.attributes.values()

@@ -58,7 +58,11 @@ def subgroups_of(searched: Mapping[str, Any], table: Table, active: Sequence[int
 
 
 def bits(inside: Iterable[bool]) -> int:
-    """Return a set of cells as a whole number, bit i set where `inside` has a true at i."""
+    """Return a set of cells as a whole number, bit i set where `inside` has a true at i.
+
+    >>> bin(bits([True, False, True]))
+    '0b101'
+    """
     return sum(1 << i for i, member in enumerate(inside) if member)
 
 
@@ -72,7 +76,12 @@ def _check_few(count: int, most: int, what: str) -> None:
 
 
 def _by_value(attribute: Attribute, active: Sequence[int]) -> list[int]:
-    """Return the set of active cells of each distinct value, in order for a number."""
+    """Return the set of active cells of each distinct value, in order for a number.
+
+    >>> ages = Attribute("age", True, (40, 20, 40))
+    >>> list(map(bin, _by_value(ages, [0, 1, 2])))
+    ['0b10', '0b101']
+    """
     values = [attribute.values[cell] for cell in active]
     distinct = set(values)
     ordered = sorted(distinct) if attribute.is_number else list(distinct)
@@ -80,20 +89,32 @@ def _by_value(attribute: Attribute, active: Sequence[int]) -> list[int]:
 
 
 def _intervals(by_value: list[int]) -> list[int]:
-    """Return the cells of each run of consecutive values, everyone included."""
+    """Return the cells of each run of consecutive values, everyone included.
+
+    >>> list(map(bin, _intervals([0b1, 0b10, 0b100])))
+    ['0b1', '0b11', '0b111', '0b10', '0b110', '0b100']
+    """
     n_ends = len(by_value) + 1
     _check_few(comb(n_ends, 2), MOST_SUBGROUPS, "subgroups")
     return [sum(by_value[low:high]) for low, high in combinations(range(n_ends), 2)]
 
 
 def _half_lines(by_value: list[int]) -> list[int]:
-    """Return the cells on either side of each cut between two values."""
+    """Return the cells on either side of each cut between two values.
+
+    >>> list(map(bin, _half_lines([0b1, 0b10, 0b100])))
+    ['0b1', '0b110', '0b11', '0b100']
+    """
     cuts = range(1, len(by_value))
     return [side for cut in cuts for side in (sum(by_value[:cut]), sum(by_value[cut:]))]
 
 
 def _unions(by_value: list[int]) -> list[int]:
-    """Return the cells of each nonempty set of values."""
+    """Return the cells of each nonempty set of values.
+
+    >>> list(map(bin, _unions([0b1, 0b10])))
+    ['0b1', '0b10', '0b11']
+    """
     _check_few(2 ** len(by_value), MOST_SUBGROUPS, "subgroups")
     sizes = range(1, len(by_value) + 1)
     return [sum(chosen) for size in sizes for chosen in combinations(by_value, size)]
@@ -103,7 +124,11 @@ def _unions(by_value: list[int]) -> list[int]:
 
 
 def _marginals(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -> set[int]:
-    """Return each category, and both sides of the mean of each number."""
+    """Return each category, and both sides of the mean of each number.
+
+    Raises a NotListedError where a value is so close to the mean that the auditors' float64 and
+    exact arithmetic may put it on different sides.
+    """
     groups: set[int] = set()
     for attribute in table.attributes.values():
         if not attribute.is_number:
@@ -155,6 +180,7 @@ def _products(
     with_conditions: list[set[int]] = [{bits([True] * len(active))}, *(set() for _ in range(depth))]
     for attribute in table.attributes.values():
         parts = (numeric if attribute.is_number else categorical)(_by_value(attribute, active))
+        # From the deepest down: what this attribute adds is not combined with itself.
         for k in reversed(range(depth)):
             fewer = with_conditions[k]
             _check_few(len(fewer) * len(parts), MOST_STEPS, "steps")
@@ -167,7 +193,7 @@ def _trees(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -
     """Return each union of leaves of a decision tree of depth `max_depth`.
 
     A tree of depth 0 is everyone or no one; one of depth k + 1 is a split with any tree of depth k
-    on either side.
+    on either side. A split is the value of a category against all others, or a cut of a number.
     """
     everyone = bits([True] * len(active))
     splits: set[int] = set()
@@ -206,6 +232,7 @@ def _linear(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) 
         else:
             columns += [[Fraction(value == one) for value in values] for one in set(values)]
     points = list(zip(*columns, strict=True))
+    # Counted before any of them is listed.
     subgroups, steps = most_dichotomies(points)
     where = f"over {len(points):,} distinct rows that count"
     _check_few(subgroups, MOST_SUBGROUPS, f"subgroups {where}")
@@ -247,13 +274,24 @@ def _centred(attribute: Attribute, table: Table) -> list[Fraction]:
 
 
 def near_the_mean(values: Sequence[Fraction], mean: Fraction) -> bool:
-    """Return whether rounding decides on which side of the mean a value is."""
+    """Return whether rounding decides on which side of the mean a value is.
+
+    >>> near_the_mean([Fraction(1), Fraction(2)], Fraction(3, 2))
+    False
+    >>> near_the_mean([Fraction(1), Fraction(2)], 2 + Fraction(1, 10**12))
+    True
+    """
     close = _CLOSE * (1 + abs(mean))
     return any(0 < abs(value - mean) <= close for value in values)
 
 
 def mean_of(values: Sequence[Fraction], table: Table) -> Fraction:
-    """Return the weighted mean over all rows of a number that is given by cell."""
+    """Return the weighted mean over all rows of a number that is given by cell.
+
+    >>> table = Table({}, [], [[1, 2], [0, 1]], [])
+    >>> mean_of([Fraction(10), Fraction(30)], table)
+    Fraction(15, 1)
+    """
     weighted = (value * sum(by_label) for value, by_label in zip(values, table.weight, strict=True))
     return sum(weighted, ZERO) / table.total_weight
 

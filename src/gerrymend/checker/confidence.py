@@ -18,7 +18,17 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Intervals:
-    """Hold the two ends of each interval of one group."""
+    """Hold the two ends of each interval of one group.
+
+    Attributes
+    ----------
+    rate : pair of float
+        The group's rate.
+    gap : pair of float
+        Its rate less the overall one.
+    unfairness : pair of float
+        Its signed unfairness, share times gap.
+    """
 
     rate: Ends
     gap: Ends

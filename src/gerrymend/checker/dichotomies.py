@@ -71,7 +71,13 @@ def most_dichotomies(points: Sequence[Sequence[Fraction]]) -> tuple[int, int]:
 
 
 def lifted(points: Sequence[Sequence[Fraction]]) -> list[Vector]:
-    """Return (1, x) for each point x, times the common denominator of its entries."""
+    """Return (1, x) for each point x, times the common denominator of its entries.
+
+    A positive factor changes no sign of a·z, and whole numbers add up faster than fractions.
+
+    >>> lifted([(Fraction(1, 2), Fraction(1, 3))])
+    [(6, 3, 2)]
+    """
     scale = [lcm(*(value.denominator for value in point)) for point in points]
     return [
         (factor, *(int(value * factor) for value in point))
@@ -80,7 +86,11 @@ def lifted(points: Sequence[Sequence[Fraction]]) -> list[Vector]:
 
 
 def _subsets(indices: Collection[int]) -> list[tuple[int, ...]]:
-    """Return every subset of some indices, the empty one included."""
+    """Return every subset of some indices, the empty one included.
+
+    >>> _subsets([3, 5])
+    [(), (3,), (5,), (3, 5)]
+    """
     return [chosen for k in range(len(indices) + 1) for chosen in combinations(indices, k)]
 
 
@@ -90,7 +100,11 @@ def _dot(first: Vector, second: Vector) -> int:
 
 
 def _reduced(rows: Sequence[Vector]) -> list[tuple[int, Vector]]:
-    """Reduce rows by Gauss–Jordan without fractions, to pairs of a pivot's column and its row."""
+    """Reduce rows by Gauss–Jordan without fractions, to pairs of a pivot's column and its row.
+
+    >>> _reduced([(1, 2), (2, 4), (0, 3)])
+    [(0, (1, 0)), (1, (0, 1))]
+    """
     pivots: list[tuple[int, Vector]] = []
     for row in rows:
         if len(pivots) == len(row):
@@ -105,7 +119,11 @@ def _reduced(rows: Sequence[Vector]) -> list[tuple[int, Vector]]:
 
 
 def _without(column: int, row: Vector, pivot: Vector) -> Vector:
-    """Return a combination of row and pivot that is 0 in the column, in lowest terms."""
+    """Return a combination of row and pivot that is 0 in the column, in lowest terms.
+
+    >>> _without(0, (2, 6), (1, 1))
+    (0, 1)
+    """
     entry, unit = row[column], pivot[column]
     left = [a * unit - b * entry for a, b in zip(row, pivot, strict=True)]
     common = gcd(*left) or 1
@@ -127,7 +145,11 @@ def _in_coordinates(vectors: dict[int, Vector]) -> dict[int, Vector]:
 
 
 def _orthogonal(rows: Sequence[Vector], size: int) -> Vector:
-    """Return the direction orthogonal to size − 1 vectors, or zeros where they are dependent."""
+    """Return the direction orthogonal to size − 1 vectors, or zeros where they are dependent.
+
+    >>> _orthogonal([(1, 2, 0), (0, 1, 1)], 3)
+    (2, -1, 1)
+    """
     pivots = _reduced(rows)
     if len(pivots) < size - 1:
         return (0,) * size

@@ -116,6 +116,7 @@ def read_table(
         counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"The arguments differ in their number of rows: {counts}.")
     are_decisions = threshold is None and not decision_probabilities
+    # A second sample may have only one of the labels, which then must not be taken for both.
     if like is not None and set(labels) <= set(like.labels):
         classes = list(like.labels)
     else:
@@ -181,6 +182,11 @@ def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[An
 
     Where `labels` show only one, `decisions` may show the other. Raises a ValueError unless there
     are two, or if `pos_label` is neither.
+
+    >>> _classes(["no", "no"], ["yes", "no"], None)
+    ['no', 'yes']
+    >>> _classes([0, 1], [], pos_label=0)
+    [1, 0]
     """
     classes = sorted(set(labels))
     if len(classes) == 1:
@@ -294,7 +300,11 @@ def _listed(values: Any, argument: str) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as Python's own type; NaN, NaT and pandas' NA become None."""
+    """Return a value as Python's own type; NaN, NaT and pandas' NA become None.
+
+    >>> _plain(float("nan")) is None, _plain(1.5)
+    (True, 1.5)
+    """
     value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
     if type(value).__name__ in ("NAType", "NaTType"):
         return None

@@ -29,7 +29,11 @@ NOTIONS: dict[str, Outcomes] = {
 
 
 def shown(value: Fraction | int | None) -> str:
-    """Return a fraction as text: itself where that is short, and otherwise 15 digits."""
+    """Return a fraction as text: itself where that is short, and otherwise 15 digits.
+
+    >>> shown(Fraction(1, 8)), shown(Fraction(1, 3**30))
+    ('1/8', '4.85693574961886e-15')
+    """
     if value is None or len(str(value)) <= 12:
         return str(value)
     return f"{float(value):.15g}"
@@ -81,7 +85,12 @@ class Sums(NamedTuple):
     outcome: Fraction
 
     def without(self, other: "Sums") -> "Sums":
-        """Return the sums over the rest, where the other rows are some of these."""
+        """Return the sums over the rest, where the other rows are some of these.
+
+        >>> Sums(10, Fraction(10), Fraction(10), Fraction(4)).without(
+        ...     Sums(3, Fraction(3), Fraction(3), Fraction(1)))
+        Sums(rows=7, mass=Fraction(7, 1), squares=Fraction(7, 1), outcome=Fraction(3, 1))
+        """
         return Sums(
             self.rows - other.rows,
             self.mass - other.mass,

@@ -27,7 +27,13 @@ class Maybe:
 
 @dataclass(frozen=True)
 class Many:
-    """Describe a list with elements of one form, exactly `number` of them or `least` and more."""
+    """Describe a list with elements of one form, exactly `number` of them or `least` and more.
+
+    >>> unknown_fields([1, 2], Many(WHOLE, number=3), "sizes")
+    Traceback (most recent call last):
+        ...
+    ValueError: 'sizes' of the report must be a list of 3; got [1, 2].
+    """
 
     form: Any
     number: int | None = None
@@ -35,14 +41,22 @@ class Many:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number, and no boolean."""
+    """Return whether a value is a finite number, and no boolean.
+
+    >>> is_number(0.5), is_number(True), is_number(float("inf")), is_number("1")
+    (True, False, False, False)
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, int) or isfinite(value)
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number, 0 or more, and no boolean or float."""
+    """Return whether a value is a whole number, 0 or more, and no boolean or float.
+
+    >>> is_whole(3), is_whole(3.0), is_whole(-1)
+    (True, False, False)
+    """
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 

@@ -59,7 +59,13 @@ def _in_order(attribute: Attribute) -> list[Any]:
 
 
 def marginal_key(stated: Mapping[str, Any]) -> Key | None:
-    """Return the key of a group of one attribute by its rule, or None if it is no such group."""
+    """Return the key of a group of one attribute by its rule, or None if it is no such group.
+
+    >>> marginal_key({"rule": {"conditions": [{"attribute": "race", "values": ["blue"]}]}})
+    ('race', '=', 'blue')
+    >>> marginal_key({"rule": {"conditions": [{"attribute": "age", "low": 40, "high": None}]}})
+    ('age', '≥')
+    """
     conditions: list[Any] = stated["rule"].get("conditions") or []
     if len(conditions) != 1:
         return None

@@ -24,7 +24,19 @@ _UNSEEN = " ".join(
 def check_held_out(
     stated: Mapping[str, Any], table: Table, holdout: Table | None, result: CheckResult
 ) -> None:
-    """Check the figures on held-out rows, against these rows or, without them, each other."""
+    """Check the figures on held-out rows, against these rows or, without them, each other.
+
+    Parameters
+    ----------
+    stated : mapping
+        The report as plain data.
+    table : Table
+        The rows that were searched, for the categories that they have.
+    holdout : Table or None
+        The rows that were held out, if they were passed.
+    result : CheckResult
+        Takes what is wrong, what was verified and what was not.
+    """
     claims = stated["held_out"]
     if claims is None:
         if holdout is not None:
@@ -57,7 +69,11 @@ def _wrong_subgroup(
 
 
 def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the stated figures contradict in each other, without the rows behind them."""
+    """Yield what the stated figures contradict in each other, without the rows behind them.
+
+    gap = rate − overall rate, unfairness = share·gap and ratio = rate / overall rate; a subgroup
+    has no more rows than there are, and an interval contains the figure that it is of.
+    """
     one = claims["subgroup"]
     rate, overall, share = (exact(one[name]) for name in ("rate", "overall_rate", "share"))
     implied = {"gap": rate - overall, "unfairness": share * (rate - overall)}

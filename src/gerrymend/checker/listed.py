@@ -53,7 +53,19 @@ def check_listed(
 ) -> None:
     """Check the overall rates, the lists of groups and `marginal_unfairness`.
 
-    Where rows were `parted` at random, the class may have categories that none of these rows has.
+    Parameters
+    ----------
+    stated : mapping
+        The report as plain data.
+    table : Table
+        The rows that were searched.
+    measured : mapping of notion name to Measured
+        The same rows as each notion sees them.
+    result : CheckResult
+        Takes what is wrong, what was verified and what was not.
+    parted : bool
+        Whether some rows were held out at random: the class may then have categories that none
+        of these rows has.
     """
     before = len(result.problems)
     result.problems.extend(_wrong_overall(stated, measured))
@@ -153,7 +165,11 @@ def _check_listing(
     measured: Mapping[str, Measured],
     result: CheckResult,
 ) -> None:
-    """Check each group of a list, that it belongs there, and the order of all."""
+    """Check each group of a list, that it belongs there, and the order of all.
+
+    Groups are ordered by notion, and within a notion as `listing.groups` has them; some may be left
+    out, which `_check_left_out` judges.
+    """
     notions = [notion["name"] for notion in stated["notions"]]
     places = list(itertools.product(notions, listing.groups))
     # Each group has two intervals, of its rate and of its unfairness, for each notion.
@@ -223,7 +239,17 @@ def _wrong_group(
     level: float,
     result: CheckResult,
 ) -> Iterator[str]:
-    """Yield what is wrong with one group: its members, words, figures and intervals."""
+    """Yield what is wrong with one group: its members, words, figures and intervals.
+
+    Parameters
+    ----------
+    one : mapping
+        The entry of the list.
+    group : Group
+        The group that it has to be.
+    level : float
+        The confidence of each of its intervals.
+    """
     seen = measured.get(one["notion"])
     if seen is None:
         yield f"its notion, {one['notion']}, is none that can be measured."

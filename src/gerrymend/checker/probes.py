@@ -107,7 +107,11 @@ def _at_cuts(base: _Row, rule: Mapping[str, Any], text: str, table: Table) -> It
 
 
 def _sides(cut: Fraction) -> tuple[Fraction, Fraction]:
-    """Return small steps down and up from a cut, relative to its size."""
+    """Return small steps down and up from a cut, relative to its size.
+
+    >>> _sides(Fraction(0))
+    (Fraction(-1, 1000000000), Fraction(1, 1000000000))
+    """
     step = _NEAR * (1 + abs(cut))
     return -step, step
 
@@ -123,7 +127,12 @@ def _crossing(base: _Row, name: str, rule: Mapping[str, Any], table: Table) -> F
 
 
 def _cuts(name: str, rule: Mapping[str, Any], text: str) -> list[Fraction]:
-    """Return the numbers that the rule has for an attribute, and all numbers in the words."""
+    """Return the numbers that the rule has for an attribute, and all numbers in the words.
+
+    >>> condition = {"attribute": "age", "low": 35, "high": None}
+    >>> _cuts("age", {"kind": "conjunction", "conditions": [condition]}, "age ≥ 36")
+    [Fraction(35, 1), Fraction(36, 1)]
+    """
     stated = [
         exact(value)
         for part in parts_of(rule)

@@ -47,7 +47,13 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
 
 
 def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
-    """Return whether the value of each cell is among `values`, or in low ≤ value < high."""
+    """Return whether the value of each cell is among `values`, or in low ≤ value < high.
+
+    >>> ages = Attribute("age", True, (exact(20), exact(40)))
+    >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
+    >>> condition_holds({"attribute": "age", "low": 20, "high": 40}, table)
+    [True, False]
+    """
     attribute = attribute_of(condition, table)
     if "values" in condition:
         _check_parts(condition, {"attribute", "values"})
@@ -154,7 +160,14 @@ def _number(value: Any) -> Fraction:
 
 
 def _tree(node: Any, table: Table) -> list[bool]:
-    """Return whether each cell is in, by a decision tree whose leaves are true and false."""
+    """Return whether each cell is in, by a decision tree whose leaves are true and false.
+
+    >>> ages = Attribute("age", True, (exact(20), exact(40)))
+    >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
+    >>> young = {"attribute": "age", "low": None, "high": 30}
+    >>> _tree({"condition": young, "yes": False, "no": True}, table)
+    [False, True]
+    """
     if isinstance(node, bool):
         return [node] * len(table)
     _check_parts(node, {"condition", "yes", "no"})
@@ -164,7 +177,11 @@ def _tree(node: Any, table: Table) -> list[bool]:
 
 
 def parts_of(rule: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return every condition or term of a rule, in order."""
+    """Return every condition or term of a rule, in order.
+
+    >>> parts_of({"kind": "conjunction", "conditions": [{"attribute": "age"}]})
+    [{'attribute': 'age'}]
+    """
     if rule["kind"] == "tree":
         return list(_nodes(rule["tree"]))
     return list(rule["terms" if rule["kind"] == "linear" else "conditions"])

@@ -54,7 +54,11 @@ def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
 
 
 def _same_labels(stated: list[Any], labels: tuple[Any, Any]) -> bool:
-    """Return whether labels are the same, with true and 1 told apart."""
+    """Return whether labels are the same, with true and 1 told apart.
+
+    >>> _same_labels([0, 1], (0, 1)), _same_labels([False, True], (0, 1))
+    (True, False)
+    """
 
     def told_apart(label: Any) -> tuple[bool, Any]:
         return isinstance(label, bool), label
@@ -117,7 +121,10 @@ def _check_provenance(stated: Mapping[str, Any] | None, result: CheckResult) -> 
 
 
 def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
-    """Check that the class of subgroups is the same as data, as code and in words."""
+    """Check that the class of subgroups is the same as data, as code and in words.
+
+    The code is parsed, and never run. A class that is not known here is left unchecked.
+    """
     name, parameters = stated["class"]["name"], stated["class"]["parameters"]
     shown = _keywords(stated["subgroups"], name)
     if not stated["subgroups"].startswith(f"{name}("):
@@ -194,7 +201,11 @@ def _check_parameters(name: str, parameters: Mapping[str, Any], result: CheckRes
 
 
 def _keywords(code: str, name: str) -> dict[str, Any] | None:
-    """Return the arguments of a call, or None where it is not one of plain values."""
+    """Return the arguments of a call, or None where it is not one of plain values.
+
+    >>> _keywords("Trees(max_depth=2)", "Trees"), _keywords("Trees(depth())", "Trees")
+    ({'max_depth': 2}, None)
+    """
     try:
         call = ast.parse(code, mode="eval").body
         if not isinstance(call, ast.Call) or call.args or ast.unparse(call.func) != name:
@@ -208,6 +219,11 @@ def _plain_groups(groups: Any) -> Any:
     """Return the conditions of named groups as a rule has them.
 
     A pair is an interval, anything else one value or several.
+
+    >>> _plain_groups({"old": {"age": (65, None)}})
+    {'old': {'age': {'low': 65, 'high': None}}}
+    >>> _plain_groups({"warm": {"colour": ["red", "orange"]}})
+    {'warm': {'colour': {'values': ['orange', 'red']}}}
     """
 
     def plain(wanted: Any) -> dict[str, Any]:

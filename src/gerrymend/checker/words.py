@@ -131,7 +131,11 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
 
 
 def _label(value: Any) -> str:
-    """Return the label that a rule prints for a category."""
+    """Return the label that a rule prints for a category.
+
+    >>> _label(None), _label(""), _label("blue")
+    ('(missing)', '(empty)', 'blue')
+    """
     return "(missing)" if value is None else str(value) or "(empty)"
 
 
@@ -147,7 +151,11 @@ def _labels(attribute: Attribute) -> str:
 
 
 def _fraction(text: str) -> Fraction:
-    """Return the number that a text prints, with the typographic minus."""
+    """Return the number that a text prints, with the typographic minus.
+
+    >>> _fraction("−0.5")
+    Fraction(-1, 2)
+    """
     return Fraction(text.replace("−", "-"))
 
 
