@@ -337,7 +337,7 @@ def test_a_surface_of_an_estimator_and_of_nobody(data, fitted):
         data.target, 1 - data.target, sensitive_features=numbers, min_group_size=400
     )
     assert nobody.mesh_ is None
-    assert "No group has 400 rows" in nobody.ax_.texts[0].get_text()
+    assert "No group has at least 400 rows" in nobody.ax_.texts[0].get_text()
 
 
 def test_the_axes_that_was_given_is_drawn_on(report, frontier, fitted, toy):
