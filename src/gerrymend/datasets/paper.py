@@ -229,8 +229,9 @@ def fetch_student(
 def _get(
     key: str, data_home: DataHome, cache: bool, as_frame: bool, download: bool, without: str = ""
 ) -> Found:
+    """Return a dataset's file, from data_home or fetched; the file `without` is left out."""
     if as_frame:
-        need_pandas()  # said before anything is downloaded
+        need_pandas()  # an error before anything is downloaded
     dataset = DATASETS[key]
     files = tuple(file for file in dataset.files if file.name != without)
     return obtain(
@@ -239,10 +240,12 @@ def _get(
 
 
 def _text(found: Found) -> str:
+    """Return the content of a file as text."""
     return found.content.decode("utf-8")
 
 
 def _about(found: Found, name: str, descr: str) -> dict[str, Any]:
+    """Return what a Bunch says of its source."""
     return {
         "name": name,
         "stand_in": found.file.stand_in,
@@ -253,6 +256,7 @@ def _about(found: Found, name: str, descr: str) -> dict[str, Any]:
 
 
 def _stand_in_warning(data_home: DataHome) -> str:
+    """Return the warning that other data stands in for the paper's Law School, and what to do."""
     papers, stand_in = DATASETS["law_school"].files
     assert papers.address is not None
     home = data_home_path(data_home)
