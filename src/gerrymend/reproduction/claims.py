@@ -1,6 +1,8 @@
-"""What the paper claims of its games and frontiers, beside our records.
+"""Verdicts on what the paper claims of its games and frontiers, from our records.
 
-A verdict is decided by one measure, which the reason names, and by the records alone.
+Each function judges one claim by one measure, which the reason names, and by the records alone; it
+returns None where the records that it needs are missing. The thresholds of the measures are ours,
+as the paper states most claims in words, and each is printed with its verdict.
 """
 
 import itertools
@@ -14,6 +16,7 @@ from scipy.stats import spearmanr
 from gerrymend.reproduction.figures import TITLES, title
 from gerrymend.reproduction.records import Records
 
+# The three verdicts. "Only as reported": by the paper's auditor, and not by the strongest search.
 HELD = "reproduced"
 REPORTED = "reproduced only as reported"
 FAILED = "not reproduced"
@@ -21,7 +24,17 @@ FAILED = "not reproduced"
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of the paper."""
+    """Hold one claim of the paper, our numbers beside it, and the verdict.
+
+    Attributes
+    ----------
+    words, theirs : str
+        The claim, and the number that the paper gives for it.
+    ours, strongest : str
+        What came out by the paper's own auditor, and by our strongest search.
+    verdict, reason : str
+        Whether it was reproduced, and the measure that decided it.
+    """
 
     words: str
     theirs: str
@@ -32,12 +45,13 @@ class Claim:
 
 
 def curves(records: Records, name: str, experiment: str = "subgroup") -> list[dict[str, Any]]:
-    """The curves of a game, one for each gamma."""
+    """Return the curves of a game, one for each gamma; an empty list without a record."""
     result = records.result(experiment, name)
     return result["curves"] if result else []
 
 
 def _frontier(records: Records, name: str, experiment: str = "subgroup") -> Any:
+    """Return the errors and the unfairness along a frontier, by increasing error, as two arrays."""
     result = records.result(experiment, name)
     points = result["frontier"] if result else []
     return (
@@ -47,35 +61,47 @@ def _frontier(records: Records, name: str, experiment: str = "subgroup") -> Any:
 
 
 def _cheapest(error: Any, unfairness: Any, below: float) -> float:
-    """Least error with unfairness below a value; infinite if there is none."""
+    """Return the least error with unfairness below a value, infinite if there is none.
+
+    >>> _cheapest(np.array([0.1, 0.2, 0.3]), np.array([0.05, 0.004, 0.001]), below=0.005)
+    0.2
+    """
     return float(np.min(error[unfairness < below], initial=np.inf))
 
 
 def _all(records: Records, *experiments: str) -> bool:
+    """Return whether SUBGROUP's and the other experiments have records on all four datasets."""
     wanted = ("subgroup", *experiments)
-    return all(records.result(one, name) for one in wanted for name in TITLES)
+    return all(records.result(experiment, name) for experiment in wanted for name in TITLES)
 
 
 def _list(records: Records, values: Mapping[str, str]) -> str:
+    """Return values by dataset as a list in words."""
     return ", ".join(f"{title(name, records)} {value}" for name, value in values.items())
 
 
 def _percent(value: float) -> str:
+    """Return a share in percent, to one decimal."""
     return f"{100 * value:.1f} %"
 
 
 def _least_strongest(records: Records) -> str:
+    """Return the least unfairness of each dataset's last mixtures, by the strongest search."""
     least = {name: min(c["strongest"] for c in curves(records, name)) for name in TITLES}
     return "last mixtures never below " + _list(records, {n: f"{v:.4f}" for n, v in least.items()})
 
 
 def error_spans(records: Records) -> Claim | None:
-    """How much error each frontier spans."""
+    """Judge how much error each frontier spans.
+
+    Held if Communities spans more than 8 points and Student less than 2.
+    """
     if not _all(records):
         return None
     span = {}
     for name in TITLES:
         error, _ = _frontier(records, name)
+        # A frontier is in the order of its errors, from the least-error model to the fairest.
         span[name] = float(error[-1] - error[0])
     held = span["communities"] > 0.08 and span["student"] < 0.02
     return Claim(
@@ -91,14 +117,22 @@ def error_spans(records: Records) -> Claim | None:
 
 
 def _below_chord(error: Any, unfairness: Any) -> float:
-    """Mean distance of the curve below the line between its ends, over its first value."""
+    """Return the mean distance of a curve below the line between its ends, over its first value.
+
+    >>> _below_chord([0.0, 1.0], [1.0, 0.0])
+    0.0
+    """
+    # On an even grid, since points crowd where many rounds were close together.
     grid = np.linspace(error[0], error[-1], 200)
     chord = np.interp(grid, [error[0], error[-1]], [unfairness[0], unfairness[-1]])
     return float((chord - np.interp(grid, error, unfairness)).mean() / unfairness[0])
 
 
 def convexity(records: Records) -> Claim | None:
-    """Whether frontiers lie below their chords."""
+    """Judge whether frontiers lie below their chords.
+
+    Held if three of four lie below by more than 5 % of the unfairness at their left end.
+    """
     if not _all(records):
         return None
     below = {name: _below_chord(*_frontier(records, name)) for name in TITLES}
@@ -113,7 +147,10 @@ def convexity(records: Records) -> Claim | None:
 
 
 def law_linear(records: Records) -> Claim | None:
-    """The shape of Law School's frontier."""
+    """Judge whether Law School's frontier is linear, and the most so of the four.
+
+    Measured on a grid of errors, since a frontier's points crowd where rounds were slow.
+    """
     if not _all(records):
         return None
     fit = {}
@@ -132,10 +169,11 @@ def law_linear(records: Records) -> Claim | None:
 
 
 def law_converges(records: Records) -> Claim | None:
-    """Convergence, and what gamma buys."""
+    """Judge whether Law School converges, and whether more gamma buys less error."""
     found = curves(records, "law_school")
     if not found:
         return None
+    # A gamma above the first unfairness constrains nothing, and can't be saturated.
     binding = [c for c in found if 0 < c["gamma"] < c["unfairness"][0]]
     off = [abs(c["unfairness"][-1] - c["gamma"]) for c in binding]
     errors = [c["error"][-1] for c in found]
@@ -154,7 +192,11 @@ def law_converges(records: Records) -> Claim | None:
 
 
 def communities_drop(records: Records) -> Claim | None:
-    """The paper's headline example."""
+    """Judge the paper's headline example, on Communities at gamma = .005.
+
+    It holds as reported if the numbers agree to the paper's digits, and holds altogether only if
+    the strongest search finds no more than .005 in the last mixture.
+    """
     found = {c["gamma"]: c for c in curves(records, "communities")}
     if 0.005 not in found:
         return None
@@ -174,6 +216,7 @@ def communities_drop(records: Records) -> Claim | None:
 
 
 def _marginal_points(records: Records, name: str) -> Any:
+    """Return MARGINAL's errors, marginal and subgroup unfairness over rounds and gammas."""
     found = curves(records, name, "marginal")
     return tuple(
         np.concatenate([curve[what] for curve in found])
@@ -182,7 +225,11 @@ def _marginal_points(records: Records, name: str) -> Any:
 
 
 def _excess(records: Records, name: str, what: str) -> float:
-    """Median of how far MARGINAL's last models lie above SUBGROUP at the same error."""
+    """Return the median by which MARGINAL's last models lie above SUBGROUP at the same error.
+
+    `what` is "subgroup" for the paper's auditor, compared with SUBGROUP's frontier, or "strongest"
+    for our search, compared with SUBGROUP's last mixtures.
+    """
     if what == "subgroup":
         error, unfairness = _frontier(records, name)
         last = [(c["error"][-1], c["subgroup"][-1]) for c in curves(records, name, "marginal")]
@@ -194,13 +241,14 @@ def _excess(records: Records, name: str, what: str) -> float:
 
 
 def marginal_worse(records: Records) -> Claim | None:
-    """MARGINAL's models, audited for subgroups."""
+    """Judge how MARGINAL's models fare when audited for subgroups."""
     if not _all(records, "marginal"):
         return None
     reported = {name: _excess(records, name, "subgroup") for name in TITLES}
     strongest = {name: _excess(records, name, "strongest") for name in TITLES}
 
     def as_claimed(excess: dict[str, float]) -> bool:
+        """Return whether the excess is small on Law School, and above .002 on the other three."""
         others = [value for name, value in excess.items() if name != "law_school"]
         return abs(excess["law_school"]) < 0.002 < min(others)
 
@@ -217,7 +265,10 @@ def marginal_worse(records: Records) -> Claim | None:
 
 
 def marginal_far_left(records: Records) -> Claim | None:
-    """Where nothing is constrained."""
+    """Judge whether the two frontiers begin at the same model, where nothing is constrained.
+
+    The first plays of both games are the same least-error model.
+    """
     if not _all(records, "marginal"):
         return None
     apart = {}
@@ -240,7 +291,10 @@ def marginal_far_left(records: Records) -> Claim | None:
 
 
 def dominated_points(records: Records) -> Claim | None:
-    """MARGINAL's models below SUBGROUP's frontier."""
+    """Judge how many of MARGINAL's models lie below SUBGROUP's frontier.
+
+    A distance of 1e-4 or less is taken for a tie: records keep seven digits.
+    """
     if not _all(records, "marginal"):
         return None
     share = {}
@@ -260,10 +314,14 @@ def dominated_points(records: Records) -> Claim | None:
 
 
 def rank_correlation(records: Records) -> Claim | None:
-    """Marginal against subgroup unfairness."""
+    """Judge whether marginal and subgroup unfairness go together.
+
+    Spearman's correlation, above .5 on three datasets and below .3 on Student.
+    """
     if not _all(records, "marginal"):
         return None
-    reported, strongest = {}, {}
+    reported = {}
+    strongest = {}
     for name in TITLES:
         _, marginal, subgroup = _marginal_points(records, name)
         reported[name] = float(spearmanr(marginal, subgroup).statistic)
@@ -283,7 +341,7 @@ def rank_correlation(records: Records) -> Claim | None:
 
 
 def marginal_drop(records: Records) -> Claim | None:
-    """How MARGINAL's frontiers begin."""
+    """Judge whether MARGINAL's frontiers begin with a steep drop."""
     if not _all(records, "marginal"):
         return None
     drop = {}
@@ -301,7 +359,10 @@ def marginal_drop(records: Records) -> Claim | None:
 
 
 def student_zero(records: Records) -> Claim | None:
-    """Where SUBGROUP gets to on Student."""
+    """Judge what it costs SUBGROUP to reach an unfairness of 0 on Student.
+
+    An average over thousands of rounds is never 0 exactly: below 1e-5 counts.
+    """
     found = curves(records, "student")
     if not found:
         return None
@@ -321,7 +382,7 @@ def student_zero(records: Records) -> Claim | None:
 
 
 def student_marginal(records: Records) -> Claim | None:
-    """Where MARGINAL gets to on Student."""
+    """Judge the least subgroup unfairness that MARGINAL reaches on Student."""
     if not _all(records, "marginal"):
         return None
     error, _, subgroup = _marginal_points(records, "student")
@@ -339,10 +400,11 @@ def student_marginal(records: Records) -> Claim | None:
 
 
 def adult_converges(records: Records) -> Claim | None:
-    """Whether Adult settles."""
+    """Judge whether Adult still moves at the end of its rounds."""
     found = curves(records, "adult")
     if not found:
         return None
+    # Unfairness that has settled hardly moves in the last tenth of the rounds.
     tenth = [curve["last_tenth_unfairness"] for curve in found]
     moves = max(spread["most"] - spread["least"] for spread in tenth)
     errors = [curve["error"][-1] for curve in found]
@@ -361,7 +423,8 @@ def adult_converges(records: Records) -> Claim | None:
 
 
 def larger_c(records: Records) -> Claim | None:
-    """Whether the bound on the duals matters."""
+    """Judge whether the bound on the duals matters."""
+    # By dataset, for each C in turn: the least error that is fair enough.
     cheapest: dict[str, list[float]] = {}
     for name in TITLES:
         for C in (10, 20, 50, 100):

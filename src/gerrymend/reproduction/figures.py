@@ -1,4 +1,8 @@
-"""The paper's figures, drawn from records alone."""
+"""The paper's figures, drawn from records alone.
+
+Each function takes matplotlib's pyplot and the records, and returns a figure, or None where it has
+nothing to draw.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,13 +21,17 @@ TITLES = {
     "student": "Student",
 }
 # Okabe and Ito's colours, which colour-blind people can tell apart.
-SUBGROUP, MARGINAL, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
+SUBGROUP = "#D55E00"
+MARGINAL = "#0072B2"
+GREEN = "#009E73"
+PURPLE = "#CC79A7"
 
 
 def draw(target: str, records: Records, out: Path) -> list[Path]:
-    """Draw a target's figures; those whose records are missing are left out."""
+    """Draw a target's figures, and return their paths; those without records are left out."""
     import matplotlib
 
+    # Before pyplot is imported: a machine without a display has no other backend.
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -41,12 +49,16 @@ def draw(target: str, records: Records, out: Path) -> list[Path]:
 
 
 def _found(records: Records, experiment: str) -> dict[str, Any]:
+    """Return the results of an experiment by dataset, without those that are missing."""
     found = {name: records.result(experiment, name) for name in TITLES}
     return {name: result for name, result in found.items() if result}
 
 
 def title(name: str, records: Records) -> str:
-    """A dataset's title; other data than the paper's is marked wherever it is named."""
+    """Return a dataset's title, marked wherever other data than the paper's stands in for it.
+
+    The note is in every record, and any that was written will do.
+    """
     stands_in = any(
         (records.result(experiment, unit) or {}).get("note")
         for experiment, unit in (("table1", name), ("subgroup", name), ("c", f"{name}_10"),
@@ -56,19 +68,20 @@ def title(name: str, records: Records) -> str:
 
 
 def _plot_frontier(axis: Any, frontier: list[dict[str, float]], **style: Any) -> None:
-    """Error against unfairness, along a frontier."""
+    """Plot error against unfairness along a frontier."""
     errors = [point["error"] for point in frontier]
     axis.plot(errors, [point["unfairness"] for point in frontier], **style)
 
 
 def splits_of(records: Records, name: str) -> list[dict[str, Any]]:
-    """What was found on each split of a dataset."""
+    """Return the results on each split of a dataset."""
+    # Quick runs have two splits, and full ones eight: all that are there are taken.
     found = (records.result("held_out", f"{name}_{split}") for split in range(100))
     return [result for result in found if result]
 
 
 def toy(plt: Any, records: Records) -> Any:
-    """Figure 1: false positive rates of the toy example, and who finds what."""
+    """Draw Figure 1: false positive rates of the toy example, and what each auditor finds."""
     result = records.result("toy", "toy")
     if not result:
         return None
@@ -102,13 +115,14 @@ def toy(plt: Any, records: Records) -> Any:
 
 
 def convergence(plt: Any, records: Records) -> Any:
-    """Figure 2: error and unfairness by round, for each gamma."""
+    """Draw Figure 2: error and unfairness by round, for each gamma."""
     found = _found(records, "subgroup")
     if not found:
         return None
     figure, axes = plt.subplots(
         len(found), 2, figsize=(11, 2.7 * len(found)), layout="constrained", squeeze=False
     )
+    # The same gammas on every dataset, and so the same colours.
     gammas = [curve["gamma"] for curve in next(iter(found.values()))["curves"]]
     colours = plt.get_cmap("viridis")(np.linspace(0, 0.92, len(gammas)))
     for (left, right), (name, result) in zip(axes, found.items(), strict=True):
@@ -126,8 +140,13 @@ def convergence(plt: Any, records: Records) -> Any:
 
 
 def pareto(plt: Any, records: Records) -> Any:
-    """Figure 3: SUBGROUP's frontier with MARGINAL's models, and MARGINAL's own frontier."""
-    subgroup, marginal = _found(records, "subgroup"), _found(records, "marginal")
+    """Draw Figure 3: SUBGROUP's frontier with MARGINAL's models, and MARGINAL's own frontier.
+
+    Unfairness is as the paper's auditor reports it; crosses are SUBGROUP's last mixtures by the
+    strongest search.
+    """
+    subgroup = _found(records, "subgroup")
+    marginal = _found(records, "marginal")
     names = [name for name in subgroup if name in marginal]
     if not names:
         return None
@@ -154,8 +173,10 @@ def pareto(plt: Any, records: Records) -> Any:
         heading = title(name, records)
         left.set(xlabel="error", ylabel="subgroup unfairness", title=heading)
         right.set(xlabel="error", ylabel="marginal unfairness", title=heading)
+        # The axis spans SUBGROUP's points; MARGINAL's that lie further right are cut off.
         errors = [point["error"] for point in front] + [curve["error"][-1] for curve in last]
-        low, high = min(errors), max(errors)
+        low = min(errors)
+        high = max(errors)
         left.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
         left.set_ylim(bottom=0)
         right.set_ylim(bottom=0)
@@ -167,13 +188,24 @@ def pareto(plt: Any, records: Records) -> Any:
 
 
 def surfaces(convention: str, *, flat: bool) -> Callable[[Any, Records], Any]:
-    """Figure 4 by one convention, as surfaces or as heat maps."""
+    """Return a function that draws Figure 4 by one convention, as surfaces or as heat maps.
+
+    Parameters
+    ----------
+    convention : str
+        A key of CONVENTIONS.
+    flat : bool
+        Whether to draw heat maps, which can be read off, or surfaces, as the paper has them.
+    """
 
     def figure_4(plt: Any, records: Records) -> Any:
+        """Draw a panel for each recorded round, on one scale of colours."""
         result = records.result("surface", slug(convention))
         if not result:
             return None
-        panels, thetas = result["panels"], np.array(result["thetas"])
+        panels = result["panels"]
+        thetas = np.array(result["thetas"])
+        # One scale for all panels, so that flattening shows.
         limit = max(float(np.abs(panel["surface"]).max()) for panel in panels.values())
         rows = -(-len(panels) // 4)
         figure, axes = plt.subplots(
@@ -214,7 +246,7 @@ def surfaces(convention: str, *, flat: bool) -> Callable[[Any, Records], Any]:
 
 
 def trajectory(plt: Any, records: Records) -> Any:
-    """Figure 5: (error, unfairness) by round on Communities, coloured by t."""
+    """Draw Figure 5: (error, unfairness) by round on Communities, coloured by t."""
     result = records.result("subgroup", "communities")
     if not result:
         return None
@@ -236,7 +268,7 @@ def trajectory(plt: Any, records: Records) -> Any:
 
 
 def sensitivity_to_c(plt: Any, records: Records) -> Any:
-    """SUBGROUP's frontier for four values of C."""
+    """Draw SUBGROUP's frontier for four values of C."""
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     drawn = False
     for axis, name in zip(axes.flat, TITLES, strict=True):
@@ -255,7 +287,7 @@ def sensitivity_to_c(plt: Any, records: Records) -> Any:
 
 
 def richer_learners(plt: Any, records: Records) -> Any:
-    """Frontiers of richer Learners against the same linear subgroups."""
+    """Draw frontiers of richer Learners against the same linear subgroups."""
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     drawn = False
     for axis, name in zip(axes.flat, TITLES, strict=True):
@@ -280,7 +312,10 @@ def richer_learners(plt: Any, records: Records) -> Any:
 
 
 def solvers(plt: Any, records: Records) -> Any:
-    """Error and unfairness by round: fictitious play, no regret, exponentiated gradient."""
+    """Draw error and unfairness by round: fictitious play, no regret, exponentiated gradient.
+
+    Curves are by the auditor that was played against; crosses are by the strongest search.
+    """
     found = _found(records, "solvers")
     if not found:
         return None
@@ -309,7 +344,10 @@ def solvers(plt: Any, records: Records) -> Any:
 
 
 def held_out(plt: Any, records: Records) -> Any:
-    """Train and test error and unfairness by gamma, over splits, with the range as a band."""
+    """Draw train and test error and unfairness by gamma: means over splits, and ranges as bands.
+
+    Points of a curve are in the order of their mean error.
+    """
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     drawn = False
     for axis, name in zip(axes.flat, TITLES, strict=True):
@@ -324,7 +362,8 @@ def held_out(plt: Any, records: Records) -> Any:
             )
             order = np.argsort(errors.mean(axis=0))
             x = errors.mean(axis=0)[order]
-            low, high = unfairness.min(axis=0)[order], unfairness.max(axis=0)[order]
+            low = unfairness.min(axis=0)[order]
+            high = unfairness.max(axis=0)[order]
             axis.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
             axis.plot(x, unfairness.mean(axis=0)[order], "o-", ms=3, lw=1, color=colour, label=part)
         axis.set(title=f"{title(name, records)}, {len(splits)} splits", xlabel="error",
