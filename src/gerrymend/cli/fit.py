@@ -1,6 +1,6 @@
-"""The command line's `gerrymend fit`: a model from a file, and what it came to.
+"""`gerrymend fit`: train a model on a file, save it and audit it.
 
-Imported by `cli.main` once it knows that typer and rich are there.
+Imported by `cli.app` once it knows that typer and rich are there.
 """
 
 import logging
@@ -52,8 +52,9 @@ from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.page import write_page
 
-# What a page has and a terminal is spared: several subgroups, and whether it is chance.
-_TOP, _PERMUTATIONS = 3, 199
+# A page shows several subgroups, and a p-value on test rows; the terminal has the worst alone.
+_TOP = 3
+_PERMUTATIONS = 199
 
 
 def add_to(app: typer.Typer) -> None:
@@ -139,9 +140,22 @@ def run(
     page: Path | None = None,
     checkpoint: Path | None = None,
 ) -> int:
-    """Train, save, audit, print, and say with which code to exit."""
+    """Train, save, audit and print, and return the exit code.
+
+    Parameters
+    ----------
+    options : dict
+        The fields of TrainingRequest.
+    estimator : str
+        One of ESTIMATOR_NAMES.
+    certify : bool
+        Whether to train until gamma is proven, or the budget ends.
+    out, page, checkpoint : path
+        Files for the model, the HTML page and the checkpoint.
+    """
 
     def work(console: Console) -> int:
+        """Run the command, with progress and notes on `console`."""
         request = TrainingRequest(**options)
         check_target(out, "--out", request.file)
         check_page(page, out, request.file)
@@ -156,6 +170,8 @@ def run(
                 fitted = _saved_and_audited(
                     request, prepared, classifier, estimator, out, say, page is not None
                 )
+            # The classifier has written its checkpoint by now; without a round played there is
+            # none.
             except KeyboardInterrupt:
                 if checkpoint is not None and checkpoint.exists():
                     words = f"The training is kept in {checkpoint}: the same command goes on."
@@ -180,7 +196,7 @@ def _trained(
     checkpoint: Path | None,
     say: Say,
 ) -> Any:
-    """The classifier, fitted to the encoded columns of the training rows."""
+    """Return the classifier, fitted to the encoded columns of the training rows."""
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
     classifier = request.classifier(
         estimator, notion=request.notion, verbose=1, checkpoint=checkpoint, **more
@@ -203,7 +219,19 @@ def _saved_and_audited(
     say: Say,
     for_page: bool,
 ) -> Fitted:
-    """What is saved takes the columns as they are in the file."""
+    """Save the model, and audit it on the training rows and on test rows if there are any.
+
+    The saved pipeline encodes by itself, and takes the columns as they are in the file. It is saved
+    before the audits, which may take long and be interrupted.
+
+    Parameters
+    ----------
+    say : Say
+        Reports what is going on.
+    for_page : bool
+        Whether a page is written: its audits describe several subgroups and, on test rows, have a
+        p-value.
+    """
     from sklearn.pipeline import Pipeline
 
     from gerrymend.frontier.tradeoffs import OnRows
@@ -225,7 +253,8 @@ def _saved_and_audited(
     }
     measured = []
     for rows in prepared.samples:
-        # Chance says nothing of rows on which decisions were trained to be fair.
+        # A permutation test assumes that decisions were not fitted to the rows, as they were to the
+        # training rows.
         tested = {"n_permutations": _PERMUTATIONS} if for_page and rows is prepared.test else {}
         p = classifier.predict_proba(rows.features)[:, 1]
         measured.append(OnRows.measure(rows, p, how | tested))
@@ -234,23 +263,31 @@ def _saved_and_audited(
 
 @contextmanager
 def rounds_told(say: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Say what the classifier logs of its rounds: where it stands, and how many of how many."""
+    """Report what the classifier logs of its rounds as progress, while the context is open.
 
-    class Teller(logging.Handler):
+    `say` is called with words, the round and the most rounds. The logger's level and handlers are
+    put back at the end.
+    """
+
+    class RoundListener(logging.Handler):
+        """Hand the arguments of a record on to `say`; four of them make it one of a round."""
+
         def emit(self, record: logging.LogRecord) -> None:
             if isinstance(record.args, tuple) and len(record.args) == 4:
                 done, of, error, unfairness = record.args
                 words = f"rounds at most: error {error:.4f}, unfairness {unfairness:.4f}"
                 say(words, cast(int, done), cast(int, of))
 
-    logger, teller = logging.getLogger("gerrymend"), Teller(logging.INFO)
-    level, passes = logger.level, logger.propagate
-    logger.addHandler(teller)
+    logger = logging.getLogger("gerrymend")
+    listener = RoundListener(logging.INFO)
+    level = logger.level
+    propagate = logger.propagate
+    logger.addHandler(listener)
     logger.setLevel(logging.INFO)
-    logger.propagate = False
+    logger.propagate = False  # lines of a log would tear the progress bar
     try:
         yield
     finally:
-        logger.removeHandler(teller)
+        logger.removeHandler(listener)
         logger.setLevel(level)
-        logger.propagate = passes
+        logger.propagate = propagate

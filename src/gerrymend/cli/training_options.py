@@ -1,6 +1,6 @@
-"""The options that `gerrymend fit` and `gerrymend frontier` share.
+"""Options that `gerrymend fit` and `gerrymend frontier` share.
 
-Imported by `cli.main` once it knows that typer and rich are there.
+Imported by `cli.app` once it knows that typer and rich are there.
 """
 
 from pathlib import Path
@@ -12,7 +12,9 @@ from gerrymend.cli.shared import column, option
 from gerrymend.subgroups import CLASS_NAMES
 
 # Panels of the help.
-DATA, TRAINING, FILE = "What is in FILE", "How to train", "Reading and writing"
+DATA = "What is in FILE"
+TRAINING = "How to train"
+FILE = "Reading and writing"
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file.")]
 Label = Annotated[str, column(
