@@ -93,6 +93,7 @@ _HOME = {
     "TrajectoryDisplay": "plotting",
 }
 
+# The public names; each has its module in _HOME.
 __all__ = [
     "AuditDisplay",
     "AuditReport",

@@ -133,6 +133,7 @@ def audit(
     ...       ).worst.describe()
     'race = blue and gender = man'
     """
+    # Settings are checked before the rows are read, which may take long.
     settings = check_settings(
         notion=notion,
         subgroups=subgroups,

@@ -65,6 +65,7 @@ def tally_of_lazy(
     rows = LazyRows.of(
         data, y_true, y_pred, sensitive_features, sample_weight, threshold, decision_probabilities
     )
+    # All checks are made on the first query, before the larger second one is run.
     overview = Overview.of(rows, pos_label)
     summary = rows.sums(overview)
     columns = read_columns({name: summary[key] for name, key in rows.attributes.items()})
@@ -301,6 +302,7 @@ def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) ->
     missing = {"missing": _missing(name, dtype)}
     if cut is not None:
         score = _as_numbers(name, dtype, "y_pred", "threshold")
+        # A whole number is at least the cut where it is at least the cut rounded up.
         if dtype.is_integer() and abs(cut) < 2.0**63:  # exact, as in `at_least`
             return missing | {"decision": nw.col(name) >= math.ceil(cut)}
         return missing | {"decision": score >= cut}

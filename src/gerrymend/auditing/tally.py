@@ -183,6 +183,7 @@ class NotionTally:
         active = np.flatnonzero(mass > 0)
         if active.size == 0:
             raise nothing_counts(notion)
+        # Zero outside of the event, so that one product sums over both labels.
         a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
         cells = EventCells(
             notion=notion,
@@ -217,6 +218,7 @@ class NotionTally:
 
     def bind(self, subgroups: SubgroupClass) -> BoundClass:
         """Bind a class of subgroups to these cells and their weights, in all and in the event."""
+        # Over all cells, as classes are bound to all of them; 0 where none is in the event.
         event_weight = np.zeros(self.tally.weight.shape[1])
         event_weight[self.cells.active] = self.cells.mass
         return subgroups.bind(self.tally.columns, self.tally.weight.sum(axis=0), event_weight)

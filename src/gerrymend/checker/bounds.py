@@ -47,6 +47,7 @@ def check_bounds(
         Takes what is wrong, what was verified and what was not.
     """
     tolerance = TOLERANCE * max(seen.scale for seen in measured.values())
+    # Holds whatever the class is, and costs nothing: checked before the class is listed.
     any_rows = max(seen.worst_of_any_rows() for seen in measured.values())
     if exact(stated["unfairness"]) > any_rows + tolerance:
         result.problems.append(
@@ -54,6 +55,7 @@ def check_bounds(
             f"{shown(any_rows)}."
         )
     try:
+        # Which cells matter depends on the notion's event, and so does the listing.
         listed = {
             name: subgroups_of(stated["class"], table, seen.active)
             for name, seen in measured.items()

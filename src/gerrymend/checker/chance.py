@@ -129,6 +129,7 @@ def check_generalisation(
         result.leave("generalisation generalisation.basis", "how rich the class is")
         if bound is None:
             return
+        # The stated richness is taken, and the distance is checked against that.
         basis = bound["basis"]
     if bound is None or basis is None or stated["weighted"]:
         possible = basis is not None and not stated["weighted"]
@@ -218,6 +219,7 @@ def _distance(n: int, basis: str, delta: float) -> float | None:
     >>> round(_distance(1_000_000, "VC dimension 8", 0.05), 4)
     0.0314
     """
+    # Hoeffding for the overall rate: 2·exp(−2nε²) = δ/4 at this ε.
     overall = sqrt(log(8 / delta) / (2 * n))
     if found := re.fullmatch(r"([\d,]+) subgroups", basis):
         number = int(found[1].replace(",", ""))

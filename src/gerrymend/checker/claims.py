@@ -91,6 +91,7 @@ def check_report(
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
     """
     stated = _plain_data(report)
+    # The form comes first: all that follows takes each field to be there and of its type.
     unknown = unknown_fields(stated)
     how: dict[str, Any] = {
         "threshold": threshold,
@@ -178,6 +179,7 @@ class _Check:
     def run(self) -> CheckResult:
         """Run every check, and return the result."""
         stated, table, result = self.stated, self.table, self.result
+        # Notions and subgroups are read before the checks that use `measured` and `found`.
         check_scope(stated, table, result)
         self.read_notions()
         for where, one in self.described:
@@ -190,6 +192,7 @@ class _Check:
         self.check_agreement()
         if len(result.problems) == before:
             result.checked.append("The verdict, and that the figures agree with each other.")
+        # Without a notion that has rows there is no unfairness to bound, and a problem was noted.
         if self.measured:
             check_bounds(stated, table, self.measured, self.found, result)
         self.leave_bounds()
@@ -229,6 +232,7 @@ class _Check:
             self.problem(f"{where}: {unreadable}.")
             return
         figures = measured.figures(inside)
+        # Kept even if its figures are wrong: the bounds are judged by the true ones.
         self.found.append(Found(stated["notion"], inside, abs(figures.unfairness)))
         problems = [
             *wrong_figures(stated, figures, measured.scale),
@@ -318,6 +322,7 @@ class _Check:
                     f"{where[1:]} has {float(value)}."
                 )
         worst = abs(exact(stated["worst"]["unfairness"])) if stated["worst"] else ZERO
+        # Each of these is a function of the stated numbers, within the rounding that reports allow.
         flags = {
             "verdict": _verdict(unfairness, upper, exact(stated["gamma"])),
             "exact": upper <= unfairness + ROUNDING,

@@ -263,6 +263,7 @@ def _centred(attribute: Attribute, table: Table) -> list[Fraction]:
     values: Sequence[Fraction] = attribute.values
     if not attribute.is_number:
         # The indicator of the category of less weight; of equals the first one in order.
+        # The auditors' encoding of two categories: one indicator, of the rarer.
         present = set(values)
         weight = dict.fromkeys([*sorted(present - {None}), *(present & {None})], ZERO)
         for value, by_label in zip(attribute.values, table.weight, strict=True):

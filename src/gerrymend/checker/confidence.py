@@ -147,6 +147,8 @@ def beta_quantile(a: float, b: float, tail: float) -> float:
     log_scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     for _ in range(200):
         off = beta_below(a, b, x) - tail
+        # The distribution function grows, so that the sign of `off` says on which side the quantile
+        # is.
         low, high = (low, x) if off > 0 else (x, high)
         slope = math.exp(log_scale + (a - 1) * math.log(x) + (b - 1) * math.log1p(-x))
         following = x - off / slope if slope > 0 else low

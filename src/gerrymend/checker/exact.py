@@ -169,6 +169,7 @@ def _weight(value: Any) -> Fraction:
 
 def _probability(value: Any) -> Fraction:
     """Return a probability as a fraction, or raise a ValueError if it is outside of [0, 1]."""
+    # A sum of a mixture's weights in float64 may be a rounding above 1, and is cut off there.
     p = exact(value)
     if not -SLACK <= p <= 1 + SLACK:
         raise ValueError(
@@ -277,6 +278,7 @@ def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
         or str(getattr(values, "dtype", "")) == "category"
     ):
         return name, False, listed
+    # bool is a subclass of int, and a category.
     numbers = bool(kinds) and all(issubclass(k, int | float) and k is not bool for k in kinds)
     if not (numbers or (dtype is not None and dtype.is_numeric())):
         return name, False, listed
@@ -295,6 +297,7 @@ def _listed(values: Any, argument: str) -> list[Any]:
     if isinstance(series, nw.Series):
         listed = series.to_list()
     else:
+        # NumPy's scalars become Python's, whose repr is the decimal that `exact` reads.
         listed = values.tolist() if hasattr(values, "tolist") else list(values)
     return [_plain(value) for value in listed]
 

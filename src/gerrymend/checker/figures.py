@@ -19,6 +19,7 @@ Outcomes = dict[int, tuple[Fraction, Fraction]]
 TOLERANCE = Fraction(1, 10**9)
 
 _STATED = ("size", "share", "rate", "overall_rate", "unfairness", "gap", "ratio")
+# Outcomes of a rate that counts decisions or errors.
 _NO, _YES = Fraction(0), Fraction(1)
 NOTIONS: dict[str, Outcomes] = {
     "false_positive_rate": {0: (_NO, _YES)},
@@ -228,6 +229,7 @@ class Measured:
         no further.
         """
         residuals, unit = self.residuals
+        # They sum to 0 over everyone, so that all positive ones weigh as much as all negative ones.
         return sum(value for value in residuals if value > 0) * unit
 
 

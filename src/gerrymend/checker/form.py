@@ -60,6 +60,7 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+# Forms of plain values, each with the words that an error uses for it.
 NUMBER = Plain("a finite number", is_number)
 AMOUNT = Plain("a finite number, 0 or more", lambda value: is_number(value) and value >= 0)
 PART = Plain("a number between 0 and 1", lambda value: is_number(value) and 0 < value < 1)
@@ -71,6 +72,7 @@ ANY = Plain("anything", lambda value: True)
 LABEL = Plain("a label", lambda value: isinstance(value, str | int | float))
 
 _INTERVAL = Many(NUMBER, 2)
+# Fields of a subgroup that a report describes, and of a group that it lists.
 _SUBGROUP = {
     "subgroup": TEXT,
     "rule": MAPPING,
@@ -93,6 +95,7 @@ _GROUP = {
     "unfairness": NUMBER,
     "unfairness_interval": _INTERVAL,
 }
+# All fields of a report. One that is added to reports is named as not checked until it is here.
 REPORT = {
     "verdict": TEXT,
     "gamma": AMOUNT,
@@ -170,6 +173,7 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
             raise _unlike(path, "a list", value)
         if len(value) < form.least or form.number not in (None, len(value)):
             raise _unlike(path, f"a list of {form.number or f'{form.least} or more'}", value)
+        # Elements of a list share a path, so that each unknown field is named once.
         found = [name for part in value for name in unknown_fields(part, form.form, path)]
         return list(dict.fromkeys(found))
     if isinstance(form, dict):

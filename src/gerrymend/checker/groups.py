@@ -46,6 +46,7 @@ def marginal_groups(table: Table) -> dict[Key, Group]:
         if all(above):  # a constant has no two sides
             groups[name, "≥"] = Group(above)
             continue
+        # The auditors compare with a mean in float64, this with the exact one.
         doubtful = near_the_mean(attribute.values, mean)
         groups[name, "≥"] = Group(None if doubtful else above)
         groups[name, "<"] = Group(None if doubtful else [not side for side in above])
@@ -101,6 +102,7 @@ def named_key(text: str, rule: Any, groups: Mapping[Key, Group]) -> Key | None:
     >>> named_key("all of them (everyone)", rule, groups), named_key("none", rule, groups)
     (('all of them',), None)
     """
+    # By rule as well, since one name may be the beginning of another.
     for key, group in groups.items():
         if (text == key[0] or text.startswith(f"{key[0]} (")) and rule == group.rule:
             return key

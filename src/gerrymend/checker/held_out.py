@@ -9,8 +9,10 @@ from gerrymend.checker.figures import TOLERANCE, Measured, outcomes_of, wrong_fi
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, members
 
+# What makes it the same subgroup, described in the same way; figures differ on other rows.
 _SAME = ("subgroup", "rule", "notion")
 _INTERVALS = ("unfairness_interval", "gap_interval")
+# Fields that only the held-out rows could verify.
 _UNSEEN = " ".join(
     f"held_out.{name}"
     for name in (
@@ -114,6 +116,7 @@ def _wrong_on_rows(
         yield f"{unreadable}."
         return
     smallest = stated["min_group_size"]
+    # Without rows in the event there is no rate, and nothing may be described.
     large = False
     if measured.active:
         figures = measured.figures(inside)
@@ -161,6 +164,7 @@ def _members(rule: Mapping[str, Any], table: Table, holdout: Table) -> list[bool
     inside = members(rule, holdout)
     if rule["kind"] != "linear":
         return inside
+    # In a category that the rule has no term for, a row would score as if it were the one left out.
     for name in {term["attribute"] for term in rule["terms"] if "value" in term}:
         known = set(table.attributes[name].values)
         values = holdout.attributes[name].values

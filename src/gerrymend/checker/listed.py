@@ -127,6 +127,7 @@ def _listings(
     marginals = marginal_groups(table)
     number = len(marginals)
     told = len(stated["marginals"]) + stated["marginals_left_out"]
+    # More groups than these rows have, and as many for each notion: categories of held-out rows.
     if parted and told > number * notions and told % notions == 0:
         number = told // notions
         result.leave("marginals marginals_left_out", "they count categories that no row has")
@@ -216,6 +217,8 @@ def _check_left_out(
         rows = seen.sums(inside).rows
         if min(rows, seen.everyone.rows - rows) >= smallest:
             large.append((notion, key))
+    # Where each cell has enough rows nothing needs to be left out; with weights, a group may also
+    # lack intervals.
     told = [one for one in large if min(filter(None, measured[one[0]].rows)) >= smallest]
     if told and not stated["weighted"]:
         shown_key = " ".join(map(str, told[0][1]))
@@ -292,6 +295,7 @@ def _check_pairs(
             if one["notion"] == notion:
                 with contextlib.suppress(RuleError):
                     groups[one.get("group", one.get("subgroup"))] = members(one["rule"], table)
+        # All pairs are compared on all distinct rows.
         if len(groups) ** 2 * len(table) > MOST_STEPS:
             result.not_checked.append(f"What two of the {len(groups):,} groups tell together.")
             continue

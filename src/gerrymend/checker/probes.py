@@ -42,6 +42,7 @@ def same_by_words(
     (True, False)
     """
     made_up = _with_categories(rule, table)
+    # Each of these is moved to both sides of every cut, so that they have to be few.
     few = [*_some(table), *made_up[:_MOST_ROWS]]
     made_up += [row for base in few for row in _at_cuts(base, rule, text, table)]
     everyone = _table(made_up, table, beside=True)
@@ -101,6 +102,7 @@ def _at_cuts(base: _Row, rule: Mapping[str, Any], text: str, table: Table) -> It
             near = [] if crossing is None else [crossing + side for side in _sides(crossing)]
         else:
             cuts = _cuts(name, rule, text)
+            # The cut itself too: "≥" and ">" differ only there.
             near = [cut + side for cut in cuts for side in (*_sides(cut), 0)]
         for value in near:
             yield {**base, name: value}

@@ -54,6 +54,7 @@ class CheckResult:
         """
         names = fields.split()
         self.fields_not_checked.extend(names)
+        # "x.*" stands beside "x", and says no more to a reader.
         in_words = [name for name in names if not name.endswith(".*")]
         self.not_checked.append(f"{', '.join(in_words)}: {why}.")
 

@@ -41,6 +41,7 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
         if kind == "tree":
             _check_parts(rule, {"kind", "tree"})
             return _tree(rule["tree"], table)
+    # A forged rule can have anything in any place; what it trips over is in the message.
     except (KeyError, TypeError, AttributeError) as problem:
         raise RuleError(f"its rule of kind {kind!r} can't be read ({problem!r})") from None
     raise RuleError(f"its rule is of the unknown kind {kind!r}")
@@ -84,6 +85,8 @@ def members_in_floats(rule: Mapping[str, Any], table: Table) -> list[bool]:
     """Return the members by a linear rule whose terms are added in float64, in their order."""
     total = [0.0] * len(table)
     for term in rule["terms"]:
+        # In the order of the terms, as deployed code would add them: another order may round
+        # otherwise.
         coefficient = float(term["coefficient"])
         values = map(float, _term(term, table))
         total = [score + coefficient * value for score, value in zip(total, values, strict=True)]
@@ -130,6 +133,7 @@ def _check_number(attribute: Attribute) -> None:
 
 def _check_parts(part: Mapping[str, Any], wanted: set[str]) -> None:
     """Raise a RuleError unless a part of a rule has exactly the wanted keys."""
+    # No more and no less: an unknown key could mean that the rule selects others.
     if set(part) != wanted:
         raise RuleError(
             f"its rule has a part with {', '.join(map(repr, part)) or 'nothing'}, where "
@@ -154,6 +158,7 @@ def _distinct(parts: Any) -> list[Any]:
 
 def _number(value: Any) -> Fraction:
     """Return a number as a fraction, or raise a RuleError if it is none."""
+    # Fraction() would also take text such as "1/3", which no report has.
     if not is_number(value):
         raise RuleError(f"its rule has {value!r}, where a finite number is wanted")
     return exact(value)

@@ -146,6 +146,7 @@ def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
     expected = _in_words(name, parameters, table)
     if expected is None:
         result.leave("covers", "the class in words, for a class that the checker doesn't know")
+    # The cuts of bins were chosen from the data, and the report has them only in words.
     elif expected.endswith("bins") and stated["covers"].startswith(expected):
         result.leave("covers", "at which numbers its bins are cut")
     elif stated["covers"] != expected:
@@ -154,6 +155,7 @@ def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
         )
 
 
+# What the parameters of each class can be.
 _SEARCHES = ("search", "regression", "grid")
 _DEPTH = {"max_depth": lambda value: value is None or (is_whole(value) and value >= 1)}
 _BINS = {"bins": lambda value: value is None or (is_whole(value) and value >= 2)}
@@ -207,6 +209,7 @@ def _keywords(code: str, name: str) -> dict[str, Any] | None:
     ({'max_depth': 2}, None)
     """
     try:
+        # Parsed and read as literals, never evaluated: the report may come from anyone.
         call = ast.parse(code, mode="eval").body
         if not isinstance(call, ast.Call) or call.args or ast.unparse(call.func) != name:
             return None

@@ -21,7 +21,9 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "≤": operator.le,
     "≥": operator.ge,
 }
+# Rules never mix the two without brackets.
 _JOIN: dict[str, Callable[[bool, bool], bool]] = {" and ": operator.and_, " or ": operator.or_}
+# A condition ends here; without it "x = a" would be read out of "x = ab".
 _END = r"(?= and | or |: |; |\)|$)"
 
 
@@ -47,6 +49,7 @@ def members_by_words(text: str, table: Table, *, named: bool = True) -> Members 
     True
     """
     after_name = re.fullmatch(r".+? \((.+)\)", text) if named else None
+    # As they are first: a name in front is only taken off if the whole can't be read.
     for words in [text, *(after_name.groups() if after_name else ())]:
         for read in (_expression, _formula):
             try:

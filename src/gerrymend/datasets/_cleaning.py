@@ -64,6 +64,7 @@ def parse(
 def _typed(values: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
     """Return a column as whole numbers, floats or strings: the first that all values fit."""
     absent = [value in missing for value in values]
+    # NaN is no whole number, so that a column with missing values is of floats.
     for number in (int, float):
         if number is int and any(absent):
             continue

@@ -70,6 +70,7 @@ def obtain(
         content = read_local(file, home)
         if content is not None:
             return Found(file, content, "data_home")
+    # Why each source failed, for the error if all do.
     failures = []
     for file, origin, attempt in _remote_sources(dataset) if download else ():
         logger.info("Fetching %s from %s.", file.name, origin)
