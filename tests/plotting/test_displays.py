@@ -301,7 +301,7 @@ def test_a_history_of_one_round():
     for kind in (TrajectoryDisplay, ConvergenceDisplay):
         ax = kind([1], [0.2], [0.0], gamma=0.0).plot()
         ax.get_figure().canvas.draw()
-    with pytest.raises(ValueError, match="as many, and at least one; got 0, 0 and 0"):
+    with pytest.raises(ValueError, match="the same length, 1 or more; got 0, 0 and 0"):
         ConvergenceDisplay([], [], [], gamma=0.1)
 
 
@@ -322,7 +322,9 @@ def test_a_surface(toy):
     assert len(hidden) > 1
     np.testing.assert_allclose(line(display.ax_, "not shown"), surface.thetas[hidden])
     assert display.ax_.get_ylabel() == "θ₂: weight of race = blue"
-    with pytest.raises(ValueError, match=r"number=2 is no place in the surface's 2 rounds: a, b"):
+    with pytest.raises(
+        ValueError, match=r"number=2 is out of range; the surface has 2 rounds: a, b"
+    ):
         SurfaceDisplay(surface, 2)
 
 

@@ -78,7 +78,7 @@ def show_files(data_home: Path | None) -> None:
 
 
 def fetch_all(names: list[str], data_home: Path | None) -> None:
-    """Fetch datasets with a progress bar; exit with status 2 at the first that can't be had."""
+    """Fetch datasets with a progress bar; exit with status 2 at the first that can't be fetched."""
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
@@ -111,7 +111,7 @@ def _outcome(found: Found) -> str:
     there = found.origin == "data_home"
     line = f"{found.file.name}, " + ("already there" if there else f"from {found.origin}")
     if found.file.stand_in:
-        line += "; it stands in for the paper's file, which could not be had"
+        line += "; it stands in for the paper's file, which could not be fetched"
     return line
 
 

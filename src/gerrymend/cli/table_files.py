@@ -74,7 +74,7 @@ def _start_of(path: Path) -> bytes:
         raise ValueError(f"FILE {path} is a folder; name a CSV or Parquet file in it.")
     if not path.exists():
         beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise ValueError(f"FILE {path} isn't there{did_you_mean(path.name, beside)}.")
+        raise ValueError(f"FILE {path} does not exist{did_you_mean(path.name, beside)}.")
     with path.open("rb") as file:
         start = file.read(_START)
     if not start.strip():

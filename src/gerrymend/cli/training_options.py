@@ -27,7 +27,7 @@ Features = Annotated[list[str] | None, option(
     show_default="all but the label and the weight")]  # fmt: skip
 Drop = Annotated[
     list[str] | None,
-    option("Or: columns that they may not use.", DATA, metavar="COLUMNS", show_default=False),
+    option("Or: columns that decisions may not use.", DATA, metavar="COLUMNS", show_default=False),
 ]
 ExcludeProtected = Annotated[bool, option(
     "Decisions may not use the protected columns.", DATA, "--exclude-protected")]  # fmt: skip
@@ -48,10 +48,10 @@ MinGroupSize = Annotated[int, option(
 Seed = Annotated[int, option(
     "Seed of the training, of the draws and of what is kept out.", TRAINING, min=0)]  # fmt: skip
 Checkpoint = Annotated[Path | None, option(
-    "Keep the training here while it runs; the same command goes on from it after Ctrl-C.", FILE,
+    "Save the training here as it runs; after Ctrl-C the same command resumes from it.", FILE,
     metavar="FILE", show_default=False)]  # fmt: skip
 Report = Annotated[Path | None, option(
-    "Write a page about it for people, one HTML file that needs no network.", FILE,
+    "Write a report on the model, as one HTML page that needs no network.", FILE,
     metavar="FILE", show_default=False)]  # fmt: skip
 Separator = Annotated[str | None, option(
     "Separator of a CSV file: one character, or tab.", FILE, metavar="CHARACTER",

@@ -28,7 +28,7 @@ PIP_SECONDS = 300
 
 
 class DatasetError(OSError):
-    """Raised where a dataset can't be had or a file is wrong; says what to put where."""
+    """Raised where a dataset can't be fetched or a file is wrong; says what to put where."""
 
 
 class _Failed(Exception):  # noqa: N818 - caught here; the next source is tried
@@ -59,11 +59,11 @@ def data_home_path(data_home: Any = None) -> Path:
 def obtain(
     dataset: Dataset, *, data_home: Any = None, cache: bool = True, download: bool = True
 ) -> Found:
-    """Return the first of the dataset's files that can be had, stored in data_home if `cache`.
+    """Return the first of the dataset's files that can be found or fetched.
 
     Everything in data_home is looked at before anything is downloaded, so that a cached stand-in is
-    used, with its warning, rather than the network asked again at every call. Raises a DatasetError
-    that lists what was tried.
+    used, with its warning, rather than the network asked again at every call. What is fetched is
+    stored in data_home if `cache`. Raises a DatasetError that lists what was tried.
     """
     home = data_home_path(data_home)
     for file in dataset.files:
@@ -78,7 +78,7 @@ def obtain(
             content = attempt()
             _check(content, file.sha256, file.name)
         except _Failed as failed:
-            logger.warning("%s is not to be had from %s: %s", file.name, origin, failed)
+            logger.warning("%s could not be fetched from %s: %s", file.name, origin, failed)
             failures.append(f"{file.name} from {origin}: {failed}")
             continue
         if cache:
@@ -211,7 +211,8 @@ def _nothing_found(dataset: Dataset, home: Path, failures: list[str]) -> str:
     wanted = [f"{file.name} (sha256 {file.sha256}; {_where_from(file)})" for file in dataset.files]
     return "\n".join(
         [
-            f"The dataset {dataset.title} is not in data_home={str(home)!r}, and could not be had:",
+            f"The dataset {dataset.title} is not in data_home={str(home)!r}, and could not be "
+            "fetched:",
             *(f"  {line}" for line in tried),
             "Put one of these into that folder, or pass the data_home where it lies:",
             *(f"  {line}" for line in wanted),

@@ -41,7 +41,7 @@ class DataFile:
     """Describe a file as it lies in data_home.
 
     Without a wheel or an address, only a user can put it there. `stand_in` marks a file that is not
-    the paper's data, used where that can't be had; `size` is in bytes.
+    the paper's data, used where that can't be fetched; `size` is in bytes.
     """
 
     name: str

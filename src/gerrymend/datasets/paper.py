@@ -51,7 +51,8 @@ def fetch_communities(
     Raises
     ------
     OSError
-        The dataset can't be had, or a file is not the right one; says what to put where.
+        If the dataset can't be found or fetched, or a file is not the right one; the message says
+        what to put where.
 
     Examples
     --------
@@ -84,9 +85,9 @@ def fetch_law_school(
     """Fetch Law School: 1,823 students; race, family income, age and gender protected.
 
     Looked for as lawschool.csv in data_home, then in the repository of the paper's authors. Where
-    it can't be had, a sample of a larger copy of the same study (law_data.csv, in data_home or the
-    registry) stands in for it, with a warning: `stand_in` is True, and `name` and `DESCR` say so.
-    A stand-in in data_home is used until lawschool.csv lies there too, or it is removed.
+    it can't be fetched, a sample of a larger copy of the same study (law_data.csv, in data_home or
+    the registry) stands in for it, with a warning: `stand_in` is True, and `name` and `DESCR` say
+    so. A stand-in in data_home is used until lawschool.csv lies there too, or it is removed.
 
     Parameters
     ----------
@@ -104,7 +105,8 @@ def fetch_law_school(
     Raises
     ------
     OSError
-        The dataset can't be had, or a file is not the right one; says what to put where.
+        If the dataset can't be found or fetched, or a file is not the right one; the message says
+        what to put where.
 
     Examples
     --------
@@ -160,7 +162,8 @@ def fetch_adult(
     Raises
     ------
     OSError
-        The dataset can't be had, or a file is not the right one; says what to put where.
+        If the dataset can't be found or fetched, or a file is not the right one; the message says
+        what to put where.
 
     Examples
     --------
@@ -207,7 +210,8 @@ def fetch_student(
     Raises
     ------
     OSError
-        The dataset can't be had, or a file is not the right one; says what to put where.
+        If the dataset can't be found or fetched, or a file is not the right one; the message says
+        what to put where.
 
     Examples
     --------

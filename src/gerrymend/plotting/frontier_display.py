@@ -153,7 +153,7 @@ class FrontierDisplay(Display):
         if any(rows.dominated for point in self.points for rows in _samples(point)):
             words = "dominated (by MARGINAL too)" if self.frontier.marginal_points else "dominated"
             ax.plot([], [], "o", mfc="white", mec="0.35", ms=7, ls="none", label=words)
-        ax.plot([], [], color="0.5", lw=3, alpha=0.35, label="up to what none exceeds")
+        ax.plot([], [], color="0.5", lw=3, alpha=0.35, label="up to the upper bound")
 
 
 def _samples(point: FrontierPoint) -> list[OnRows]:

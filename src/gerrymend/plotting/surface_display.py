@@ -55,7 +55,7 @@ class SurfaceDisplay(Display):
             )
         if not -len(surface.rounds) <= number < len(surface.rounds):
             raise ValueError(
-                f"number={number!r} is no place in the surface's {len(surface.rounds)} rounds: "
+                f"number={number!r} is out of range; the surface has {len(surface.rounds)} rounds: "
                 f"{', '.join(str(kept.name) for kept in surface.rounds)}."
             )
         self.surface = surface

@@ -33,7 +33,7 @@ class _History(Display):
         self.rounds, self.error, self.unfairness = map(np.asarray, (rounds, error, unfairness))
         if not len(self.rounds) == len(self.error) == len(self.unfairness) > 0:
             raise ValueError(
-                f"rounds, error and unfairness must be as many, and at least one; got "
+                f"rounds, error and unfairness must have the same length, 1 or more; got "
                 f"{len(self.rounds)}, {len(self.error)} and {len(self.unfairness)}."
             )
         self.gamma = float(gamma)

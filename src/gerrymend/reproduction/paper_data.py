@@ -22,7 +22,7 @@ def load(names: Sequence[str], data_home: Any = None) -> dict[str, PaperData]:
     """Return datasets by name; Law School also with its incomplete rows, for Table 1.
 
     `data_home` is the folder of the files, as in `fetch_communities`. Raises an OSError where a
-    dataset can't be had.
+    dataset can't be fetched.
 
     Parameters
     ----------

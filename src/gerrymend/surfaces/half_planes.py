@@ -72,7 +72,7 @@ class HalfPlanes:
             if not width > TIE:
                 raise ValueError(
                     f"{term.describe()} is the same in every row that has weight: no threshold "
-                    "parts them. Name other attributes."
+                    "separates them. Name other attributes."
                 )
         return cls(encoding, mean, spread if standardize else np.ones(2), grid)
 

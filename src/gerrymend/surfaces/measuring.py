@@ -235,7 +235,7 @@ def one_notion(notions: Sequence[FairnessNotion]) -> FairnessNotion:
     """Return the only notion, or raise a ValueError if there are several."""
     if len(notions) > 1:
         raise ValueError(
-            f"A surface is of one rate, and there are {len(notions)}: "
+            f"A surface compares one rate; got {len(notions)}: "
             f"{', '.join(notion.name for notion in notions)}. Choose one with notion=."
         )
     return notions[0]

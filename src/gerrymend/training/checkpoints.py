@@ -158,8 +158,8 @@ class FitCheckpoint:
             raise CheckpointError(f"{self._argument} {error}, {_OR_ANEW}") from None
         except UntrustedError as error:
             raise CheckpointError(
-                f"{self._argument} has types that no fit of the estimator has here: {error}. "
-                "Nothing of them was loaded. Use the file that fit wrote, with the packages that "
+                f"{self._argument} has types that fits of this estimator don't have: {error}. "
+                "None of them was loaded. Use the file that fit wrote, with the packages that "
                 f"it was written with, {_OR_ANEW}"
             ) from None
         except Exception as error:  # a forged file can fail in any way
