@@ -177,7 +177,11 @@ class _Check:
         ]
 
     def run(self) -> CheckResult:
-        """Run every check, and return the result."""
+        """Run every check, and return the result.
+
+        A check that can't be made for lack of a notion or a rule that can be read has noted that as
+        a problem, and the others go on: one result names all that is wrong.
+        """
         stated, table, result = self.stated, self.table, self.result
         # Notions and subgroups are read before the checks that use `measured` and `found`.
         check_scope(stated, table, result)
@@ -221,7 +225,11 @@ class _Check:
                 self.problem(f"No row of the data counts for the notion {name}.")
 
     def check_subgroup(self, where: str, stated: Mapping[str, Any]) -> None:
-        """Check the members of a described subgroup, and every figure that is stated of it."""
+        """Check the members of a described subgroup, and every figure that is stated of it.
+
+        `where` begins each sentence about it. A rule that can't be read is a problem, and ends its
+        check.
+        """
         measured = self.measured.get(stated["notion"])
         if measured is None:
             self.problem(f"{where}: its notion, {stated['notion']}, is none of the report's.")
@@ -275,7 +283,10 @@ class _Check:
             yield "rounding decides who is in: float64 and exact arithmetic select different rows."
 
     def wrong_words(self, where: str, stated: Mapping[str, Any]) -> Iterator[str]:
-        """Yield a sentence if the description differs from the rule, or lacks the group's name."""
+        """Yield a sentence if the description differs from the rule, or lacks the group's name.
+
+        Words that can't be read are noted as not checked.
+        """
         named = self.stated["class"]["name"] == "ExplicitGroups"
         if named:
             try:
@@ -306,7 +317,11 @@ class _Check:
         self.result.leave("top", "that no more subgroups were to be described")
 
     def check_agreement(self) -> None:
-        """Check the stated numbers, flags and verdict against each other."""
+        """Check the stated numbers, flags and verdict against each other.
+
+        None of this needs the rows: the bounds are in order, no described subgroup exceeds
+        `unfairness`, and the verdict, `exact` and `withheld` follow from the numbers.
+        """
         stated = self.stated
         unfairness, upper = exact(stated["unfairness"]), exact(stated["upper_bound"])
         if upper < unfairness:

@@ -34,7 +34,11 @@ def dichotomies(points: Sequence[Sequence[Fraction]]) -> set[int]:
 
     @cache
     def divide(chosen: frozenset[int]) -> set[int]:
-        """Return the ways to divide the chosen points by a·z > 0, those on it to either side."""
+        """Return the ways to divide the chosen points by a·z > 0, those on it to either side.
+
+        `chosen` are indices of points, and so are the bits of what is returned. Flats are shared by
+        many rays, hence the cache.
+        """
         vectors = _in_coordinates({i: every[i] for i in chosen})
         rank = len(next(iter(vectors.values()), ()))
         if len(vectors) == rank:  # independent: any of them can be in, and any out

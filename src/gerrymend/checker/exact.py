@@ -137,7 +137,11 @@ def _summed(
     counted: Counter[tuple[Any, int, Any, Any]],
     labels: tuple[Any, Any],
 ) -> Table:
-    """Sum counted rows, keyed by (cell, label, decision, weight), into a table."""
+    """Sum counted rows, keyed by (cell, label, decision, weight), into a table.
+
+    Cells come in the order in which they are first seen. Raises a ValueError where all weights are
+    0.
+    """
     place = {cell: i for i, cell in enumerate(dict.fromkeys(cell for cell, *_ in counted))}
     rows, weighty = ([[0, 0] for _ in place] for _ in range(2))
     weight, positive, squares = ([[ZERO, ZERO] for _ in place] for _ in range(3))

@@ -119,7 +119,10 @@ class Measured:
 
     @classmethod
     def of(cls, outcomes: Outcomes, table: Table) -> "Measured":
-        """Return the sums of a table over the labels in a notion's event."""
+        """Return the sums of a table over the labels in a notion's event.
+
+        A row's outcome is between those of deciding 0 and of deciding 1, by its probability.
+        """
 
         def outcome(cell: int, y: int) -> Fraction:
             decided_0, decided_1 = outcomes[y]

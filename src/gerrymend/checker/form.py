@@ -184,7 +184,10 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
 
 
 def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
-    """Return the unknown fields of a mapping, or raise a ValueError if it lacks known ones."""
+    """Return the unknown fields of a mapping, or raise a ValueError if it lacks known ones.
+
+    `path` is that of the mapping in the report, empty for the report itself.
+    """
     if not isinstance(value, Mapping):
         raise _unlike(path, "a mapping", value)
     if missing := [name for name in form if name not in value]:

@@ -122,7 +122,11 @@ def _wrong_overall(stated: Mapping[str, Any], measured: Mapping[str, Measured]) 
 def _listings(
     stated: Mapping[str, Any], table: Table, result: CheckResult, *, parted: bool
 ) -> Iterator[Listing]:
-    """Yield the lists to check, after noting what is wrong with their length."""
+    """Yield the lists to check, after noting what is wrong with their length.
+
+    Groups of one attribute are listed in every report. Those of the class are listed if it names
+    its groups; for Marginals both lists are one.
+    """
     name, notions = stated["class"]["name"], len(stated["notions"])
     marginals = marginal_groups(table)
     number = len(marginals)
@@ -287,7 +291,11 @@ def _wrong_group(
 def _check_pairs(
     stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured], result: CheckResult
 ) -> None:
-    """Check that no two described groups disclose, by subtraction, a group of too few rows."""
+    """Check that no two described groups disclose, by subtraction, a group of too few rows.
+
+    Groups are compared within a notion, over the rows in its event; where there are too many pairs
+    this is left unchecked.
+    """
     described = [one for name in ("top", *_LISTS) for one in stated[name]]
     for notion, seen in measured.items():
         groups = {}
@@ -327,7 +335,10 @@ def _tell_of_few(one: list[bool], other: list[bool], rows: list[int], smallest: 
 def _wrong_marginal_unfairness(
     stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured]
 ) -> Iterator[str]:
-    """Yield a sentence if `marginal_unfairness` is not the worst over groups of one attribute."""
+    """Yield a sentence if `marginal_unfairness` is not the worst over groups of one attribute.
+
+    Raises a NotListedError where rounding decides on which side of a mean a row is.
+    """
     if not measured:
         return
     marginals = {"name": "Marginals", "parameters": {}}

@@ -11,7 +11,10 @@ from gerrymend.checker.result import CheckResult
 
 
 def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
-    """Check the scope of a report, and note the settings that are taken as stated."""
+    """Check the scope of a report, and note the settings that are taken as stated.
+
+    gamma and min_group_size are what the user asked for: no data can confirm or refute them.
+    """
     before = len(result.problems)
     result.leave("gamma min_group_size", "settings of the audit, taken as stated")
     result.problems.extend(_wrong_data(stated, table))
@@ -28,7 +31,10 @@ def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
 
 
 def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
-    """Yield what is wrong with the stated number of rows, labels, attributes and weights."""
+    """Yield what is wrong with the stated number of rows, labels, attributes and weights.
+
+    Rows count as weighted where the weight of some cell and label is not its number of rows.
+    """
     if table.n_rows != stated["n_rows"]:
         yield f"n_rows is stated as {stated['n_rows']}, and the data has {table.n_rows} rows."
     if not _same_labels(stated["labels"], table.labels):
@@ -67,7 +73,11 @@ def _same_labels(stated: list[Any], labels: tuple[Any, Any]) -> bool:
 
 
 def _wrong_notions(stated: Mapping[str, Any], result: CheckResult) -> Iterator[str]:
-    """Yield what is wrong with the stated notions, and note those that are not known here."""
+    """Yield what is wrong with the stated notions, and note those that are not known here.
+
+    A notion of the user's own is what its coefficients say; one with a known name has to have the
+    coefficients of that name, at least for the labels in its event.
+    """
     names = [notion["name"] for notion in stated["notions"]]
     if len(set(names)) < len(names):
         yield f"notions are stated as {names!r}, and one is there twice."
@@ -180,7 +190,10 @@ _PARAMETERS: dict[str, dict[str, Callable[[Any], bool]]] = {
 
 
 def _check_parameters(name: str, parameters: Mapping[str, Any], result: CheckResult) -> None:
-    """Check that a known class has all of its parameters, with possible values."""
+    """Check that a known class has all of its parameters, with possible values.
+
+    How linear thresholds were searched is noted as not checked: it leaves no trace in the result.
+    """
     known = _PARAMETERS.get(name)
     if known is None:
         result.leave("class class.parameters class.parameters.*", f"what the class {name} is")
@@ -245,7 +258,10 @@ def _plain_groups(groups: Any) -> Any:
 
 
 def _in_words(name: str, parameters: Mapping[str, Any], table: Table) -> str | None:
-    """Return the class in words, as a report states it, or None for a class that is not known."""
+    """Return the class in words, as a report states it, or None for a class that is not known.
+
+    Where numbers are in bins it ends at "bins": the cuts that follow are not known here.
+    """
     names = ", ".join(table.attributes)
     depth = parameters.get("max_depth")
     numbers = any(attribute.is_number for attribute in table.attributes.values())

@@ -77,7 +77,10 @@ def _expression(text: str, table: Table) -> tuple[Members, str]:
 
 
 def _item(text: str, table: Table) -> tuple[Members, str]:
-    """Return the members by the condition or bracket that a text begins with, and the rest."""
+    """Return the members by the condition or bracket that a text begins with, and the rest.
+
+    Raises an UnreadError where no condition on any attribute fits.
+    """
     for opening in ("not (", "("):
         if text.startswith(opening):
             inside, text = _expression(text.removeprefix(opening), table)
@@ -104,7 +107,11 @@ _Holds = Callable[[Any, re.Match[str]], bool]
 
 
 def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
-    """Yield a pattern for each form of a condition on the attribute, and its test of a value."""
+    """Yield a pattern for each form of a condition on the attribute, and its test of a value.
+
+    Labels are those of the data, so that a label may contain signs and words of the language
+    itself.
+    """
     name, one = re.escape(attribute.name), f"(?:{_labels(attribute)})"
 
     def is_named(value: Any, found: re.Match[str]) -> bool:

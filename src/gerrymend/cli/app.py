@@ -10,7 +10,10 @@ from typing import Annotated
 
 
 def main() -> None:
-    """Run the command line, or exit with the command that installs what it needs."""
+    """Run the command line, or exit with the command that installs what it needs.
+
+    Commands are added by `add_to` of each command's module; `demo` is defined here.
+    """
     try:
         import rich  # noqa: F401
         import typer
@@ -79,7 +82,11 @@ def main() -> None:
 
 
 def _page_target(asked: Path | None) -> tuple[Path | None, str]:
-    """Return the path of the demonstration's page, or None and why it can't be written."""
+    """Return the path of the demonstration's page, or None and why it can't be written.
+
+    Without --report the page goes to gerrymend-demo.html. A file that gerrymend did not write is
+    never overwritten.
+    """
     from gerrymend.cli.demo import is_foreign
     from gerrymend.cli.shared import check_page
 

@@ -102,6 +102,7 @@ class AuditRequest:
     features: list[str] | None = None
 
     def __post_init__(self) -> None:
+        """Raise a ValueError for options that exclude or need each other."""
         if len(self.decided) != 1:
             given = " and ".join(self.decided) or "none of them"
             raise ValueError(
@@ -181,7 +182,10 @@ class AuditRequest:
         return frame, attributes
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments of audit() beside the data."""
+        """Return the arguments of audit() beside the data.
+
+        Raises a ValueError for a rate, a class or a number of workers that can't be.
+        """
         for notion in self.notion:
             check_choice(notion, "--notion", NOTION_NAMES)
         return {
@@ -223,7 +227,17 @@ class AuditRequest:
         second: "pl.LazyFrame | None",
         on_draw: Callable[[int, int], None] | None,
     ) -> AuditReport:
-        """Call audit() or audit_counts() with the columns of the file."""
+        """Call audit() or audit_counts() with the columns of the file.
+
+        Parameters
+        ----------
+        frame, second : LazyFrame
+            The file, and the one of --holdout or None.
+        attributes : list of str
+            Its protected columns.
+        on_draw : callable or None
+            As in audit().
+        """
         from gerrymend import audit, audit_counts
 
         (decided,) = self.decided.values()
@@ -269,7 +283,10 @@ class AuditRequest:
         return self.positive
 
     def in_options(self, message: str) -> str:
-        """Return a message of audit() in the terms of the command."""
+        """Return a message of audit() in the terms of the command.
+
+        Arguments become options, with the column that was given for them: y_true is "--label y".
+        """
         ((option, column),) = self.decided.items()
         weight = "--weight" if self.weight is None else f"--weight {self.weight}"
         anywhere = {

@@ -54,7 +54,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def show_files(data_home: Path | None) -> None:
-    """Print a table of the files; any one of a dataset's is enough."""
+    """Print a table of the files; any one of a dataset's is enough.
+
+    Nothing is fetched; files in the cache are compared with their sha256.
+    """
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -78,7 +81,10 @@ def show_files(data_home: Path | None) -> None:
 
 
 def fetch_all(names: list[str], data_home: Path | None) -> None:
-    """Fetch datasets with a progress bar; exit with status 2 at the first that can't be fetched."""
+    """Fetch datasets with a progress bar; exit with status 2 at the first that can't be fetched.
+
+    Datasets that were fetched before it stay in the cache.
+    """
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn

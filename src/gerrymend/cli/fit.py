@@ -196,7 +196,11 @@ def _trained(
     checkpoint: Path | None,
     say: Say,
 ) -> Any:
-    """Return the classifier, fitted to the encoded columns of the training rows."""
+    """Return the classifier, fitted to the encoded columns of the training rows.
+
+    Its rounds are reported by `say`. With a checkpoint it resumes one of the same fit, and removes
+    it at the end.
+    """
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
     classifier = request.classifier(
         estimator, notion=request.notion, verbose=1, checkpoint=checkpoint, **more

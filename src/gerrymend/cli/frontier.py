@@ -254,7 +254,11 @@ class _ProgressListener:
 
 
 def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFrontier":
-    """Read the file, and train and audit a model for each gamma, notion and estimator."""
+    """Read the file, and train and audit a model for each gamma, notion and estimator.
+
+    Raises a ValueError in the terms of the command, and FrontierInterrupted, with what was done by
+    then, after Ctrl-C.
+    """
     from gerrymend.frontier.sweep import pareto_frontier
 
     # Before the file is read, so that a name that is wrong is an error at once.
@@ -317,7 +321,10 @@ def _check_once(names: Sequence[str], option_name: str) -> None:
 
 
 def show(console: Console, frontier: "ParetoFrontier", report: Path | None = None) -> None:
-    """Print the table, the worst subgroups at the knees, and what the table can't say."""
+    """Print the table, the worst subgroups at the knees, and what the table can't say.
+
+    The knee is the point from which fairness becomes dear; which point to take is left to people.
+    """
     width = min(console.width, WIDEST)
     console.print()
     console.print(str(frontier), markup=False, soft_wrap=True)

@@ -122,7 +122,10 @@ def run(
 
 
 def _load(path: Path, trusted: list[str]) -> Any:
-    """Return the model, or raise a ValueError unless it knows its columns by name."""
+    """Return the model, or raise a ValueError unless it knows its columns by name.
+
+    Errors of load_model() are put in the terms of the command: what to --trust, for example.
+    """
     from gerrymend.models.saving import ModelFileError, load_model
 
     try:

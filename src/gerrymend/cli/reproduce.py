@@ -69,7 +69,10 @@ def run(target: str, out: Path, jobs: int, quick: bool, data_home: Path | None) 
 def _reproduce(
     console: Any, target: str, out: Path, jobs: int, quick: bool, data_home: Path | None
 ) -> None:
-    """Run the experiments, draw, write the report, and print the paths of these files."""
+    """Run the experiments, draw, write the report, and print the paths of these files.
+
+    Datasets that stand in for the paper's are noted first.
+    """
     from gerrymend.reproduction import figures, paper_data, report
     from gerrymend.reproduction.run import DATASETS, expand
     from gerrymend.reproduction.run import run as run_experiments

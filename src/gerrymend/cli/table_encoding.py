@@ -107,7 +107,10 @@ def plain(frame: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
-    """Raise a ValueError for missing values, unless imputed, and for numbers beyond float64."""
+    """Raise a ValueError for missing values, unless imputed, and for numbers beyond float64.
+
+    `file` is only named in the message. NaN counts as missing.
+    """
     for name in frame.columns:
         values = frame[name]
         n_missing = values.null_count()
@@ -150,7 +153,10 @@ def check_not_identifiers(frame: "pl.DataFrame") -> None:
 
 
 def check_kinds(wanted: Mapping[str, str], frame: "pl.DataFrame", file: Any) -> None:
-    """Raise a ValueError for a column of another kind than the model was trained on."""
+    """Raise a ValueError for a column of another kind than the model was trained on.
+
+    `wanted` has "text" or "numbers" by column, as `trained_on` returns it.
+    """
     for name, kind in wanted.items():
         given = kind_of(name, frame.schema[name])
         if given != kind:

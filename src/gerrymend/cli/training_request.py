@@ -141,6 +141,7 @@ class TrainingRequest:
     missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        """Raise a ValueError, in the terms of the command, for options that can't be used."""
         if self.features is not None and self.drop is not None:
             raise ValueError(
                 "--features and --drop exclude each other: name the columns that decisions may "
@@ -267,7 +268,10 @@ class TrainingRequest:
         return protected, kept
 
     def in_options(self, message: str) -> str:
-        """Return a message of the library in the terms of the command."""
+        """Return a message of the library in the terms of the command.
+
+        Arguments of the classifier and of audit() become options, as in `AuditRequest.in_options`.
+        """
         weight = "--weight" if self.weight is None else f"--weight {self.weight}"
         anywhere = {
             "sensitive_features": "--protected",

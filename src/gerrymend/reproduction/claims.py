@@ -169,7 +169,11 @@ def law_linear(records: Records) -> Claim | None:
 
 
 def law_converges(records: Records) -> Claim | None:
-    """Judge whether Law School converges, and whether more gamma buys less error."""
+    """Judge whether Law School converges, and whether more gamma buys less error.
+
+    Held if the last unfairness is within .002 of gamma in the median over gammas that bind, and the
+    error rises with gamma at most once.
+    """
     found = curves(records, "law_school")
     if not found:
         return None
@@ -241,7 +245,11 @@ def _excess(records: Records, name: str, what: str) -> float:
 
 
 def marginal_worse(records: Records) -> Claim | None:
-    """Judge how MARGINAL's models fare when audited for subgroups."""
+    """Judge how MARGINAL's models fare when audited for subgroups.
+
+    It compares them with SUBGROUP's at the same error: by the paper's auditor, and by the strongest
+    search. If only the first agrees with the paper, the claim holds as reported.
+    """
     if not _all(records, "marginal"):
         return None
     reported = {name: _excess(records, name, "subgroup") for name in TITLES}
@@ -341,7 +349,10 @@ def rank_correlation(records: Records) -> Claim | None:
 
 
 def marginal_drop(records: Records) -> Claim | None:
-    """Judge whether MARGINAL's frontiers begin with a steep drop."""
+    """Judge whether MARGINAL's frontiers begin with a steep drop.
+
+    Held if half a point of error saves a fifth of marginal unfairness on each dataset.
+    """
     if not _all(records, "marginal"):
         return None
     drop = {}
@@ -382,7 +393,10 @@ def student_zero(records: Records) -> Claim | None:
 
 
 def student_marginal(records: Records) -> Claim | None:
-    """Judge the least subgroup unfairness that MARGINAL reaches on Student."""
+    """Judge the least subgroup unfairness that MARGINAL reaches on Student.
+
+    Held if it is from .001 to .003, whatever the error there.
+    """
     if not _all(records, "marginal"):
         return None
     error, _, subgroup = _marginal_points(records, "student")
@@ -400,7 +414,11 @@ def student_marginal(records: Records) -> Claim | None:
 
 
 def adult_converges(records: Records) -> Claim | None:
-    """Judge whether Adult still moves at the end of its rounds."""
+    """Judge whether Adult still moves at the end of its rounds.
+
+    Held, as the paper says that it has not converged, if unfairness ranges over more than .003 in
+    the last tenth of rounds at some gamma, and the error rises with gamma more than once.
+    """
     found = curves(records, "adult")
     if not found:
         return None
@@ -423,7 +441,10 @@ def adult_converges(records: Records) -> Claim | None:
 
 
 def larger_c(records: Records) -> Claim | None:
-    """Judge whether the bound on the duals matters."""
+    """Judge whether the bound on the duals matters.
+
+    Compares the least error with a reported unfairness below .005 over four values of C.
+    """
     # By dataset, for each C in turn: the least error that is fair enough.
     cheapest: dict[str, list[float]] = {}
     for name in TITLES:

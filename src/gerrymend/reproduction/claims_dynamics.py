@@ -32,7 +32,11 @@ def _part(first: dict[str, Any], second: dict[str, Any]) -> int:
 
 
 def trajectories(records: Records) -> Claim | None:
-    """Judge whether two trajectories part in the round after the larger gamma is first reached."""
+    """Judge whether two trajectories part in the round after the larger gamma is first reached.
+
+    Until then both games have the same violated constraint and the same plays. Every pair of the
+    recorded gammas is compared.
+    """
     found = _by_gamma(records)
     if len(found) < 2:
         return None
@@ -103,7 +107,10 @@ def _largest(records: Records, convention: str, number: int) -> float:
 
 
 def surface_start(records: Records) -> Claim | None:
-    """Judge the numbers that the paper gives for the surface of the unconstrained model."""
+    """Judge the numbers that the paper gives for the surface of the unconstrained model.
+
+    Held if all four agree to the digits that the paper prints.
+    """
     found = surface_at(records, "body", 1)
     if found is None:
         return None
@@ -148,7 +155,10 @@ def surface_prose(records: Records) -> Claim | None:
 
 
 def surface_flip(records: Records) -> Claim | None:
-    """Judge whether the surface oscillates early on, under each reading of the algorithm."""
+    """Judge whether the surface oscillates early on, under each reading of the algorithm.
+
+    It is measured by the mean of one quadrant at t = 1, 7 and 13, whose sign has to change twice.
+    """
     if any(surface_at(records, convention, 13) is None for convention in CONVENTIONS):
         return None
     means = {

@@ -28,7 +28,16 @@ PURPLE = "#CC79A7"
 
 
 def draw(target: str, records: Records, out: Path) -> list[Path]:
-    """Draw a target's figures, and return their paths; those without records are left out."""
+    """Draw a target's figures, and return their paths; those without records are left out.
+
+    Parameters
+    ----------
+    target : str
+        One of TARGETS.
+    records : Records
+    out : path
+        The figures go to its folder `figures`, as PNG.
+    """
     import matplotlib
 
     # Before pyplot is imported: a machine without a display has no other backend.
@@ -81,7 +90,11 @@ def splits_of(records: Records, name: str) -> list[dict[str, Any]]:
 
 
 def toy(plt: Any, records: Records) -> Any:
-    """Draw Figure 1: false positive rates of the toy example, and what each auditor finds."""
+    """Draw Figure 1: false positive rates of the toy example, and what each auditor finds.
+
+    The left panel has rates by race and gender, with marginal rates on the axes; the right one has
+    the unfairness of the worst subgroup that each of three auditors finds.
+    """
     result = records.result("toy", "toy")
     if not result:
         return None
@@ -115,7 +128,11 @@ def toy(plt: Any, records: Records) -> Any:
 
 
 def convergence(plt: Any, records: Records) -> Any:
-    """Draw Figure 2: error and unfairness by round, for each gamma."""
+    """Draw Figure 2: error and unfairness by round, for each gamma.
+
+    A row of panels for each dataset, with rounds on a logarithmic scale; dashed lines are the
+    gammas.
+    """
     found = _found(records, "subgroup")
     if not found:
         return None
@@ -199,7 +216,10 @@ def surfaces(convention: str, *, flat: bool) -> Callable[[Any, Records], Any]:
     """
 
     def figure_4(plt: Any, records: Records) -> Any:
-        """Draw a panel for each recorded round, on one scale of colours."""
+        """Draw a panel for each recorded round, on one scale of colours.
+
+        Titles have the largest of the 400 values and what the regression heuristic reports.
+        """
         result = records.result("surface", slug(convention))
         if not result:
             return None
@@ -246,7 +266,10 @@ def surfaces(convention: str, *, flat: bool) -> Callable[[Any, Records], Any]:
 
 
 def trajectory(plt: Any, records: Records) -> Any:
-    """Draw Figure 5: (error, unfairness) by round on Communities, coloured by t."""
+    """Draw Figure 5: (error, unfairness) by round on Communities, coloured by t.
+
+    A panel for each gamma of the paper's figure, on common axes; dashed lines are the gammas.
+    """
     result = records.result("subgroup", "communities")
     if not result:
         return None
@@ -268,7 +291,10 @@ def trajectory(plt: Any, records: Records) -> Any:
 
 
 def sensitivity_to_c(plt: Any, records: Records) -> Any:
-    """Draw SUBGROUP's frontier for four values of C."""
+    """Draw SUBGROUP's frontier for four values of C.
+
+    A panel for each dataset. Frontiers are steps, since only the recorded models exist.
+    """
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     drawn = False
     for axis, name in zip(axes.flat, TITLES, strict=True):
@@ -287,7 +313,11 @@ def sensitivity_to_c(plt: Any, records: Records) -> Any:
 
 
 def richer_learners(plt: Any, records: Records) -> Any:
-    """Draw frontiers of richer Learners against the same linear subgroups."""
+    """Draw frontiers of richer Learners against the same linear subgroups.
+
+    A panel for each dataset, by error on the training rows: a richer Learner can fit these better
+    without deciding better elsewhere.
+    """
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     drawn = False
     for axis, name in zip(axes.flat, TITLES, strict=True):

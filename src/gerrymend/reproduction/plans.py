@@ -61,7 +61,10 @@ def needed_by(target: str) -> tuple[str, ...]:
 
 
 def units(experiment: str, datasets: Sequence[str], *, quick: bool) -> list[Unit]:
-    """Return the units of an experiment on these datasets; `quick` ones take a few rounds each."""
+    """Return the units of an experiment on these datasets; `quick` ones take a few rounds each.
+
+    The toy example needs no dataset, and the surface only Communities.
+    """
     if experiment == "toy":
         return [Unit("toy", "toy", None, experiments.toy, {"n_rows": 2000})]
     if experiment == "surface":
@@ -132,7 +135,10 @@ def _c(name: str, quick: bool) -> list[Unit]:
 
 
 def _learners(name: str, quick: bool) -> list[Unit]:
-    """Plan a game for each richer Learner, with fewer rounds the longer it takes to train."""
+    """Plan a game for each richer Learner, with fewer rounds the longer it takes to train.
+
+    Its own rounds are few, since each trains the Learner once for every gamma.
+    """
     gammas = (0.001, 0.01) if quick else (0.0, 0.001, 0.005, 0.01, 0.02)
     rounds = {"logistic": 10 if quick else 150, "boosted_trees": 5 if quick else 60}
     return [

@@ -28,7 +28,11 @@ def write_report(records: Records, path: Path, *, quick: bool = False) -> Path:
 
 
 def _lines(records: Records, found: list[Claim], *, left_out: int, quick: bool) -> Iterator[str]:
-    """Yield the lines of the report."""
+    """Yield the lines of the report.
+
+    First come the claims with their verdicts, then a section for each table; `left_out` is the
+    number of claims without records.
+    """
     yield "# The paper, reproduced"
     yield ""
     yield (
@@ -113,7 +117,11 @@ def _table_1(records: Records) -> Iterator[str]:
 
 
 def _under_reporting(records: Records) -> Iterator[str]:
-    """Yield a table of what the paper's auditor reports, and what a stronger search finds."""
+    """Yield a table of what the paper's auditor reports, and what a stronger search finds.
+
+    The paper's auditor is a heuristic, so that its numbers are lower bounds; the last column is a
+    bound from above.
+    """
     yield "## What the paper's auditor misses"
     yield ""
     yield (
@@ -147,7 +155,10 @@ def _surface_table(records: Records) -> Iterator[str]:
 
 
 def _held_out_table(records: Records) -> Iterator[str]:
-    """Yield a table of error and unfairness on training and test rows."""
+    """Yield a table of error and unfairness on training and test rows.
+
+    Each number is a mean over the splits.
+    """
     yield "## Held-out rows (the paper's third future direction)"
     yield ""
     yield "Means over splits, two thirds to train; unfairness as the paper's auditor reports it."
@@ -169,7 +180,10 @@ def _held_out_table(records: Records) -> Iterator[str]:
 
 
 def _learners_table(records: Records) -> Iterator[str]:
-    """Yield a table of the error of richer Learners at the same unfairness."""
+    """Yield a table of the error of richer Learners at the same unfairness.
+
+    Only datasets with records of all three Learners have a line.
+    """
     yield "## Richer Learners (the paper's first future direction)"
     yield ""
     yield "Cheapest training error at reported unfairness below .005, the same linear subgroups."
@@ -188,7 +202,11 @@ def _learners_table(records: Records) -> Iterator[str]:
 
 
 def _solvers_table(records: Records) -> Iterator[str]:
-    """Yield a table of the solvers, with a summary in words."""
+    """Yield a table of the solvers, with a summary in words.
+
+    "Worth" puts error and unfairness in one number, as the game does, so that solvers which end at
+    different trade-offs can be compared.
+    """
     yield "## The no-regret algorithm (the paper's second future direction)"
     yield ""
     yield (
@@ -226,7 +244,10 @@ def _worth(result: dict[str, Any], game: dict[str, Any]) -> float:
 
 
 def _solvers_in_words(results: list[dict[str, Any]]) -> str:
-    """Return a sentence on which solver did better, on how many datasets."""
+    """Return a sentence on which solver did better, on how many datasets.
+
+    Games are compared after their last rounds, which are fewer for the default solver.
+    """
     fairer = cheaper = cheapest = least_worth = 0
     for result in results:
         # In the order in which `solver_games` has them.
