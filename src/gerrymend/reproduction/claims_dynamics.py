@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend.reproduction.claims import FAILED, HELD, Claim, curves
+from gerrymend.reproduction.claim import FAILED, HELD, Claim, curves
 from gerrymend.reproduction.experiments import CONVENTIONS, TRAJECTORY_GAMMAS
 from gerrymend.reproduction.plans import slug
 from gerrymend.reproduction.records import Records

@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 
 from gerrymend.reproduction.experiments import CONVENTIONS, TRAJECTORY_GAMMAS
+from gerrymend.reproduction.figure_parts import (
+    MARGINAL,
+    SUBGROUP,
+    found_by_dataset,
+    plot_frontier,
+    title,
+)
+from gerrymend.reproduction.figures_beyond import (
+    held_out,
+    richer_learners,
+    sensitivity_to_c,
+    solvers,
+)
 from gerrymend.reproduction.plans import slug
 from gerrymend.reproduction.records import Records
-
-TITLES = {
-    "communities": "Communities and Crime",
-    "law_school": "Law School",
-    "adult": "Adult",
-    "student": "Student",
-}
-# Okabe and Ito's colours, which colour-blind people can tell apart.
-SUBGROUP = "#D55E00"
-MARGINAL = "#0072B2"
-GREEN = "#009E73"
-PURPLE = "#CC79A7"
 
 
 def draw(target: str, records: Records, out: Path) -> list[Path]:
@@ -55,38 +56,6 @@ def draw(target: str, records: Records, out: Path) -> list[Path]:
         plt.close(drawn)
         paths.append(path)
     return paths
-
-
-def _found(records: Records, experiment: str) -> dict[str, Any]:
-    """Return the results of an experiment by dataset, without those that are missing."""
-    found = {name: records.result(experiment, name) for name in TITLES}
-    return {name: result for name, result in found.items() if result}
-
-
-def title(name: str, records: Records) -> str:
-    """Return a dataset's title, marked wherever other data than the paper's stands in for it.
-
-    The note is in every record, and any that was written will do.
-    """
-    stands_in = any(
-        (records.result(experiment, unit) or {}).get("note")
-        for experiment, unit in (("table1", name), ("subgroup", name), ("c", f"{name}_10"),
-                                 ("held_out", f"{name}_0"), ("marginal", name))
-    )  # fmt: skip
-    return TITLES[name] + (" (stand-in data)" if stands_in else "")
-
-
-def _plot_frontier(axis: Any, frontier: list[dict[str, float]], **style: Any) -> None:
-    """Plot error against unfairness along a frontier."""
-    errors = [point["error"] for point in frontier]
-    axis.plot(errors, [point["unfairness"] for point in frontier], **style)
-
-
-def splits_of(records: Records, name: str) -> list[dict[str, Any]]:
-    """Return the results on each split of a dataset."""
-    # Quick runs have two splits, and full ones eight: all that are there are taken.
-    found = (records.result("held_out", f"{name}_{split}") for split in range(100))
-    return [result for result in found if result]
 
 
 def toy(plt: Any, records: Records) -> Any:
@@ -133,7 +102,7 @@ def convergence(plt: Any, records: Records) -> Any:
     A row of panels for each dataset, with rounds on a logarithmic scale; dashed lines are the
     gammas.
     """
-    found = _found(records, "subgroup")
+    found = found_by_dataset(records, "subgroup")
     if not found:
         return None
     figure, axes = plt.subplots(
@@ -162,8 +131,8 @@ def pareto(plt: Any, records: Records) -> Any:
     Unfairness is as the paper's auditor reports it; crosses are SUBGROUP's last mixtures by the
     strongest search.
     """
-    subgroup = _found(records, "subgroup")
-    marginal = _found(records, "marginal")
+    subgroup = found_by_dataset(records, "subgroup")
+    marginal = found_by_dataset(records, "marginal")
     names = [name for name in subgroup if name in marginal]
     if not names:
         return None
@@ -177,7 +146,7 @@ def pareto(plt: Any, records: Records) -> Any:
                 curve["error"], curve["subgroup"], s=7, color=MARGINAL, alpha=0.35, lw=0,
                 label="MARGINAL, audited for subgroups" if i == 0 else None,
             )  # fmt: skip
-        _plot_frontier(
+        plot_frontier(
             left, front, marker="o", ms=3, lw=1, color=SUBGROUP, label="SUBGROUP, as reported"
         )
         last = subgroup[name]["curves"]
@@ -186,7 +155,7 @@ def pareto(plt: Any, records: Records) -> Any:
             marker="x", s=28, color="black", lw=1, zorder=3,
             label="SUBGROUP's last mixtures, by a stronger search",
         )  # fmt: skip
-        _plot_frontier(right, marginal[name]["frontier"], marker="s", ms=3, lw=1, color=MARGINAL)
+        plot_frontier(right, marginal[name]["frontier"], marker="s", ms=3, lw=1, color=MARGINAL)
         heading = title(name, records)
         left.set(xlabel="error", ylabel="subgroup unfairness", title=heading)
         right.set(xlabel="error", ylabel="marginal unfairness", title=heading)
@@ -288,119 +257,6 @@ def trajectory(plt: Any, records: Records) -> Any:
     figure.colorbar(points, ax=axes, label="log₁₀ t")
     figure.suptitle(title("communities", records))
     return figure
-
-
-def sensitivity_to_c(plt: Any, records: Records) -> Any:
-    """Draw SUBGROUP's frontier for four values of C.
-
-    A panel for each dataset. Frontiers are steps, since only the recorded models exist.
-    """
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    drawn = False
-    for axis, name in zip(axes.flat, TITLES, strict=True):
-        for C, colour in zip((10, 20, 50, 100), (SUBGROUP, MARGINAL, GREEN, PURPLE), strict=True):
-            result = records.result("c", f"{name}_{C}")
-            if not result:
-                continue
-            drawn = True
-            _plot_frontier(
-                axis, result["frontier"],
-                lw=1.3, color=colour, label=f"C = {C}", drawstyle="steps-post",
-            )  # fmt: skip
-            axis.set(title=title(name, records), xlabel="error", ylabel="unfairness, as reported")
-            axis.legend(frameon=False, fontsize=8)
-    return figure if drawn else None
-
-
-def richer_learners(plt: Any, records: Records) -> Any:
-    """Draw frontiers of richer Learners against the same linear subgroups.
-
-    A panel for each dataset, by error on the training rows: a richer Learner can fit these better
-    without deciding better elsewhere.
-    """
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    drawn = False
-    for axis, name in zip(axes.flat, TITLES, strict=True):
-        fronts = {
-            "linear regression (the paper's)": records.result("subgroup", name),
-            "logistic regression": records.result("learners", f"{name}_logistic"),
-            "boosted trees": records.result("learners", f"{name}_boosted_trees"),
-        }
-        for (label, result), colour in zip(
-            fronts.items(), (SUBGROUP, MARGINAL, GREEN), strict=True
-        ):
-            if not result:
-                continue
-            drawn = True
-            _plot_frontier(
-                axis, result["frontier"], marker="o", ms=2.5, lw=1, color=colour, label=label
-            )
-            axis.set(title=title(name, records), xlabel="training error",
-                     ylabel="unfairness, as reported")  # fmt: skip
-            axis.legend(frameon=False, fontsize=8)
-    return figure if drawn else None
-
-
-def solvers(plt: Any, records: Records) -> Any:
-    """Draw error and unfairness by round: fictitious play, no regret, exponentiated gradient.
-
-    Curves are by the auditor that was played against; crosses are by the strongest search.
-    """
-    found = _found(records, "solvers")
-    if not found:
-        return None
-    figure, axes = plt.subplots(
-        len(found), 2, figsize=(11, 2.7 * len(found)), layout="constrained", squeeze=False
-    )
-    for (left, right), (name, result) in zip(axes, found.items(), strict=True):
-        for (label, game), colour in zip(
-            result["games"].items(), (SUBGROUP, MARGINAL, GREEN, PURPLE), strict=True
-        ):
-            left.plot(game["t"], game["error"], color=colour, lw=1.2, label=label)
-            right.plot(game["t"], game["unfairness"], color=colour, lw=1.2)
-            strongest = game["strongest"]
-            right.scatter(
-                strongest["t"], strongest["unfairness"], color=colour, marker="x", s=36, zorder=3
-            )
-        right.axhline(result["gamma"], color="black", lw=0.8, ls="--")
-        heading = f"{title(name, records)}, gamma = {result['gamma']:g}"
-        for axis, what in ((left, "error"), (right, "unfairness")):
-            axis.set(xscale="log", xlabel="round t (log scale)", ylabel=what, title=heading)
-        right.set_ylim(bottom=0)
-    axes[0][0].scatter([], [], color="black", marker="x", s=36, label="by a stronger search")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=5, frameon=False)
-    return figure
-
-
-def held_out(plt: Any, records: Records) -> Any:
-    """Draw train and test error and unfairness by gamma: means over splits, and ranges as bands.
-
-    Points of a curve are in the order of their mean error.
-    """
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    drawn = False
-    for axis, name in zip(axes.flat, TITLES, strict=True):
-        splits = splits_of(records, name)
-        if not splits:
-            continue
-        drawn = True
-        for part, colour in (("train", SUBGROUP), ("test", MARGINAL)):
-            errors, unfairness = (
-                np.array([[p[part][what] for p in s["points"]] for s in splits])
-                for what in ("error", "unfairness")
-            )
-            order = np.argsort(errors.mean(axis=0))
-            x = errors.mean(axis=0)[order]
-            low = unfairness.min(axis=0)[order]
-            high = unfairness.max(axis=0)[order]
-            axis.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
-            axis.plot(x, unfairness.mean(axis=0)[order], "o-", ms=3, lw=1, color=colour, label=part)
-        axis.set(title=f"{title(name, records)}, {len(splits)} splits", xlabel="error",
-                 ylabel="unfairness, as reported")  # fmt: skip
-        axis.set_ylim(bottom=0)
-        axis.legend(frameon=False)
-    return figure if drawn else None
 
 
 _FIGURES: dict[str, dict[str, Callable[[Any, Records], Any]]] = {

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from gerrymend.reproduction import claims, claims_dynamics
-from gerrymend.reproduction.claims import Claim, curves
+from gerrymend.reproduction.claim import Claim, curves
 from gerrymend.reproduction.claims_dynamics import surface_at
 from gerrymend.reproduction.experiments import CONVENTIONS
-from gerrymend.reproduction.figures import TITLES, splits_of, title
+from gerrymend.reproduction.figure_parts import TITLES, splits_of, title
 from gerrymend.reproduction.records import Records, write_text
 
 
