@@ -307,11 +307,6 @@ def _listed(values: Any, argument: str) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as Python's own type; NaN, NaT and pandas' NA become None.
-
-    >>> _plain(float("nan")) is None, _plain(1.5)
-    (True, 1.5)
-    """
     value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
     if type(value).__name__ in ("NAType", "NaTType"):
         return None

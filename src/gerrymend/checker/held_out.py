@@ -140,7 +140,6 @@ def _wrong_nothing(claims: Mapping[str, Any]) -> Iterator[str]:
 def _wrong_intervals(
     claims: Mapping[str, Any], measured: Measured, inside: list[bool]
 ) -> Iterator[str]:
-    """Yield the intervals that are not those of the rows."""
     if all(claims[name] is None for name in _INTERVALS) and not _equal(measured.table):
         return  # only sums of weights were at hand, not of their squares
     intervals = intervals_of(measured, inside, claims["level"])

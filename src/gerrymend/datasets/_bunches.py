@@ -1,4 +1,4 @@
-"""Conversion of a cleaned dataset to what scikit-learn's fetchers return."""
+"""From a cleaned dataset to what scikit-learn's fetchers return."""
 
 import importlib
 from typing import Any
@@ -11,10 +11,9 @@ from gerrymend.datasets._cleaning import Cleaned, Columns, is_missing
 
 
 def one_hot(features: Columns) -> tuple[Array, list[str]]:
-    """Return numbers, then an indicator of each category in order, and the names of all columns.
+    """Numbers, then an indicator of each category in order; the columns of pandas.get_dummies.
 
-    The columns are those of pandas.get_dummies. A missing category has no indicator set; a missing
-    number stays NaN.
+    A missing category has no indicator set; a missing number stays NaN.
 
     Examples
     --------
@@ -43,18 +42,7 @@ def make_bunch(
     target_name: str,
     **about: Any,
 ) -> Any:
-    """Return the Bunch, or data and target only.
-
-    Parameters
-    ----------
-    cleaned : Cleaned
-    as_frame, return_X_y : bool
-        As in `fetch_communities`.
-    target_name : str
-        The name of the target's Series.
-    **about :
-        Fields of the Bunch that describe the dataset.
-    """
+    """The Bunch, or data and target; `about` holds what describes the dataset."""
     pandas = need_pandas() if as_frame else None
     encoded, encoded_names = one_hot(cleaned.features)
     sensitive: Any = {name: cleaned.features[name] for name in cleaned.protected}
@@ -62,8 +50,7 @@ def make_bunch(
     target: Any = cleaned.target
     feature_names = encoded_names
     if pandas is not None:
-        data = pandas.DataFrame(cleaned.features)
-        sensitive = pandas.DataFrame(sensitive)
+        data, sensitive = pandas.DataFrame(cleaned.features), pandas.DataFrame(sensitive)
         target = pandas.Series(target, name=target_name)
         feature_names = list(cleaned.features)
     if return_X_y:
@@ -80,14 +67,10 @@ def make_bunch(
 
 
 def need_pandas() -> Any:
-    """Return the module pandas, imported only where a frame is asked for.
-
-    Raises a ModuleNotFoundError that names the alternative.
-    """
+    """The module pandas, imported only where a frame is asked for."""
     try:
         return importlib.import_module("pandas")
     except ModuleNotFoundError as missing:
-        # A broken pandas lacks a module of its own; that error is the one to show.
         if missing.name != "pandas":
             raise
         raise ModuleNotFoundError(

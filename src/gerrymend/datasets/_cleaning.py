@@ -1,4 +1,4 @@
-"""Cleaning of the paper's files: from their text to features, labels and protected columns."""
+"""From the text of a file to features, labels and protected columns, cleaned as the paper did."""
 
 import csv
 from collections.abc import Collection, Sequence
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 Columns = dict[str, NDArray[Any]]
 
-# As many rows as the paper's own file has, both labels together.
 STAND_IN_ROWS = 2052
 STAND_IN_SEED = 0
 
@@ -24,7 +23,7 @@ _ADULT_COLUMNS = (
 
 @dataclass(frozen=True)
 class Cleaned:
-    """Hold columns of numbers and of strings, labels 0 and 1, and names of protected columns.
+    """Columns of numbers and of strings, labels of 0 and 1, and which columns are protected.
 
     A missing number is NaN, a missing string None; only Law School keeps any, when asked to.
     """
@@ -41,10 +40,9 @@ def parse(
     delimiter: str = ",",
     missing: Collection[str] = (),
 ) -> Columns:
-    """Return the columns of a CSV text, by name; `names` are for a text without a header.
+    """Columns of a CSV text; `names` for one without a header.
 
-    A column is of numbers if all its values are, and of whole numbers if none is missing either.
-    `missing` are the texts that stand for a missing value.
+    A column is of numbers if all its values are, and of whole numbers if none is missing too.
 
     Examples
     --------
@@ -62,9 +60,7 @@ def parse(
 
 
 def _typed(values: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
-    """Return a column as whole numbers, floats or strings: the first that all values fit."""
     absent = [value in missing for value in values]
-    # NaN is no whole number, so that a column with missing values is of floats.
     for number in (int, float):
         if number is int and any(absent):
             continue
@@ -78,34 +74,30 @@ def _typed(values: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
 
 
 def as_strings(values: Sequence[str | None]) -> NDArray[Any]:
-    """Return an array of strings, or of objects where some are missing.
-
-    NumPy's own strings can't be missing.
-    """
+    """An array of strings; of objects where some are missing, as NumPy's strings can't be."""
     return np.array(values, dtype=object if None in values else str)
 
 
 def take(columns: Columns, rows: Any) -> Columns:
-    """Return the same columns with some of the rows."""
+    """The same columns with some of the rows."""
     return {name: values[rows] for name, values in columns.items()}
 
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return a mask of the values that are NaN or None."""
+    """Which values are NaN or None."""
     if values.dtype.kind == "f":
         return np.isnan(values)
     return np.array([value is None for value in values], dtype=bool)
 
 
 def clean_communities(text: str, *, raw: bool) -> Cleaned:
-    """Clean Communities: missing values are 0, and the label is crime above its 70th percentile.
+    """Missing values are 0, the label is crime above its 70th percentile.
 
     `raw` is UCI's communities.data; else it is the paper's communities.csv, which has a header and
     lacks the five columns that do not predict.
     """
     listed = [line.split() for line in _resource("communities_columns.txt")]
     columns = parse(text, names=[line[0] for line in listed] if raw else None, missing={"", "?"})
-    # The first five columns, such as a community's name, do not predict.
     features = {name: np.nan_to_num(columns[name], nan=0.0) for name, *_ in listed[5:]}
     crime = features.pop("ViolentCrimesPerPop")
     protected = tuple(name for name, *mark in listed if mark)
@@ -113,10 +105,7 @@ def clean_communities(text: str, *, raw: bool) -> Cleaned:
 
 
 def clean_law_school(text: str, *, drop_missing: bool) -> Cleaned:
-    """Clean Law School: race becomes a string, and the label is bar1 = P.
-
-    Rows with a missing value are dropped if `drop_missing`.
-    """
+    """Race is a string, rows with a missing value are dropped if asked; the label is bar1 = P."""
     features = parse(text, missing={"", "NA"})
     race = features["race"]
     features["race"] = as_strings([None if value != value else str(int(value)) for value in race])
@@ -129,10 +118,9 @@ def clean_law_school(text: str, *, drop_missing: bool) -> Cleaned:
 
 
 def clean_law_stand_in(text: str) -> Cleaned:
-    """Clean Law School's stand-in: as many rows of each label as make up the paper's number.
+    """As many rows of each label as make up the paper's number, drawn with a fixed seed, in order.
 
-    They are drawn with a fixed seed, and kept in order. RandomState's stream is frozen, so that the
-    same rows are drawn by every version of NumPy.
+    RandomState's stream is frozen, so that the same rows are drawn by every version of NumPy.
     """
     columns = parse(text)
     del columns[""]  # row numbers of a file that this one was taken from
@@ -148,7 +136,7 @@ def clean_law_stand_in(text: str) -> Cleaned:
 
 
 def clean_adult(text: str, *, raw: bool, subset: str) -> Cleaned:
-    """Clean Adult: the label is an income above 50K, and a "?" is a category like others.
+    """The label is an income above 50K; a "?" is a category like others.
 
     `raw` is UCI's adult.data, of which "paper" takes the listed rows; else it is the paper's
     adult.csv, which has these rows and a header with a misspelt name.
@@ -165,7 +153,7 @@ def clean_adult(text: str, *, raw: bool, subset: str) -> Cleaned:
 
 
 def clean_student(text: str) -> Cleaned:
-    """Clean Student: the label is a final grade of at least 11, and earlier grades are dropped."""
+    """The label is a final grade of at least 11; the two earlier grades are dropped."""
     features = parse(text, delimiter=";")
     del features["G1"], features["G2"]
     passed = features.pop("G3") >= 11
@@ -173,11 +161,10 @@ def clean_student(text: str) -> Cleaned:
 
 
 def _labels(positive: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return a mask as labels 0 and 1."""
     return positive.astype(np.int64)
 
 
 def _resource(name: str) -> list[str]:
-    """Return the lines of a file of the package, without comments."""
+    """Lines of a file of the package, without comments."""
     lines = resources.files(__package__).joinpath(name).read_text("utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]

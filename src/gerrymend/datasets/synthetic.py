@@ -1,4 +1,4 @@
-"""Synthetic data with a subgroup that is treated worse, known by construction."""
+"""Data with a subgroup that is treated worse, known by construction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def make_gerrymandered(
     n_samples : int, default=2000
         Rows.
     shift : float, default=1.0
-        Amount by which the score of these negatives is moved up.
+        How far the score of these negatives is moved up.
     noise : float, default=0.0
         Standard deviation of the normal noise on the score.
     random_state : int, RandomState or None
@@ -54,10 +54,7 @@ def make_gerrymandered(
     noise = check_number(noise, "noise", low=0.0)
     rng = random_source(random_state)
     cell = rng.permutation(n_rows) % 8
-    # The eight cells are the eight values of three bits, each equally frequent.
-    blue = cell & 1
-    man = cell >> 1 & 1
-    y = cell >> 2
+    blue, man, y = cell & 1, cell >> 1 & 1, cell >> 2
     score = np.where((y == 0) & (blue == man), shift, y) + noise * rng.standard_normal(n_rows)
     return Bunch(
         data=np.column_stack([score, blue, man]),
@@ -99,7 +96,7 @@ def make_intersectional(
     n_features : int, default=5
         Number of unprotected features.
     shift : float, default=2.0
-        Distance by which the planted group's negatives are moved.
+        How far the planted group's negatives are moved.
     random_state : int, RandomState or None
         Seeds everything.
 
@@ -127,7 +124,6 @@ def make_intersectional(
 
     features = rng.standard_normal((n_rows, width))
     direction = np.full(width, 1 / np.sqrt(width))
-    # A logistic model: P(y = 1) = 1 / (1 + exp(−2·features·direction)).
     y = (2.0 * (features @ direction) + rng.logistic(size=n_rows) > 0).astype(np.int64)
     codes = [rng.randint(size, size=n_rows) for size in sizes]
     numeric = rng.standard_normal((n_rows, n_numeric))
@@ -136,8 +132,7 @@ def make_intersectional(
     features[planted & (y == 0)] += shift * direction
 
     names = [f"feature_{j}" for j in range(width)]
-    indicators = []
-    planted_values = []
+    indicators, planted_values = [], []
     sensitive: dict[str, Any] = {}
     for j, (code, size) in enumerate(zip(codes, sizes, strict=True)):
         values = _value_names(size)
@@ -188,7 +183,7 @@ def make_benchmark(
     rate : float, default=0.3
         Probability of a positive decision.
     shift : float, default=0.2
-        What is added to it in the planted group.
+        How much higher it is in the planted group.
     random_state : int, numpy.random.Generator or None
         Seeds everything.
 
@@ -211,8 +206,7 @@ def make_benchmark(
     counts = _check_sizes(numeric, "numeric", low=1)
     if not sizes and not counts:
         raise ValueError("cardinalities and numeric are both empty; name at least one attribute.")
-    rate = check_number(rate, "rate", low=0.0)
-    shift = check_number(shift, "shift", low=-1.0)
+    rate, shift = check_number(rate, "rate", low=0.0), check_number(shift, "shift", low=-1.0)
     if rate > 1 or not 0 <= rate + shift <= 1:
         raise ValueError(
             f"rate={rate:g} and rate + shift={rate + shift:g} must be probabilities, in [0, 1]."
@@ -220,8 +214,7 @@ def make_benchmark(
     rng = random_generator(random_state)
 
     sensitive: dict[str, Any] = {}
-    planted = np.ones(n_rows, dtype=bool)
-    words = []
+    planted, words = np.ones(n_rows, dtype=bool), []
     for j, size in enumerate(sizes):
         values = _value_names(size)
         code = rng.integers(0, size, n_rows, dtype=np.int32)
@@ -232,7 +225,6 @@ def make_benchmark(
     for j, size in enumerate(counts):
         sensitive[f"number_{j}"] = rng.integers(0, size, n_rows, dtype=np.int32)
         if j == 0:
-            # −(−size // 2) is size / 2, rounded up: a single value is planted whole.
             planted &= sensitive["number_0"] < -(-size // 2)
             words.append(f"number_0 < {-(-size // 2)}")
     return Bunch(
@@ -246,7 +238,7 @@ def make_benchmark(
 
 
 def _check_size(value: Any, argument: str, *, low: int, most: int = _MOST, remedy: str = "") -> int:
-    """Return a number of rows, columns or values that an array can have, or raise a ValueError."""
+    """Return a number of rows, columns or values that an array can have."""
     size = check_whole(value, argument, low=low, remedy=remedy)
     if size > most:
         raise ValueError(f"{argument} must be at most {most:,}; got {value!r}.")
@@ -254,10 +246,7 @@ def _check_size(value: Any, argument: str, *, low: int, most: int = _MOST, remed
 
 
 def _check_sizes(values: Any, argument: str, *, low: int) -> list[int]:
-    """Return a number of values for each attribute; they are coded in 32 bits.
-
-    Raises a TypeError for what is no list, and a ValueError for a number that can't be.
-    """
+    """Return a number of values for each attribute; they are coded in 32 bits."""
     if not isinstance(values, list | tuple | range | np.ndarray) or np.ndim(values) != 1:
         raise TypeError(
             f"{argument} must be a list with a number of values for each attribute, as (2, 3); got "
@@ -267,10 +256,6 @@ def _check_sizes(values: Any, argument: str, *, low: int) -> list[int]:
 
 
 def _value_names(size: int) -> Any:
-    """Return v0, v1, …, padded so that they sort by number.
-
-    >>> _value_names(11)[[0, 9, 10]].tolist()
-    ['v00', 'v09', 'v10']
-    """
+    """v0, v1, …, padded so that they sort by number."""
     digits = len(str(size - 1))
     return np.array([f"v{value:0{digits}d}" for value in range(size)])

@@ -96,10 +96,7 @@ def end_fit(estimator: Any, **training_data: Any) -> None:
 
 
 def everyone(listeners: Sequence[Callable[[Round], None]]) -> Followers | None:
-    """Return one listener for several that read no votes, or None for none.
-
-    A round takes time to report, which a game without listeners saves.
-    """
+    """One listener for several, who read no votes; None for none, as a round takes time to tell."""
     return Followers(listeners) if listeners else None
 
 
