@@ -1,6 +1,6 @@
-"""`gerrymend audit`: its options and exit codes.
+"""The command line's `gerrymend audit`: its options, and its exit codes.
 
-Imported by `cli.app` once it knows that typer and rich are there.
+Imported by `cli.main` once it knows that typer and rich are there.
 """
 
 from pathlib import Path
@@ -27,13 +27,10 @@ from gerrymend.cli.shared import (
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.subgroups import CLASS_NAMES
 
-_DATA = "What is in FILE"
-_AUDIT = "How to audit"
-_FILE = "Reading and writing"
+_DATA, _AUDIT, _FILE = "What is in FILE", "How to audit", "Reading and writing"
 
 
 def _column(words: str) -> Any:
-    """Return an option that names a column of FILE."""
     return column(words, _DATA)
 
 
@@ -146,23 +143,11 @@ def add_to(app: typer.Typer) -> None:
 
 
 def run(options: dict[str, Any], json_file: str | None, page: Path | None = None) -> int:
-    """Audit, print and write, and return the exit code.
-
-    Parameters
-    ----------
-    options : dict
-        The fields of AuditRequest.
-    json_file : str or None
-        The file for JSON; "-" is standard output, and then nothing else is printed there.
-    page : path or None
-        The file for the HTML page.
-    """
+    """Audit, print, and say with which code to exit."""
 
     def work(console: Console) -> int:
-        """Run the command, with progress and notes on `console`."""
         request = AuditRequest(**options)
         read = (request.file, request.holdout)
-        # Files that can't be written are refused now, not after minutes of search.
         check_target(json_file, "--json", *read)
         check_page(page, json_file, *read)
         within = f"within {request.budget:g} s"
@@ -171,7 +156,6 @@ def run(options: dict[str, Any], json_file: str | None, page: Path | None = None
             report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
         if json_file is not None:
             write_json(report.to_json(), json_file)
-        # With JSON on standard output, words go to standard error.
         out = console if json_file == "-" else Output(highlight=False)
         if json_file != "-":
             show(out, report, request)

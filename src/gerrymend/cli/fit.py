@@ -1,6 +1,6 @@
-"""`gerrymend fit`: train a model on a file, save it and audit it.
+"""The command line's `gerrymend fit`: a model from a file, and what it came to.
 
-Imported by `cli.app` once it knows that typer and rich are there.
+Imported by `cli.main` once it knows that typer and rich are there.
 """
 
 import logging
@@ -52,9 +52,8 @@ from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.page import write_page
 
-# A page shows several subgroups, and a p-value on test rows; the terminal has the worst alone.
-_TOP = 3
-_PERMUTATIONS = 199
+# What a page has and a terminal is spared: several subgroups, and whether it is chance.
+_TOP, _PERMUTATIONS = 3, 199
 
 
 def add_to(app: typer.Typer) -> None:
@@ -140,22 +139,9 @@ def run(
     page: Path | None = None,
     checkpoint: Path | None = None,
 ) -> int:
-    """Train, save, audit and print, and return the exit code.
-
-    Parameters
-    ----------
-    options : dict
-        The fields of TrainingRequest.
-    estimator : str
-        One of ESTIMATOR_NAMES.
-    certify : bool
-        Whether to train until gamma is proven, or the budget ends.
-    out, page, checkpoint : path
-        Files for the model, the HTML page and the checkpoint.
-    """
+    """Train, save, audit, print, and say with which code to exit."""
 
     def work(console: Console) -> int:
-        """Run the command, with progress and notes on `console`."""
         request = TrainingRequest(**options)
         check_target(out, "--out", request.file)
         check_page(page, out, request.file)
@@ -170,8 +156,6 @@ def run(
                 fitted = _saved_and_audited(
                     request, prepared, classifier, estimator, out, say, page is not None
                 )
-            # The classifier has written its checkpoint by now; without a round played there is
-            # none.
             except KeyboardInterrupt:
                 if checkpoint is not None and checkpoint.exists():
                     words = f"The training is kept in {checkpoint}: the same command goes on."
@@ -196,11 +180,7 @@ def _trained(
     checkpoint: Path | None,
     say: Say,
 ) -> Any:
-    """Return the classifier, fitted to the encoded columns of the training rows.
-
-    Its rounds are reported by `say`. With a checkpoint it resumes one of the same fit, and removes
-    it at the end.
-    """
+    """The classifier, fitted to the encoded columns of the training rows."""
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
     classifier = request.classifier(
         estimator, notion=request.notion, verbose=1, checkpoint=checkpoint, **more
@@ -223,19 +203,7 @@ def _saved_and_audited(
     say: Say,
     for_page: bool,
 ) -> Fitted:
-    """Save the model, and audit it on the training rows and on test rows if there are any.
-
-    The saved pipeline encodes by itself, and takes the columns as they are in the file. It is saved
-    before the audits, which may take long and be interrupted.
-
-    Parameters
-    ----------
-    say : Say
-        Reports what is going on.
-    for_page : bool
-        Whether a page is written: its audits describe several subgroups and, on test rows, have a
-        p-value.
-    """
+    """What is saved takes the columns as they are in the file."""
     from sklearn.pipeline import Pipeline
 
     from gerrymend.frontier.tradeoffs import OnRows
@@ -257,8 +225,7 @@ def _saved_and_audited(
     }
     measured = []
     for rows in prepared.samples:
-        # A permutation test assumes that decisions were not fitted to the rows, as they were to the
-        # training rows.
+        # Chance says nothing of rows on which decisions were trained to be fair.
         tested = {"n_permutations": _PERMUTATIONS} if for_page and rows is prepared.test else {}
         p = classifier.predict_proba(rows.features)[:, 1]
         measured.append(OnRows.measure(rows, p, how | tested))
@@ -267,31 +234,23 @@ def _saved_and_audited(
 
 @contextmanager
 def rounds_told(say: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Report what the classifier logs of its rounds as progress, while the context is open.
+    """Say what the classifier logs of its rounds: where it stands, and how many of how many."""
 
-    `say` is called with words, the round and the most rounds. The logger's level and handlers are
-    put back at the end.
-    """
-
-    class RoundListener(logging.Handler):
-        """Hand the arguments of a record on to `say`; four of them make it one of a round."""
-
+    class Teller(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             if isinstance(record.args, tuple) and len(record.args) == 4:
                 done, of, error, unfairness = record.args
                 words = f"rounds at most: error {error:.4f}, unfairness {unfairness:.4f}"
                 say(words, cast(int, done), cast(int, of))
 
-    logger = logging.getLogger("gerrymend")
-    listener = RoundListener(logging.INFO)
-    level = logger.level
-    propagate = logger.propagate
-    logger.addHandler(listener)
+    logger, teller = logging.getLogger("gerrymend"), Teller(logging.INFO)
+    level, passes = logger.level, logger.propagate
+    logger.addHandler(teller)
     logger.setLevel(logging.INFO)
-    logger.propagate = False  # lines of a log would tear the progress bar
+    logger.propagate = False
     try:
         yield
     finally:
-        logger.removeHandler(listener)
+        logger.removeHandler(teller)
         logger.setLevel(level)
-        logger.propagate = propagate
+        logger.propagate = passes

@@ -196,8 +196,7 @@ def run(options: dict[str, Any], asked: Asked) -> int:
                 frontier = _frontier(request, asked, say)
                 code = 0
             except FrontierInterrupted as stop:
-                frontier = stop.frontier
-                code = 130
+                frontier, code = stop.frontier, 130
         if code:
             console.print("Interrupted; these points were done.")
         # After an interruption too: what was done can be trained again by itself.

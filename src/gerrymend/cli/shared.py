@@ -1,4 +1,4 @@
-"""Helpers that all commands share: options, notes, progress, checks of files and exit codes."""
+"""What the commands share: options, notes, progress, what is written, and exit codes."""
 
 import os
 import sys
@@ -28,45 +28,32 @@ from gerrymend.reproduction.records import write_text
 
 
 def option(words: str, panel: str, *names: str, **more: Any) -> Any:
-    """Return an option of typer, in a panel of the help.
-
-    `names` are its spellings, by default that of the parameter; `more` are arguments of
-    typer.Option.
-    """
+    """An option in a panel of the help."""
     return typer.Option(*names, help=words, rich_help_panel=panel, **more)
 
 
 def column(words: str, panel: str, *names: str) -> Any:
-    """Return an option that names a column."""
+    """An option that names a column."""
     return option(words, panel, *names, metavar="COLUMN", show_default=False)
 
 
 class Output(Console):
-    """Print to standard output, and go on where its reader has gone.
-
-    The exit code then still tells the verdict, as in `gerrymend audit … | head -1`.
-    """
+    """Standard output; where its reader has gone, the exit code still says the verdict."""
 
     def on_broken_pipe(self) -> None:
         """Write no more, and go on."""
         self.quiet = True
-        # Python flushes standard output as it exits, and would fail on the broken pipe once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def guarded(work: Callable[[Console], int]) -> int:
-    """Run a command, and return its exit code; an error becomes one line on standard error.
-
-    `work` is given a console on standard error. The code is 2 for errors that a user can mend and
-    130, as shells have it, after Ctrl-C; other errors are bugs, and are raised.
-    """
+    """The exit code of work that is given standard error; what went wrong is one line there."""
     console = Console(stderr=True, highlight=False)
     try:
         return work(console)
     except KeyboardInterrupt:
         console.print("Interrupted.")
         return 130
-    # What a user can mend. Anything else is a bug of ours, and keeps its traceback.
     except (ImportError, OSError, TypeError, ValueError) as error:
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         return 2
@@ -74,14 +61,10 @@ def guarded(work: Callable[[Console], int]) -> int:
 
 @contextmanager
 def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
-    """Print warnings as notes, one a line and each once, as they come.
-
-    `in_options` puts a message of the library in the terms of the command.
-    """
+    """Print warnings as notes, one a line and each once, as they come."""
     seen: set[str] = set()
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-        """Print a warning, in the place of Python's own function."""
         words = in_options(str(message))
         if words not in seen:
             seen.add(words)
@@ -94,21 +77,21 @@ def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
 
 
 class Say(Protocol):
-    """Report what is going on, and how much of it is done where that is known."""
+    """Says what is going on, and how much of it is done where that is known."""
 
     def __call__(self, words: str, done: int = 0, of: int | None = None) -> None:
         """Show the words, and a bar if there is a number to reach."""
 
 
 class _Bar(BarColumn):
-    """Show a bar where there is a number to reach, and nothing elsewhere."""
+    """A bar where there is a number to reach, and nothing elsewhere."""
 
     def render(self, task: Task) -> Any:
         return Text("") if task.total is None else super().render(task)
 
 
 class _Count(MofNCompleteColumn):
-    """Show how many of how many where there is a number to reach, and nothing elsewhere."""
+    """How many of how many, in the same way."""
 
     def render(self, task: Task) -> Text:
         return Text("") if task.total is None else super().render(task)
@@ -116,10 +99,7 @@ class _Count(MofNCompleteColumn):
 
 @contextmanager
 def progress(console: Console, first: str) -> Iterator[Say]:
-    """Show on a terminal what is going on and for how long; yield the function that reports it.
-
-    Elsewhere, as in a log of CI, nothing is shown.
-    """
+    """Show on a terminal what is going on, and for how long; yields what says so."""
     columns = (
         SpinnerColumn(),
         TimeElapsedColumn(),
@@ -134,14 +114,10 @@ def progress(console: Console, first: str) -> Iterator[Say]:
         (task,) = bars.tasks
 
         def say(words: str, done: int = 0, of: int | None = None) -> None:
-            """Show the words, and how much is done."""
-            # Set directly, as update() can't make a known total unknown again.
-            task.total = of
-            task.completed = done
+            task.total, task.completed = of, done  # update() can't make a known total unknown
             bars.update(task.id, description=words)
 
         def note(words: str) -> None:
-            """Print a line above the bar."""
             if console.is_terminal:
                 bars.console.print(words, markup=False, soft_wrap=True)
 
@@ -150,14 +126,10 @@ def progress(console: Console, first: str) -> Iterator[Say]:
 
 
 def check_target(target: str | Path | None, name: str, *others: str | Path | None) -> None:
-    """Raise a ValueError unless a file can be written and is none of the command's others.
-
-    `name` is the option; - is standard output, and always can.
-    """
+    """A file that can be written, and none of the command's others; - is standard output."""
     if target is None or str(target) == "-":
         return
     path = Path(target)
-    # Before any work is done, which may take minutes.
     if not can_be_written(path):
         raise ValueError(f"{name} {path} can't be written; name a file in a folder that can.")
     for other in others:
@@ -168,7 +140,6 @@ def check_target(target: str | Path | None, name: str, *others: str | Path | Non
 
 
 def _are_one(path: Path, other: Path) -> bool:
-    """Return whether two paths are the same file, whether or not it is there."""
     if path.exists() and other.exists():
         return path.samefile(other)
     return path.resolve() == other.resolve()
@@ -177,10 +148,7 @@ def _are_one(path: Path, other: Path) -> bool:
 def check_page(
     target: Path | None, *others: str | Path | None, needs: Sequence[str] = ("jinja2",)
 ) -> None:
-    """Raise a ValueError unless a page can be written and `needs` are installed.
-
-    `others` are the command's other files, and `needs` the packages that make the page.
-    """
+    """A file that a page can be written to, and what it takes to make one."""
     if target is None:
         return
     if str(target) == "-":
@@ -193,12 +161,12 @@ def check_page(
 
 
 def tell_of_page(console: Console, target: Path) -> None:
-    """Print where a page is."""
+    """Say where a page is."""
     console.print(f"The report is in {target}; any browser opens it.", markup=False, soft_wrap=True)
 
 
 def write_json(text: str, target: str) -> None:
-    """Write to a file, whole or not at all, or to standard output."""
+    """To a file, whole or not at all, or to standard output."""
     if target == "-":
         typer.echo(text)
     else:
@@ -206,7 +174,7 @@ def write_json(text: str, target: str) -> None:
 
 
 def check_jobs_option(jobs: int) -> int:
-    """Return a number of workers, or raise a ValueError."""
+    """A number of workers."""
     if jobs < 1 and jobs != -1:
         raise ValueError(f"--jobs must be 1 or more, or -1 for all cores; got {jobs}.")
     return jobs
