@@ -1,8 +1,8 @@
 """Find, prove and repair fairness gerrymandering.
 
 A classifier can be fair to each protected attribute and unfair to their combinations. `audit`
-finds the worst-treated subgroup, `SubgroupParityClassifier` learns a classifier without one.
-Names are loaded when they are first used, so that importing the package costs nothing.
+finds the worst-treated subgroup, and `SubgroupParityClassifier` learns a classifier without one.
+Names are loaded when they are first used, so that importing the package takes no time.
 """
 
 import importlib
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+# The module of each public name, below this package.
 _HOME = {
     "audit": "auditing.audit",
     "audit_counts": "auditing.audit_counts",
@@ -92,6 +93,7 @@ _HOME = {
     "TrajectoryDisplay": "plotting",
 }
 
+# The public names; each has its module in _HOME.
 __all__ = [
     "AuditDisplay",
     "AuditReport",
@@ -137,10 +139,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:
+    """Return the names of this module, those included that are not loaded yet."""
     return sorted(set(globals()) | set(__all__))

@@ -288,8 +288,8 @@ FILES = {
     "good.csv": b"race,y,decided,p,n,age\n" + b"b,0,1,0.5,3,\ng,1,0,2.5,4,30\nb,0,0,-1,1,40\n" * 5,
 }
 BAD = [
-    ("nowhere.csv", [], "FILE .*nowhere.csv isn't there"),
-    ("goood.csv", [], r"isn't there \(did you mean 'good.csv'\?\)"),
+    ("nowhere.csv", [], "FILE .*nowhere.csv does not exist"),
+    ("goood.csv", [], r"does not exist \(did you mean 'good.csv'\?\)"),
     ("folder", [], "is a folder; name a CSV or Parquet file"),
     ("empty.csv", [], "is empty; a table has a header and rows"),
     ("blank.csv", [], "is empty"),
@@ -326,7 +326,7 @@ BAD = [
     ("good.csv", ["--test-size", "1.5"], "--test-size must be .* got 1.5"),
     ("good.csv", ["--holdout", "x.csv", "--test-size", "0.5"], "--holdout and --test-size exclude"),
     ("good.csv", ["--holdout", "x.csv", "--counts", "n"], "--holdout and --counts exclude"),
-    ("good.csv", ["--holdout", "nowhere.csv"], "FILE nowhere.csv isn't there"),
+    ("good.csv", ["--holdout", "nowhere.csv"], "FILE nowhere.csv does not exist"),
     ("good.csv", ["--positive", "7"], "--positive=7 is no label of --label y; its labels are 0, 1"),
     ("good.csv", ["--separator", ",,"], "--separator must be one character, or tab; got ',,'"),
     ("good.csv", ["--json", "."], "--json . can't be written"),

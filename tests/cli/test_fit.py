@@ -322,7 +322,7 @@ TABLES = {
     "header.csv": b"y,race,x\n",
 }
 BAD_TABLES = [
-    ("nowhere.csv", "FILE .*nowhere.csv isn't there"),
+    ("nowhere.csv", "FILE .*nowhere.csv does not exist"),
     ("ids.csv", "Column 'name' has 40 different texts in 40 rows: it tells rows apart"),
     ("dates.csv", "Column 'd' of .* has 40 missing values of 40|has no values at all"),
     ("infinite.csv", "Column 'x' of .*infinite.csv has infinite values"),

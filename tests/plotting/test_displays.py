@@ -303,7 +303,7 @@ def test_a_history_of_one_round():
     for kind in (TrajectoryDisplay, ConvergenceDisplay):
         ax = kind([1], [0.2], [0.0], gamma=0.0).plot()
         ax.get_figure().canvas.draw()
-    with pytest.raises(ValueError, match="as many, and at least one; got 0, 0 and 0"):
+    with pytest.raises(ValueError, match="the same length, 1 or more; got 0, 0 and 0"):
         ConvergenceDisplay([], [], [], gamma=0.1)
 
 
@@ -324,7 +324,9 @@ def test_a_surface(toy):
     assert len(hidden) > 1
     np.testing.assert_allclose(line(display.ax_, "not shown"), surface.thetas[hidden])
     assert display.ax_.get_ylabel() == "θ₂: weight of race = blue"
-    with pytest.raises(ValueError, match=r"number=2 is no place in the surface's 2 rounds: a, b"):
+    with pytest.raises(
+        ValueError, match=r"number=2 is out of range; the surface has 2 rounds: a, b"
+    ):
         SurfaceDisplay(surface, 2)
 
 
@@ -339,7 +341,7 @@ def test_a_surface_of_an_estimator_and_of_nobody(data, fitted):
         data.target, 1 - data.target, sensitive_features=numbers, min_group_size=400
     )
     assert nobody.mesh_ is None
-    assert "No group has 400 rows" in nobody.ax_.texts[0].get_text()
+    assert "No group has at least 400 rows" in nobody.ax_.texts[0].get_text()
 
 
 def test_the_axes_that_was_given_is_drawn_on(report, frontier, fitted, toy):

@@ -415,7 +415,7 @@ BAD = {
     "names age twice": {"attributes": ("age", "age")},
     "thetas must be at least two finite numbers": {"thetas": [0.0, 0.0]},
     "thetas must be at least two": {"thetas": [np.nan, 1.0]},
-    "A surface is of one rate, and there are 2": {"notion": "equalized_odds"},
+    "A surface compares one rate; got 2": {"notion": "equalized_odds"},
     "min_group_size must be a number of at least 1; got 0": {"min_group_size": 0},
     "standardize must be True or False; got 1": {"standardize": 1},
     "y_pred is an empty mapping": {"y_pred": {}},

@@ -203,7 +203,7 @@ def test_only_types_that_the_estimator_has_are_built(model, kept):
     forged = unpack(state)
     forged["learner"] = DecisionTreeClassifier().fit(X, Y)
     kept.write_bytes(sealed(NAME, FORMAT_VERSION, about + b"\n" + Packer().pack(forged)))
-    assert_refused(model, "types that no fit of the estimator has here: sklearn.tree._tree.Tree")
+    assert_refused(model, "types that fits of this estimator don't have: sklearn.tree._tree.Tree")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""audit(): the worst-treated subgroup of a model's decisions, and how sure that is."""
+"""audit(): find the worst-treated subgroup of a model's decisions, and bound all others."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -56,6 +56,7 @@ def audit(
     gamma : float, default=0.01
         The unfairness to allow.
     sample_weight : array of weights, optional
+        Finite and not negative; by default each row weighs 1.
     threshold : float, optional
         Decide the positive label where the score y_pred is at least this.
     decision_probabilities : bool, default=False
@@ -65,16 +66,17 @@ def audit(
     budget : float, default=30.0
         Seconds that the proof may take. What it has proven by then holds.
     min_group_size : int, default=10
-        Groups with fewer rows that count, inside or outside, are not described: few rows identify
-        people. The bounds cover them all the same.
+        Groups with fewer rows in the notion's event (for false positive rates: fewer negatives),
+        inside or outside, are not described, as few rows identify people. The bounds cover them
+        all the same.
     data : frame or mapping from names to columns, optional
         Where the columns are. y_true, y_pred and sample_weight are then names of columns, and
         sensitive_features a list of names. A lazy frame (a Polars LazyFrame, a DuckDB relation,
         PySpark, Dask) is summed by its own engine: only sums by protected values travel, and the
         report is the same.
     n_permutations : int, default=0
-        Permutations for a p-value of the worst unfairness, which pays for the search: the whole
-        search is repeated so often. 199 will do; below 19 no p-value can be 5 %.
+        Permutations for a p-value of the worst unfairness, each with the whole search repeated, so
+        that the p-value accounts for it. 199 will do; below 19 no p-value can be 5 %.
     test_size : float, optional
         Part of the rows, of each label, to keep out of the search. The report is about the other
         rows; `held_out` has its worst subgroup as measured on these.
@@ -82,7 +84,8 @@ def audit(
         A second sample to measure the worst subgroup on, in the form of the first; the weights of a
         tuple, if any, come fourth.
     top : int, default=1
-        Subgroups to describe that differ from each other: the worst, the worst without it, ….
+        Number of subgroups to describe: the worst, then the worst of the others that differ from
+        it, ….
     random_state : int, default=0
         Seed of the permutations and of the rows that are held out.
     on_draw : callable, optional
@@ -97,6 +100,11 @@ def audit(
     Returns
     -------
     AuditReport
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an argument that can't be used; the message names it, before any search begins.
 
     Examples
     --------
@@ -136,6 +144,7 @@ def audit(
     ...       ).worst.describe()
     'race = blue and gender = man'
     """
+    # Settings are checked before the rows are read, which may take long.
     settings = check_settings(
         notion=notion,
         subgroups=subgroups,

@@ -1,4 +1,4 @@
-"""audit_counts(): an audit of a table of counts, such as SQL's GROUP BY makes."""
+"""audit_counts(): audit a table of counts, such as SQL's GROUP BY makes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -62,10 +62,10 @@ def audit_counts(
     features: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> AuditReport:
-    """Audit a table of counts: the same report as audit() gives for the rows it counts.
+    """Audit a table of counts, with the same report as audit() gives for the rows it counts.
 
-    All that an audit needs is how many rows there are of each protected values, label and
-    decision. Where the rows can't leave a database, this can:
+    An audit needs no more than the number of rows of each combination of protected values, label
+    and decision. Where the rows can't leave a database, their counts can:
     `SELECT race, sex, label, prediction, count(*) AS count FROM loans GROUP BY ALL`.
 
     Parameters
@@ -84,6 +84,11 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
     Returns
     -------
     AuditReport
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a column that is not there, counts that are no whole numbers, and as in audit().
 
     Examples
     --------
@@ -149,6 +154,7 @@ def _tally(
     decision_probabilities: bool,
     pos_label: Any,
 ) -> Tally:
+    """Check labels and decisions, and sum the counts by cell and label."""
     check_no_missing(labels, "label")
     check_no_missing(predicted, "prediction")
     decisions = predicted if threshold is None and not decision_probabilities else None
@@ -160,6 +166,7 @@ def _tally(
         (labels == classes[1]).astype(np.intp),
         n,
         weight,
+        # Products n·p are rounded once; split into parts they add up without a further error.
         np.array([*exact_parts(weight * p), np.zeros(len(p))]),
         is_count=bool(((p == 0) | (p == 1)).all()),
         labels=as_pair(classes),
@@ -168,7 +175,10 @@ def _tally(
 
 
 def _columns(table: Any, attributes: list[str], names: dict[str, str]) -> dict[str, Any]:
-    """The columns of the table, of which those that are named are there."""
+    """Return the columns of the table, or raise a ValueError if one that is named is missing.
+
+    Of a lazy frame only the named columns are collected.
+    """
     if is_lazy(table):
         frame = nw.from_native(table)
         available = list(frame.collect_schema())
@@ -186,10 +196,11 @@ def _columns(table: Any, attributes: list[str], names: dict[str, str]) -> dict[s
 
 
 def _counts(column: Any) -> NDArray[np.int64]:
-    """Whole numbers of rows, not all of them 0."""
+    """Return numbers of rows, or raise a ValueError unless they are whole and not all 0."""
     values = as_vector(column, "count")
     check_no_missing(values, "count")
     numbers = as_numbers(values, "count", what="whole numbers")
+    # From 2⁵³ on float64 skips whole numbers.
     wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
     if wrong.any():
         raise ValueError(
@@ -207,7 +218,7 @@ def _counts(column: Any) -> NDArray[np.int64]:
 
 
 def _in_use(column: Column) -> Column:
-    """The column without categories that no row has."""
+    """Return the column without the categories that no row has."""
     if column.categories is None:
         return column
     used, codes = np.unique(column.values, return_inverse=True)

@@ -1,11 +1,11 @@
-"""A lazy frame to a tally: its engine adds up, and only sums by protected values travel.
+"""Summing of a lazy frame by its own engine: only sums by protected values travel.
 
-Two queries. The first groups rows by label and decision: a handful of lines, on which all is
-checked that audit() checks of its rows. The second groups them by the protected values as well.
+There are two queries. The first groups rows by label and decision: a handful of groups, on which
+all is checked that audit() checks of its rows. The second groups by the protected values as well.
 
 Counts are exact. Weights and probabilities are split into parts on grids by the engine, by the same
-expressions as in `_sums`, so that the order in which it adds can't matter: the sums are those that
-the rows would have given here, to the last bit.
+expressions as in `_numeric/sums.py`, so that the order in which it adds can't matter: the sums are
+those that the rows would have given here, to the last bit.
 """
 
 import math
@@ -34,7 +34,8 @@ from gerrymend.inputs.validation import (
     decisions_from,
 )
 
-# Labels and decisions have two values; of a column that has more, so many are enough to say it.
+# Labels and decisions have two values. Of a column that has more, so many groups are collected:
+# enough for a message, and a bound on what travels.
 _ENOUGH = 1000
 
 
@@ -64,6 +65,7 @@ def tally_of_lazy(
     rows = LazyRows.of(
         data, y_true, y_pred, sensitive_features, sample_weight, threshold, decision_probabilities
     )
+    # All checks are made on the first query, before the larger second one is run.
     overview = Overview.of(rows, pos_label)
     summary = rows.sums(overview)
     columns = read_columns({name: summary[key] for name, key in rows.attributes.items()})
@@ -84,10 +86,21 @@ def tally_of_lazy(
 
 @dataclass(frozen=True, eq=False)
 class LazyRows:
-    """The columns that an audit needs, under names of our own.
+    """Hold the query of the columns that an audit needs, under names of our own.
 
-    `label`; `decision`, unless y_pred are probabilities; `weight` and `positive`, w·p, where they
-    are not known from counts; and `p` and the missing values of y_pred and of the weights.
+    They are `label`; `decision`, unless y_pred are probabilities; `weight` and `positive`, w·p,
+    where counts don't give them; and `p` and the missing values of y_pred and of the weights.
+
+    Attributes
+    ----------
+    frame : narwhals.LazyFrame
+        These columns; nothing is computed yet.
+    attributes : dict of str to str
+        The column in `frame` of each protected attribute.
+    weighted, probabilities : bool
+        Whether rows have weights, and whether y_pred are probabilities.
+    cut : float or None
+        The threshold of scores.
     """
 
     frame: "nw.LazyFrame[Any]"
@@ -107,7 +120,7 @@ class LazyRows:
         threshold: float | None,
         probabilities: bool,
     ) -> "LazyRows":
-        """Choose the columns, which must be there and of a type that will do."""
+        """Choose the columns of an audit; raise an error that names one that can't be used."""
         frame: nw.LazyFrame[Any] = nw.from_native(data)
         schema = frame.collect_schema()
         cut = check_cut(threshold, probabilities)
@@ -126,6 +139,7 @@ class LazyRows:
             chosen |= _weighed(sample_weight, schema[sample_weight])
         rows = frame.select(**chosen)
         if weighted:
+            # As 1 and 0, to be added up.
             rows = rows.with_columns(counted=(nw.col("weight") > 0).cast(nw.Int64))
         if probabilities:
             p = nw.col("p").clip(0.0, 1.0)
@@ -136,6 +150,7 @@ class LazyRows:
         elif weighted:
             rows = rows.with_columns(positive=nw.col("weight"))
         lazy = cls(rows, attributes, weighted, cut, probabilities)
+        # Grids depend on the least positive number, and min() over all would find the zeros.
         for name in lazy.summed:
             some = nw.when(nw.col(name) > 0).then(nw.col(name)).alias(f"{name}_some")
             lazy = replace(lazy, frame=lazy.frame.with_columns(some))
@@ -143,16 +158,16 @@ class LazyRows:
 
     @property
     def has_sums(self) -> bool:
-        """Whether Σ w·p has to be summed, as counts don't give it."""
+        """True where Σ w·p has to be summed, as counts don't give it."""
         return self.weighted or self.probabilities
 
     @property
     def keys(self) -> list[str]:
-        """What the first query groups by."""
+        """Columns that the first query groups by."""
         return ["label"] if self.probabilities else ["label", "decision"]
 
     def checks(self) -> "nw.DataFrame[Any]":
-        """The first query: what there is to check, by label and decision."""
+        """Run the first query: extremes and missing values to check, by label and decision."""
         wanted = [nw.len().alias("n"), nw.col("missing").sum()]
         if self.weighted:
             wanted += [nw.col("weight").min().alias("weight_min"),
@@ -168,9 +183,10 @@ class LazyRows:
         return self.frame.group_by(self.keys).agg(*wanted).head(_ENOUGH).collect()
 
     def sums(self, overview: "Overview") -> "nw.DataFrame[Any]":
-        """The second query: sums by protected values, label and decision."""
+        """Run the second query: sums by protected values, label and decision."""
         keys = [*self.attributes.values(), *self.keys]
-        rows, sums = self.frame, [nw.len().alias("n")]
+        rows = self.frame
+        sums = [nw.len().alias("n")]
         shifts = {name: overview.shifts(name) for name in self.summed}
         for name in self.summed:
             rows = rows.with_columns((nw.col(name) * overview.scale).alias(name))
@@ -178,6 +194,8 @@ class LazyRows:
             rows = rows.with_columns(square=nw.col("weight") * nw.col("weight"))
             shifts["square"] = overview.shifts("weight", power=2)
             sums.append(nw.col("counted").sum())
+        # (x + shift) − shift rounds x to a grid on which the engine's additions are exact; the
+        # remainder goes on to the next, finer grid.
         for name, grids in shifts.items():
             for i, shift in enumerate(grids):
                 part = f"{name}_{i}"
@@ -188,13 +206,22 @@ class LazyRows:
 
     @property
     def summed(self) -> list[str]:
-        """The columns of numbers that counts don't give."""
+        """Columns of numbers that have to be summed, as counts don't give them."""
         return ["weight"] * self.weighted + ["positive"] * self.has_sums
 
 
 @dataclass(frozen=True, eq=False)
 class Overview:
-    """What the first query saw, all of it checked."""
+    """Hold the result of the first query, after all of it was checked.
+
+    Attributes
+    ----------
+    rows : LazyRows
+    lines : narwhals.DataFrame
+        A line for each label and decision, with extremes and numbers of rows.
+    classes : array (2,)
+        The labels, the positive one last.
+    """
 
     rows: LazyRows
     lines: "nw.DataFrame[Any]"
@@ -202,16 +229,17 @@ class Overview:
 
     @classmethod
     def of(cls, rows: LazyRows, pos_label: Any) -> "Overview":
-        """Ask, and raise what audit() would raise for the rows."""
+        """Run the first query, and raise what audit() would raise for the rows."""
         lines = rows.checks()
         labels = as_vector(lines["label"], "y_true")
         cut_off = len(labels) == _ENOUGH
         missing = are_missing(labels)
-        if not cut_off:  # there are too many values else, and not all were counted
+        if not cut_off:  # otherwise there are too many values, and not all of them were counted
             check_none(int(_numbers(lines["n"])[missing].sum()), "y_true")
             check_none(int(_numbers(lines["missing"]).sum()), "y_pred")
         if rows.weighted:
             _check_weights(lines)
+        # From here on the checks are those of audit(), on the few lines in place of all rows.
         are_decisions = not rows.probabilities and rows.cut is None
         decisions = as_vector(lines["decision"], "y_pred") if are_decisions else None
         classes = check_classes(labels[~missing], decisions, pos_label, cut_off=cut_off)
@@ -223,7 +251,7 @@ class Overview:
         return cls(rows, lines, classes)
 
     def decided(self, lines: "nw.DataFrame[Any]") -> Array:
-        """1 for lines of rows that are decided 1, and for those whose sums hold p already."""
+        """Return 1 for groups of rows decided 1, or whose sums hold p already, and 0 for others."""
         if self.rows.probabilities:
             return np.ones(len(lines))
         decisions = as_vector(lines["decision"], "y_pred")
@@ -232,34 +260,36 @@ class Overview:
 
     @cached_property
     def n_rows(self) -> int:
-        """All rows."""
+        """Number of rows."""
         return int(_numbers(self.lines["n"]).sum())
 
     @cached_property
     def scale(self) -> float:
-        """The power of two that `check_weights` would scale the weights by."""
+        """Power of two by which `check_weights` would scale the weights."""
         return modest_scale(self._extremes("weight")[1]) if self.rows.weighted else 1.0
 
     def shifts(self, name: str, power: int = 1) -> list[float]:
-        """List what puts the parts of a column, or of its squares, on their grids."""
+        """Return the shifts that put the parts of a column, or of its squares, on their grids."""
         least, largest = (self.scale * end for end in self._extremes(name))
         return grid_shifts(self.n_rows, largest**power, least**power)
 
     def _extremes(self, name: str) -> tuple[float, float]:
-        """The least positive and the largest value; 0 where none is.
+        """Return the least positive and the largest value of a column.
 
-        Of w·p, those decided 1: the others are left out later.
+        They are infinity and 0 where none is positive. Of w·p only rows decided 1 matter: the
+        others are left out later.
         """
         least, largest = (_numbers(self.lines[f"{name}_{end}"]) for end in ("least", "max"))
         if name == "positive":
             chosen = self.decided(self.lines) > 0
-            least, largest = least[chosen], largest[chosen]
+            least = least[chosen]
+            largest = largest[chosen]
         some = least[least > 0]
         return float(np.min(some, initial=np.inf)), float(np.max(largest, initial=0.0))
 
     @property
     def is_count(self) -> bool:
-        """Whether each row weighs 1 and is decided 0 or 1."""
+        """True where each row weighs 1 and is decided 0 or 1."""
         lines = self.lines
         if self.rows.probabilities and _numbers(lines["certain"]).sum() < self.n_rows:
             return False
@@ -268,10 +298,11 @@ class Overview:
 
 
 def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) -> dict[str, nw.Expr]:
-    """The decision, or its probability, and whether it is missing."""
+    """Return the expressions of the decision, or its probability, and of its being missing."""
     missing = {"missing": _missing(name, dtype)}
     if cut is not None:
         score = _as_numbers(name, dtype, "y_pred", "threshold")
+        # A whole number is at least the cut where it is at least the cut rounded up.
         if dtype.is_integer() and abs(cut) < 2.0**63:  # exact, as in `at_least`
             return missing | {"decision": nw.col(name) >= math.ceil(cut)}
         return missing | {"decision": score >= cut}
@@ -281,6 +312,7 @@ def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) ->
 
 
 def _weighed(name: str, dtype: Any) -> dict[str, nw.Expr]:
+    """Return the expressions of the weight, and of its being missing."""
     return {
         "weight": _as_numbers(name, dtype, "sample_weight"),
         "weight_missing": _missing(name, dtype),
@@ -288,9 +320,10 @@ def _weighed(name: str, dtype: Any) -> dict[str, nw.Expr]:
 
 
 def _check_weights(lines: "nw.DataFrame[Any]") -> None:
-    """The least and the greatest weight have every fault that a weight can have."""
+    """Raise what a weight can be wrong in: the least and the greatest have every such fault."""
     ends = ("weight_min", "weight_least", "weight_max")
     extremes = np.concatenate([_numbers(lines[end]) for end in ends])
+    # A group without a positive weight has no least one, which is no fault.
     no_positive = np.isnan(_numbers(lines["weight_least"]))
     extremes[len(lines) : 2 * len(lines)][no_positive] = 0.0
     if _numbers(lines["weight_missing"]).any():
@@ -299,6 +332,10 @@ def _check_weights(lines: "nw.DataFrame[Any]") -> None:
 
 
 def _as_numbers(name: str, dtype: Any, argument: str, given: str = "") -> nw.Expr:
+    """Return a column as floats, or raise a TypeError if it has no numbers.
+
+    `given` names the argument that asks for numbers, if one does.
+    """
     if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
         where = f" where {given} is given" if given else ""
         raise TypeError(f"{argument} must be numbers{where}; got {dtype}.")
@@ -306,18 +343,22 @@ def _as_numbers(name: str, dtype: Any, argument: str, given: str = "") -> nw.Exp
 
 
 def _missing(name: str, dtype: Any) -> nw.Expr:
-    """1 where there is no value: engines differ in whether NaN is one."""
+    """Return an expression that is 1 where there is no value.
+
+    NaN is one: engines differ in whether they count it as missing.
+    """
     column = nw.col(name)
     missing = column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
     return missing.cast(nw.Int64)
 
 
 def _numbers(values: "nw.Series[Any]") -> Array:
+    """Return a column of a result as floats."""
     numbers: Array = values.cast(nw.Float64).to_numpy()
     return numbers
 
 
 def _parts(lines: "nw.DataFrame[Any]", name: str) -> Array:
-    """Collect the sums of a column's parts, one part a row; of zeros there is none."""
+    """Return the sums of a column's parts, one part a row; zeros where a column has no parts."""
     parts = [_numbers(lines[part]) for part in lines.columns if part.startswith(f"{name}_")]
     return np.array(parts or [np.zeros(len(lines))])

@@ -1,4 +1,4 @@
-"""From what users pass to a tally: rows at hand, columns of a frame by name, or a lazy frame."""
+"""Reading of what users pass into a tally: arrays, columns of a frame by name, or a lazy frame."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,20 @@ from gerrymend.inputs.validation import (
 
 
 def read_tally(data: Any, given: Mapping[str, Any], decided: Mapping[str, Any]) -> Tally:
-    """The tally of the rows that audit() was given; `decided` says what y_pred holds."""
+    """Return the tally of the rows that audit() was given.
+
+    Parameters
+    ----------
+    data : frame, lazy frame or None
+        Where the columns are that `given` names; None where `given` has the arrays themselves.
+    given : mapping
+        y_true, y_pred, sensitive_features and sample_weight, by argument.
+    decided : mapping
+        threshold, decision_probabilities and pos_label: they say what y_pred holds.
+
+    Raises a TypeError or a ValueError that names the argument, and warns of attributes that look
+    like identifiers.
+    """
     if data is None:
         _refuse_frames(given)
         tally = tally_of_rows(**given, **decided)
@@ -40,6 +53,7 @@ def read_tally(data: Any, given: Mapping[str, Any], decided: Mapping[str, Any]) 
     else:
         tally = tally_of_rows(**_chosen(data, **given), **decided)
     check_spreads(tally.columns)
+    # The warning is to point at the line that calls audit(), prove() or discrimination_surface().
     warn_of_identifiers(tally.columns, int(tally.n_rows.sum()), stacklevel=4)
     return tally
 
@@ -56,9 +70,11 @@ def tally_of_rows(
 ) -> Tally:
     """Check rows that are at hand, and sum them; the arguments are those of audit().
 
-    `kinds` are the attributes of another sample, and of which kind each is: these are taken.
+    `kinds` are the attributes of a first sample, with the kind of each: a second sample is read
+    with the same ones.
     """
-    labels, predicted = as_vector(y_true, "y_true"), as_vector(y_pred, "y_pred")
+    labels = as_vector(y_true, "y_true")
+    predicted = as_vector(y_pred, "y_pred")
     check_no_missing(labels, "y_true")
     check_no_missing(predicted, "y_pred")
     if kinds is None:
@@ -68,6 +84,7 @@ def tally_of_rows(
     check_same_length(y_true=labels, y_pred=predicted, sensitive_features=protected[0].values)
     weight = check_weights(sample_weight, len(labels))
     are_decisions = threshold is None and not decision_probabilities
+    # Decisions may show a label that no row has; scores and probabilities can't.
     classes = check_classes(labels, predicted if are_decisions else None, pos_label)
     p = decisions_from(predicted, classes, threshold, decision_probabilities)
     y = (labels == classes[1]).astype(np.intp)
@@ -75,7 +92,7 @@ def tally_of_rows(
 
 
 def _chosen(data: Any, **names: Any) -> dict[str, Any]:
-    """The columns of an eager frame that the arguments name."""
+    """Return the columns of an eager frame that the arguments name, by argument."""
     columns = columns_of(data, "data")
     attributes = check_attribute_names(names.pop("sensitive_features"))
     for name in attributes:
@@ -89,7 +106,7 @@ def _chosen(data: Any, **names: Any) -> dict[str, Any]:
 
 
 def _refuse_frames(given: Mapping[str, Any]) -> None:
-    """Lazy frames, and names of columns, need `data`."""
+    """Raise a TypeError for a lazy frame, or a column's name, that comes without `data`."""
     for argument, values in given.items():
         if isinstance(values, str) or is_lazy(values):
             got = repr(values) if isinstance(values, str) else f"a lazy {type(values).__name__}"
@@ -102,9 +119,10 @@ def _refuse_frames(given: Mapping[str, Any]) -> None:
 def second_sample(
     holdout: Any, like: Tally, data: Any, given: Mapping[str, Any], decided: Mapping[str, Any]
 ) -> Tally:
-    """The rows of `holdout`, in the form of the first sample: a frame if that was one, else arrays.
+    """Return the tally of `holdout`, which has the form of the first sample.
 
-    Labels and attributes are those of the first.
+    It is a frame if the first was one, and otherwise a tuple of arrays. Labels and attributes are
+    those of the first; errors begin with "In holdout:".
     """
     if data is None:
         if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):

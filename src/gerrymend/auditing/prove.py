@@ -1,4 +1,4 @@
-"""prove(): whether any subgroup of a class exceeds a given unfairness, and no more than that."""
+"""prove(): decide whether any subgroup of a class exceeds a given unfairness."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from gerrymend.subgroups import as_subgroup_class
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """Whether no subgroup of a class exceeds an unfairness, on the rows that were given.
+    """Hold the answer whether any subgroup of a class exceeds an unfairness, on given rows.
 
     Attributes
     ----------
@@ -43,11 +43,11 @@ class Proof:
 
     @property
     def gap(self) -> float:
-        """What is left between the bound and `at_most`; 0 where it is decided."""
+        """Distance from `at_most` to the bound that was proven; 0 where it is decided."""
         return self.upper_bound - self.at_most if self.status == "undecided" else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """The proof as plain data; nothing of a row is in it."""
+        """Return the proof as plain data; nothing of a row is in it."""
         return {
             "status": self.status,
             "at_most": self.at_most,
@@ -107,6 +107,7 @@ decision_probabilities, pos_label, budget, min_group_size, data
     Returns
     -------
     Proof
+        "proved", "refuted" by a subgroup, or "undecided" where the budget ended first.
 
     Examples
     --------
@@ -120,7 +121,8 @@ decision_probabilities, pos_label, budget, min_group_size, data
     >>> print(prove(**question, at_most=0.05))
     Refuted by race = blue and gender = man: unfairness 0.0625, over 0.05.
     """
-    notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
+    notions = as_notions(notion)
+    subgroup_class = as_subgroup_class(subgroups)
     at_most = check_number(at_most, "at_most", low=0.0, remedy="It is an unfairness.")
     budget = check_budget(budget)
     min_group_size = check_min_group_size(min_group_size)
@@ -139,7 +141,7 @@ decision_probabilities, pos_label, budget, min_group_size, data
         },
     )
     # No subgroup's rate is farther from the overall one than outcomes are from each other.
-    widest = max(high - low for low, high in (one.outcome_range for one in notions))
+    widest = max(high - low for low, high in (notion.outcome_range for notion in notions))
     reachable = min(at_most, widest)
     examined = prove_each(tally, notions, subgroup_class, budget, reachable)
     n = tally.total_weight

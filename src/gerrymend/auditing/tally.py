@@ -1,8 +1,8 @@
-"""All that an audit needs of the rows: sums by cell and label.
+"""Tally: sums by cell and label, which are all that an audit needs of the rows.
 
-A notion's event and outcome depend on the label and are affine in the decision, so the weight and
-the weight decided positive, by protected values and label, give every rate of every subgroup. They
-can be summed wherever the data lives: only this table travels.
+A notion's event and outcome depend on the label and are affine in the decision, so that the weight
+and the weight decided positive, by protected values and label, give every rate of every subgroup.
+They can be summed wherever the data lives: only this table travels.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from gerrymend.subgroups.rules import Members, Rule
 
 
 class Rows(NamedTuple):
-    """The rows behind a tally, where they are at hand: cell, label, decision and weight of each."""
+    """Hold the rows behind a tally: cell, label, decision and weight of each."""
 
     cell: NDArray[np.intp]
     y: NDArray[np.intp]
@@ -31,7 +31,7 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Sums by label (two rows) and cell (columns).
+    """Hold sums by label (two rows) and cell (columns).
 
     Attributes
     ----------
@@ -72,11 +72,16 @@ class Tally:
         weight: Array,
         labels: tuple[Any, Any] = (0, 1),
     ) -> "Tally":
-        """Sum rows by cell and label, the same for every order of the rows."""
+        """Sum rows by cell and label, to the same bits for every order of the rows.
+
+        `y` has 0 and 1, and `p` the probability of deciding 1, by row.
+        """
         m = len(cells)
+        # Label and cell in one number, so that one pass sums by both.
         key = cells.index + m * y
 
         def by_label(values: Array) -> Array:
+            """Return sums by label and cell."""
             return total_by_cell(key, values, 2 * m).reshape(2, m)
 
         return cls(
@@ -104,15 +109,29 @@ class Tally:
         squared_weight: Array | None = None,
         n_counted: NDArray[np.int64] | None = None,
     ) -> "Tally":
-        """Add up lines that each stand for many rows of one cell and label.
+        """Add up entries that each stand for many rows of one cell and label.
 
-        `weight`, `positive` and `squared_weight` are whole numbers, or sums of what `exact_parts`
-        made, one part a row: adding makes no error, and gives what the rows would have.
+        Parameters
+        ----------
+        cells : Cells
+            The cell of each entry.
+        y : array (entries,) of int
+            The label of each, 0 or 1.
+        n_rows, n_counted : arrays (entries,) of int
+            Numbers of rows, and of those with a positive weight.
+        weight, positive, squared_weight : arrays (entries,) or (parts, entries)
+            Σ w, Σ w·p and Σ w²: whole numbers, or sums of what `exact_parts` made, one part a row.
+            Adding these makes no error, and gives what the rows would have.
+        is_count : bool
+            Whether each row weighs 1 and is decided 0 or 1.
+        labels : pair
+            The user's labels behind 0 and 1.
         """
         m = len(cells)
         key = cells.index + m * y
 
         def by_label(values: NDArray[Any]) -> Array:
+            """Return sums by label and cell; parts add up without error."""
             sums = (np.bincount(key, part, 2 * m) for part in np.atleast_2d(values))
             return add_parts(sums, 2 * m).reshape(2, m)
 
@@ -132,17 +151,17 @@ class Tally:
 
     @cached_property
     def total_weight(self) -> float:
-        """The weight of all rows, n of the formulas."""
+        """The weight of all rows, n in the formulas."""
         return total(self.weight.ravel())
 
     def of_notion(self, notion: FairnessNotion) -> "NotionTally":
-        """What one notion makes of it."""
+        """Return the sums of one notion; raise a ValueError where no row is in its event."""
         return NotionTally.of(notion, self)
 
 
 @dataclass(frozen=True, eq=False)
 class NotionTally:
-    """One notion over the cells that have weight in its event, the active ones.
+    """Hold the sums of one notion over the cells that have weight in its event, the active ones.
 
     `outcomes` is Σ w·u of each, `rows` its number of rows in the event; `residual` is W, the
     centred outcomes: its sum over a group, over all weight, is the group's unfairness.
@@ -155,12 +174,16 @@ class NotionTally:
 
     @classmethod
     def of(cls, notion: FairnessNotion, tally: Tally) -> "NotionTally":
-        """Sum the labels that are in the event."""
+        """Sum a tally over the labels that are in the event of a notion.
+
+        Raises a ValueError where no row has weight there.
+        """
         event = np.asarray(notion.event, dtype=float)
         mass = event @ tally.weight
         active = np.flatnonzero(mass > 0)
         if active.size == 0:
             raise nothing_counts(notion)
+        # Zero outside of the event, so that one product sums over both labels.
         a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
         cells = EventCells(
             notion=notion,
@@ -178,33 +201,35 @@ class NotionTally:
 
     @property
     def notion(self) -> FairnessNotion:
-        """The notion."""
+        """The notion that was summed."""
         return self.cells.notion
 
     @cached_property
     def residual(self) -> Array:
-        """W by active cell."""
+        """Centred outcomes W, by active cell."""
         return self.centred(self.outcomes)
 
     def centred(self, outcomes: Array) -> Array:
-        """W for other outcomes of the same rows, one or many a stack."""
+        """Return W for other outcomes of the same rows, given as (…, active cells)."""
         mass = self.cells.mass
+        # W sums to 0: outcomes less the overall rate's share of each cell's weight in the event.
         residual: Array = outcomes - outcomes.sum(axis=-1, keepdims=True) * (mass / mass.sum())
         return residual
 
     def bind(self, subgroups: SubgroupClass) -> BoundClass:
-        """The class over these cells."""
+        """Bind a class of subgroups to these cells and their weights, in all and in the event."""
+        # Over all cells, as classes are bound to all of them; 0 where none is in the event.
         event_weight = np.zeros(self.tally.weight.shape[1])
         event_weight[self.cells.active] = self.cells.mass
         return subgroups.bind(self.tally.columns, self.tally.weight.sum(axis=0), event_weight)
 
     def measure(self, rule: Rule, members: Members) -> Subgroup | None:
-        """The subgroup of a rule, with its members among the active cells."""
+        """Return the subgroup of a rule, given its members among the active cells."""
         return self.cells.measure(rule, members, self.outcomes)
 
 
 class Examined(NamedTuple):
-    """One notion of an audit: its sums, the class over its cells, and the bracket of the worst."""
+    """Hold one notion of an audit: its sums, the class over its cells, its worst bracket."""
 
     seen: NotionTally
     bound: BoundClass

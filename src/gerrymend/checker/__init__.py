@@ -1,6 +1,7 @@
-"""An independent check of a report: exact rational arithmetic, and none of the auditors' code.
+"""Independent check of a report, in exact rational arithmetic and with none of the auditors' code.
 
-Nothing here is imported from the rest of the package, which could then be wrong in the same way.
+Nothing here is imported from the rest of the package: a checker that shared code with the auditors
+could be wrong in the same way as they are. The layer test keeps it so.
 """
 
 from gerrymend.checker.claims import check_report

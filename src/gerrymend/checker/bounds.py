@@ -1,4 +1,9 @@
-"""The two bounds of a report, against all subgroups of the class where these can be listed."""
+"""Check of a report's two bounds, against every subgroup of the class where these can be listed.
+
+A report states that some subgroup has an unfairness of at least `unfairness`, and that none has
+more than `upper_bound`. Both come down to the worst subgroup of the class. Where the class is too
+large to list, the sum of all positive residuals still bounds every set of rows whatever.
+"""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -14,7 +19,7 @@ ROUNDING = Fraction(1, 10**12)
 
 
 class Found(NamedTuple):
-    """A subgroup that is described: its notion, who is in, and its unfairness without sign."""
+    """Hold a described subgroup: its notion, members by cell, and absolute unfairness."""
 
     notion: str
     inside: list[bool]
@@ -28,8 +33,21 @@ def check_bounds(
     found: list[Found],
     result: CheckResult,
 ) -> None:
-    """Note whether a subgroup exceeds the upper bound, and whether one is as bad as is stated."""
+    """Check `unfairness`, `upper_bound` and the verdict against the worst subgroup of the class.
+
+    Parameters
+    ----------
+    stated : mapping
+        The report as plain data.
+    measured : mapping of notion name to Measured
+        At least one notion, each with rows in its event.
+    found : list of Found
+        The described subgroups, which have to be subgroups of the class.
+    result : CheckResult
+        Takes what is wrong, what was verified and what was not.
+    """
     tolerance = TOLERANCE * max(seen.scale for seen in measured.values())
+    # Holds whatever the class is, and costs nothing: checked before the class is listed.
     any_rows = max(seen.worst_of_any_rows() for seen in measured.values())
     if exact(stated["unfairness"]) > any_rows + tolerance:
         result.problems.append(
@@ -37,6 +55,7 @@ def check_bounds(
             f"{shown(any_rows)}."
         )
     try:
+        # Which cells matter depends on the notion's event, and so does the listing.
         listed = {
             name: subgroups_of(stated["class"], table, seen.active)
             for name, seen in measured.items()
@@ -59,7 +78,19 @@ def _without_listing(
     any_rows: Fraction,
     result: CheckResult,
 ) -> None:
-    """A bound that no set of rows exceeds holds for every class."""
+    """Check the bounds of a class that can't be listed, by a bound over every set of rows.
+
+    An upper bound that no set of rows exceeds holds for every class; a smaller one is left
+    unchecked. That some subgroup is as unfair as stated follows from one that is described, unless
+    it is withheld.
+
+    Parameters
+    ----------
+    reason : NotListedError
+        Why the class can't be listed, for the result.
+    any_rows : Fraction
+        The largest unfairness of any set of rows.
+    """
     if exact(stated["upper_bound"]) >= any_rows - TOLERANCE:
         result.checked.append(
             f"The upper bound: no set of rows at all has an unfairness above {shown(any_rows)}."
@@ -87,9 +118,18 @@ def _with_listing(
     tolerance: Fraction,
     result: CheckResult,
 ) -> None:
-    """The worst of all subgroups is what every claim about the class comes down to."""
+    """Check the bounds and the verdict against the worst of all subgroups, which are listed.
+
+    Parameters
+    ----------
+    listed : dict of notion name to set of int
+        The subgroups among the cells that are active for each notion, as bits.
+    tolerance : Fraction
+        By how much a stated number may be off.
+    """
     worst = max(seen.worst(listed[name]) for name, seen in measured.items())
     verdict, gamma = stated["verdict"], exact(stated["gamma"])
+    # `within gamma` is only wrong if the worst exceeds gamma by more than reports round away.
     claims = {
         "upper_bound": worst <= exact(stated["upper_bound"]) + tolerance,
         "unfairness": exact(stated["unfairness"]) <= worst + tolerance,

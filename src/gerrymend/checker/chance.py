@@ -1,7 +1,9 @@
-"""What a report says of chance: p-values that can be, and the bound on generalisation.
+"""Check of a report's statements about chance: its p-value and its bound on generalisation.
 
-A p-value can't be had from the rows without dealing them anew; what it can be can. So the bound on
-how far any subgroup is from its sample's is worked out, and of a p-value only that it is one.
+A p-value can't be recomputed without drawing the permutations again, so it is only checked to be a
+possible one: (k + 1) / (permutations + 1) for a whole k, and consistent with the figures beside it.
+The bound on generalisation follows from the number of rows and the richness of the class, and is
+worked out here.
 """
 
 import re
@@ -23,7 +25,7 @@ _LEVEL = Fraction(5, 100)
 def check_permutations(
     stated: Mapping[str, Any], measured: Mapping[str, Measured], result: CheckResult
 ) -> None:
-    """Note what can't be of a permutation test, and that no permutation was made."""
+    """Check that the permutation test is possible, and note that no permutation was drawn again."""
     if stated["p_value"] is None:
         result.problems.extend(_wrong_absence(stated))
         result.leave("no_p_value", "that no p-value was asked for, or the reason why there is none")
@@ -37,6 +39,7 @@ def check_permutations(
 
 
 def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for each figure of a permutation test that is stated without a p-value."""
     absent = {"n_permutations": 0, "detectable": None, "searched_unfairness": None}
     for name, nothing in absent.items():
         if stated[name] != nothing:
@@ -44,6 +47,12 @@ def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _wrong_test(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> Iterator[str]:
+    """Yield what can't be true of a p-value of so many permutations.
+
+    It is (k + 1) / (permutations + 1), where k permutations have an unfairness as large as the one
+    found: never 0, and one of finitely many values. With two families of notions the smaller of two
+    p-values is doubled (Bonferroni).
+    """
     p, draws = exact(stated["p_value"]), stated["n_permutations"]
     if stated["no_p_value"] is not None:
         yield "no_p_value states why there is no p-value, and there is one."
@@ -68,7 +77,11 @@ def _wrong_test(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> 
 def _wrong_level(
     stated: Mapping[str, Any], families: int, measured: Mapping[str, Measured]
 ) -> Iterator[str]:
-    """The unfairness that can be told from chance, and what the search finds in these rows."""
+    """Yield what is wrong with `detectable` and `searched_unfairness`, given the p-value.
+
+    `detectable` is the smallest unfairness that would have been significant at 5 %; it exists only
+    where the level leaves at least one permutation in the tail.
+    """
     found, least = stated["searched_unfairness"], stated["detectable"]
     if found is None:
         yield "searched_unfairness is not stated, and there is a p-value."
@@ -82,6 +95,7 @@ def _wrong_level(
         )
     if least is None or found is None:
         return
+    # Unfairness is e·ḡ·(1 − ḡ)·Δ (see `confidence`), so at most 1/4 of the outcomes' span.
     span = max((one.span for one in measured.values()), default=1.0)
     if least > span / 4 + float(TOLERANCE):
         yield f"detectable is stated as {least!r}, and no unfairness exceeds {span / 4:g}."
@@ -93,7 +107,7 @@ def _wrong_level(
         )
 
 
-# How far the unfairness of any subgroup can be from its sample's.
+# The distance of any subgroup's unfairness in the population from that in its sample.
 
 
 def check_generalisation(
@@ -104,9 +118,10 @@ def check_generalisation(
     *,
     parted: bool,
 ) -> None:
-    """Work out the bound from the number of rows, and from how rich the class is.
+    """Check the bound on generalisation against the number of rows and the richness of the class.
 
-    Where rows were `parted` at random, the class may have categories that no row has any more.
+    Where rows were `parted` at random, the class may have categories that no row has any more, and
+    the stated richness is taken as it is.
     """
     bound = stated["generalisation"]
     basis, known = _basis(stated["class"], table)
@@ -114,6 +129,7 @@ def check_generalisation(
         result.leave("generalisation generalisation.basis", "how rich the class is")
         if bound is None:
             return
+        # The stated richness is taken, and the distance is checked against that.
         basis = bound["basis"]
     if bound is None or basis is None or stated["weighted"]:
         possible = basis is not None and not stated["weighted"]
@@ -133,6 +149,11 @@ def _wrong_generalisation(
     table: Table,
     measured: Mapping[str, Measured],
 ) -> Iterator[str]:
+    """Yield what is wrong with a stated bound, whose richness in words should be `basis`.
+
+    The error probability is shared among the notions (Bonferroni). A distance of 1/4 or more,
+    before outcomes are scaled, is vacuous: no unfairness is larger.
+    """
     if bound["basis"] != basis:
         yield f"generalisation: its basis is stated as {bound['basis']!r}, and is {basis!r}."
         return
@@ -149,10 +170,20 @@ def _wrong_generalisation(
 
 
 def _basis(searched: Mapping[str, Any], table: Table) -> tuple[str | None, bool]:
-    """How rich the class is, in the report's words, None if it says nothing; and if that is known.
+    """Return the richness of the class in the report's words, and whether it is known here.
 
-    A linear threshold over d columns divides d + 1 rows in every way, and no more. Marginal groups
-    divide D rows in no more ways than 2·numbers·D + categories.
+    None in place of words means that a report states no bound for this class. A linear threshold
+    over d columns divides d + 1 rows in every way, and no more. Marginal groups divide D rows in no
+    more ways than 2·numbers·D + categories.
+
+    >>> from gerrymend.checker.exact import Attribute
+    >>> ages = Attribute("age", True, (20, 40))
+    >>> races = Attribute("race", False, ("blue", "green"))
+    >>> table = Table({"age": ages, "race": races}, [], [], [])
+    >>> _basis({"name": "LinearThresholds", "parameters": {}}, table)
+    ('VC dimension 3', True)
+    >>> _basis({"name": "Marginals", "parameters": {}}, table)
+    ('VC dimension 3', True)
     """
     name, parameters = searched["name"], searched["parameters"]
     attributes = table.attributes.values()
@@ -170,19 +201,25 @@ def _basis(searched: Mapping[str, Any], table: Table) -> tuple[str | None, bool]
     if not numbers:
         return f"{sum(categories):,} subgroups", True
     dimension = 0
+    # The largest D with 2^D ≤ 2·numbers·D + categories: more rows can't be divided in all 2^D ways.
     while 2 ** (dimension + 1) <= 2 * numbers * (dimension + 1) + sum(categories):
         dimension += 1
     return f"VC dimension {dimension}", True
 
 
 def _distance(n: int, basis: str, delta: float) -> float | None:
-    """The bound for outcomes between 0 and 1; None where the basis is not in the known words.
+    """Return the bound for outcomes between 0 and 1, or None for an unknown `basis`.
+
+    With finitely many subgroups it is a union bound over Hoeffding's inequality; with a VC
+    dimension it comes from the Rademacher complexity, by the Sauer–Shelah bound on the ways to
+    divide n rows. One part is for the subgroup's sum, one for the overall rate.
 
     >>> round(_distance(100_000, "10 subgroups", 0.05), 4)
     0.0111
     >>> round(_distance(1_000_000, "VC dimension 8", 0.05), 4)
     0.0314
     """
+    # Hoeffding for the overall rate: 2·exp(−2nε²) = δ/4 at this ε.
     overall = sqrt(log(8 / delta) / (2 * n))
     if found := re.fullmatch(r"([\d,]+) subgroups", basis):
         number = int(found[1].replace(",", ""))

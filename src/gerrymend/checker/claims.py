@@ -1,4 +1,4 @@
-"""check_report(): whether all that a report states is so."""
+"""check_report(): verify every statement of a report, or name it as not checked."""
 
 import itertools
 import json
@@ -91,6 +91,7 @@ def check_report(
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
     """
     stated = _plain_data(report)
+    # The form comes first: all that follows takes each field to be there and of its type.
     unknown = unknown_fields(stated)
     check_groups(stated["class"])
     how: dict[str, Any] = {
@@ -112,6 +113,10 @@ def check_report(
 
 
 def _plain_data(report: Any) -> Mapping[str, Any]:
+    """Return a report as plain data, from an AuditReport, its `to_dict()` or its JSON.
+
+    Raises a ValueError for text that is no JSON and a TypeError for anything else.
+    """
     if isinstance(report, str | bytes):
         try:
             report = json.loads(report)
@@ -127,7 +132,10 @@ def _plain_data(report: Any) -> Mapping[str, Any]:
 
 
 def _check_not_parted(stated: Mapping[str, Any], table: Table) -> None:
-    """Refuse all rows, where the report is about some of them that were drawn at random."""
+    """Raise a ValueError if the data still includes the rows that the report held out at random.
+
+    The report doesn't say which rows these were, so they can't be left out here.
+    """
     claims = stated["held_out"]
     if claims is not None and table.n_rows == stated["n_rows"] + claims["n_rows"]:
         raise ValueError(
@@ -138,6 +146,10 @@ def _check_not_parted(stated: Mapping[str, Any], table: Table) -> None:
 
 
 def _four(holdout: Any) -> tuple[Any, Any, Any, Any]:
+    """Return y_true, y_pred, sensitive_features and the weights (or None) of a second sample.
+
+    Raises a ValueError for anything but a tuple of three or four.
+    """
     if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):
         raise ValueError(
             "holdout must be a tuple (y_true, y_pred, sensitive_features), and weights as a fourth "
@@ -148,7 +160,11 @@ def _four(holdout: Any) -> tuple[Any, Any, Any, Any]:
 
 
 class _Check:
-    """The checks of one report, and what they have found so far."""
+    """Run the checks of one report, and collect what they find in `result`.
+
+    `measured` holds, by name, each notion that has rows in its event, and `found` the described
+    subgroups whose rules could be read. Later checks use both, so the order in `run` matters.
+    """
 
     def __init__(self, stated: Mapping[str, Any], table: Table, holdout: Table | None) -> None:
         self.stated, self.table, self.holdout = stated, table, holdout
@@ -163,8 +179,13 @@ class _Check:
         ]
 
     def run(self) -> CheckResult:
-        """All checks."""
+        """Run every check, and return the result.
+
+        A check that can't be made for lack of a notion or a rule that can be read has noted that as
+        a problem, and the others go on: one result names all that is wrong.
+        """
         stated, table, result = self.stated, self.table, self.result
+        # Notions and subgroups are read before the checks that use `measured` and `found`.
         check_scope(stated, table, result)
         self.read_notions()
         for where, one in self.described:
@@ -177,6 +198,7 @@ class _Check:
         self.check_agreement()
         if len(result.problems) == before:
             result.checked.append("The verdict, and that the figures agree with each other.")
+        # Without a notion that has rows there is no unfairness to bound, and a problem was noted.
         if self.measured:
             check_bounds(stated, table, self.measured, self.found, result)
         self.leave_bounds()
@@ -186,11 +208,15 @@ class _Check:
         return result
 
     def problem(self, sentence: str) -> None:
-        """Note what is not as stated."""
+        """Add a sentence to the problems."""
         self.result.problems.append(sentence)
 
     def read_notions(self) -> None:
-        """What counts, and as what, for each notion of the report."""
+        """Sum the rows by the outcome of each notion of the report.
+
+        A notion with a known name is taken by its name: where the stated coefficients differ from
+        it, `check_scope` has said so.
+        """
         for stated in self.stated["notions"]:
             name = stated["name"]
             outcomes = NOTIONS.get(name) or outcomes_of(stated)
@@ -201,7 +227,11 @@ class _Check:
                 self.problem(f"No row of the data counts for the notion {name}.")
 
     def check_subgroup(self, where: str, stated: Mapping[str, Any]) -> None:
-        """Its members, and every figure that is stated of it."""
+        """Check the members of a described subgroup, and every figure that is stated of it.
+
+        `where` begins each sentence about it. A rule that can't be read is a problem, and ends its
+        check.
+        """
         measured = self.measured.get(stated["notion"])
         if measured is None:
             self.problem(f"{where}: its notion, {stated['notion']}, is none of the report's.")
@@ -212,6 +242,7 @@ class _Check:
             self.problem(f"{where}: {unreadable}.")
             return
         figures = measured.figures(inside)
+        # Kept even if its figures are wrong: the bounds are judged by the true ones.
         self.found.append(Found(stated["notion"], inside, abs(figures.unfairness)))
         problems = [
             *wrong_figures(stated, figures, measured.scale),
@@ -228,7 +259,11 @@ class _Check:
             )
 
     def too_small(self, figures: Figures) -> Iterator[str]:
-        """A described group leaves enough rows on either side that no one is identified."""
+        """Yield a sentence if too few rows are inside or outside of a described group.
+
+        Either could identify people: what is outside follows from the overall figures by
+        subtraction.
+        """
         smallest = self.stated["min_group_size"]
         if min(figures.rows_inside, figures.rows_outside) < smallest:
             yield (
@@ -237,7 +272,11 @@ class _Check:
             )
 
     def unsafe_numbers(self, rule: Mapping[str, Any], inside: list[bool]) -> Iterator[str]:
-        """No number shown is a row's own, and rounding moves no row; the user's own cuts may."""
+        """Yield a sentence if a cut is a row's own number, or if rounding moves a row across it.
+
+        A cut that equals a row's value discloses that value; cuts that the user named are the
+        user's own.
+        """
         if self.stated["class"]["name"] != "ExplicitGroups":
             for what, cut, values in cuts(rule, self.table):
                 if exact(cut) in values:
@@ -246,7 +285,10 @@ class _Check:
             yield "rounding decides who is in: float64 and exact arithmetic select different rows."
 
     def wrong_words(self, where: str, stated: Mapping[str, Any]) -> Iterator[str]:
-        """Its description says what its rule does, and has the name that the user gave it."""
+        """Yield a sentence if the description differs from the rule, or lacks the group's name.
+
+        Words that can't be read are noted as not checked.
+        """
         named = self.stated["class"]["name"] == "ExplicitGroups"
         if named:
             try:
@@ -264,7 +306,7 @@ class _Check:
             yield "its description in words selects other rows than its rule."
 
     def check_top(self) -> None:
-        """The first of the top ones is the worst; the others come in order, and none twice."""
+        """Check that the top subgroups start with the worst and are in order, none twice."""
         top = self.stated["top"]
         first = top[0] if top else None
         if first != self.stated["worst"]:
@@ -277,7 +319,11 @@ class _Check:
         self.result.leave("top", "that no more subgroups were to be described")
 
     def check_agreement(self) -> None:
-        """Each stated number and word against the others."""
+        """Check the stated numbers, flags and verdict against each other.
+
+        None of this needs the rows: the bounds are in order, no described subgroup exceeds
+        `unfairness`, and the verdict, `exact` and `withheld` follow from the numbers.
+        """
         stated = self.stated
         unfairness, upper = exact(stated["unfairness"]), exact(stated["upper_bound"])
         if upper < unfairness:
@@ -293,6 +339,7 @@ class _Check:
                     f"{where[1:]} has {float(value)}."
                 )
         worst = abs(exact(stated["worst"]["unfairness"])) if stated["worst"] else ZERO
+        # Each of these is a function of the stated numbers, within the rounding that reports allow.
         flags = {
             "verdict": _verdict(unfairness, upper, exact(stated["gamma"])),
             "exact": upper <= unfairness + ROUNDING,
@@ -306,7 +353,7 @@ class _Check:
                 )
 
     def leave_bounds(self) -> None:
-        """Say what no listing shows of the bounds."""
+        """Note what a listing of subgroups can't show of the bounds."""
         if not self.stated["exact"]:
             self.result.leave("upper_bound", "that no smaller one was proven")
         if self.stated["partial"]:
@@ -319,7 +366,7 @@ class _Check:
 
 
 def _verdict(unfairness: Fraction, upper_bound: Fraction, gamma: Fraction) -> str:
-    """What follows from the stated bounds."""
+    """Return the verdict that follows from the stated bounds."""
     if unfairness > gamma + ROUNDING:
         return "exceeds gamma"
     return "within gamma" if upper_bound <= gamma + ROUNDING else "undecided"

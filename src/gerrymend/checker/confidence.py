@@ -1,7 +1,7 @@
 """Confidence intervals of a rate and of an unfairness, from their definitions.
 
-They are in float64, as no fraction has them: a root of a polynomial of high degree, a quantile of
-the normal distribution. `docs/inference.md` derives them.
+They are in float64, as no fraction expresses them: a root of a polynomial of high degree, a
+quantile of the normal distribution. `docs/inference.md` derives them.
 """
 
 import math
@@ -18,7 +18,17 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Intervals:
-    """The intervals of one group."""
+    """Hold the two ends of each interval of one group.
+
+    Attributes
+    ----------
+    rate : pair of float
+        The group's rate.
+    gap : pair of float
+        Its rate less the overall one.
+    unfairness : pair of float
+        Its signed unfairness, share times gap.
+    """
 
     rate: Ends
     gap: Ends
@@ -26,16 +36,17 @@ class Intervals:
 
 
 def intervals_of(measured: Measured, inside: list[bool], level: float) -> Intervals:
-    """Work out the intervals of a group.
+    """Return the intervals of a group at the confidence `level`, in the units of the notion.
 
     With e the event's part of all weight and ḡ the group's part of the event, unfairness is c·Δ and
     the gap (1 − ḡ)·Δ, where c = e·ḡ·(1 − ḡ) and Δ is the group's rate less that of the others in
-    the event.
+    the event. The variances of ḡ and c are those of the delta method, from sums of squared weights.
     """
     group = measured.sums(inside)
     others = measured.everyone.without(group)
     lowest, span = measured.lowest, measured.span
     mine, theirs = _rate(group, measured, level), _rate(others, measured, level)
+    # The ends of a difference (Newcombe): Δ is low where this rate is low and the others' is high.
     delta = _Estimate(
         mine.value - theirs.value,
         math.hypot(mine.below, theirs.above),
@@ -47,6 +58,8 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     c = float(group.mass * others.mass / (event * everyone))
     outside_event = measured.table.total_squares - measured.everyone.squares
     var_share = float(group.squares) * (1 - share) ** 2 + float(others.squares) * share**2
+    # c changes by (1 − ḡ)² − c with the weight of a row in the group, by ḡ² − c with that of one of
+    # the others in the event, and by −c with that of a row outside of it, over all weight.
     var_c = (
         float(group.squares) * ((1 - share) ** 2 - c) ** 2
         + float(others.squares) * (share**2 - c) ** 2
@@ -63,7 +76,7 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
 
 
 def same_ends(stated: Any, ends: tuple[float, float], measured: Measured) -> bool:
-    """Whether the two ends of an interval are as stated, but for rounding."""
+    """Return whether the two ends of an interval are as stated, but for rounding; None never is."""
     most = float(TOLERANCE * measured.scale)
     return stated is not None and all(
         abs(one - end) <= most for one, end in zip(stated, ends, strict=True)
@@ -72,7 +85,7 @@ def same_ends(stated: Any, ends: tuple[float, float], measured: Measured) -> boo
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A value, and how far its interval reaches on either side."""
+    """Hold a value, and the distance to which its interval reaches on either side."""
 
     value: float
     below: float
@@ -80,7 +93,11 @@ class _Estimate:
 
 
 def _rate(sums: Sums, measured: Measured, level: float) -> _Estimate:
-    """A rate, scaled to lie between 0 and 1, with so many rows as the weights are worth."""
+    """Return a rate, scaled to lie between 0 and 1, with its Clopper–Pearson interval.
+
+    Weighted rows count as Kish's effective number of them, (Σw)²/Σw². Without weight the rate can
+    be anything.
+    """
     if not sums.mass:
         return _Estimate(0.0, 0.0, 1.0)
     rate = (sums.outcome / sums.mass - Fraction(measured.lowest)) / Fraction(measured.span)
@@ -90,8 +107,9 @@ def _rate(sums: Sums, measured: Measured, level: float) -> _Estimate:
 
 
 def _product(factor: float, spread: float, delta: _Estimate) -> Ends:
-    """The interval of factor·Δ, the factor's own symmetric for its logarithm."""
+    """Return the interval of factor·Δ, the factor's own symmetric on a logarithmic scale."""
     ratio = spread / factor if factor > 0 else 0.0
+    # The factor times e^±ratio: positive at both ends, as the factor is.
     up, down = factor * math.expm1(ratio), -factor * math.expm1(-ratio)
     towards_low, towards_high = (down, up) if delta.value > 0 else (up, down)
     return (
@@ -103,6 +121,8 @@ def _product(factor: float, spread: float, delta: _Estimate) -> Ends:
 @lru_cache(maxsize=4096)
 def clopper_pearson(yes: float, no: float, tail: float) -> Ends:
     """Return the rates that make so many outcomes as unlikely as `tail`, from either side.
+
+    `yes` and `no` may be fractions of rows, as effective sizes are.
 
     Of 10 rows that all have the outcome the rate can be as low as tail^(1/10):
 
@@ -118,7 +138,7 @@ def clopper_pearson(yes: float, no: float, tail: float) -> Ends:
 def beta_quantile(a: float, b: float, tail: float) -> float:
     """Return the x at which the beta distribution has `tail` below it.
 
-    Newton's steps, halved into the bracket where they leave it.
+    Takes Newton's steps, and bisects the bracket where one would leave it.
 
     >>> round(beta_quantile(2.0, 1.0, 0.25), 12)  # x² = 1/4
     0.5
@@ -127,6 +147,8 @@ def beta_quantile(a: float, b: float, tail: float) -> float:
     log_scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     for _ in range(200):
         off = beta_below(a, b, x) - tail
+        # The distribution function grows, so that the sign of `off` says on which side the quantile
+        # is.
         low, high = (low, x) if off > 0 else (x, high)
         slope = math.exp(log_scale + (a - 1) * math.log(x) + (b - 1) * math.log1p(-x))
         following = x - off / slope if slope > 0 else low
@@ -139,7 +161,7 @@ def beta_quantile(a: float, b: float, tail: float) -> float:
 
 
 def beta_below(a: float, b: float, x: float) -> float:
-    """Return the part of the beta distribution that is below x: its continued fraction.
+    """Return the part of the beta distribution that is below x, from its continued fraction.
 
     >>> round(beta_below(2.0, 1.0, 0.5), 12), round(beta_below(1.0, 2.0, 0.5), 12)
     (0.25, 0.75)
@@ -150,6 +172,7 @@ def beta_below(a: float, b: float, x: float) -> float:
         return 1 - beta_below(b, a, 1 - x)
     log_front = a * math.log(x) + b * math.log1p(-x)
     log_front += math.lgamma(a + b) - math.lgamma(a + 1) - math.lgamma(b)
+    # Lentz's method: `tiny` stands for a zero denominator, which the next step cancels.
     tiny = 1e-300
     numerator, denominator = 1.0, 1 - (a + b) * x / (a + 1)
     denominator = 1 / (denominator or tiny)

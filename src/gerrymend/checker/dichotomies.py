@@ -1,4 +1,4 @@
-"""Every set of points that a linear threshold can select, in whole numbers.
+"""Listing of every set of points that a linear threshold can select, in whole numbers.
 
 Write a threshold on a point x as a·z > 0 with z = (1, x). The hyperplanes a·z_i = 0 divide the
 space of all a into cones, one for each way to divide the points. Let the z span r dimensions (what
@@ -23,7 +23,7 @@ Vector = tuple[int, ...]
 
 
 def dichotomies(points: Sequence[Sequence[Fraction]]) -> set[int]:
-    """Every subset that a linear threshold selects; bit i is set where point i is in.
+    """Return every subset that a linear threshold selects; bit i is set where point i is in.
 
     >>> corners = [(0, 0), (0, 1), (1, 0), (1, 1)]
     >>> found = dichotomies([tuple(map(Fraction, corner)) for corner in corners])
@@ -34,6 +34,11 @@ def dichotomies(points: Sequence[Sequence[Fraction]]) -> set[int]:
 
     @cache
     def divide(chosen: frozenset[int]) -> set[int]:
+        """Return the ways to divide the chosen points by a·z > 0, those on it to either side.
+
+        `chosen` are indices of points, and so are the bits of what is returned. Flats are shared by
+        many rays, hence the cache.
+        """
         vectors = _in_coordinates({i: every[i] for i in chosen})
         rank = len(next(iter(vectors.values()), ()))
         if len(vectors) == rank:  # independent: any of them can be in, and any out
@@ -45,6 +50,8 @@ def dichotomies(points: Sequence[Sequence[Fraction]]) -> set[int]:
                 continue
             sides = {i: _dot(ray, vector) for i, vector in vectors.items()}
             flat = frozenset(i for i, side in sides.items() if side == 0)
+            # Rays through different points of one flat divide the other points in the same two
+            # ways.
             if flat in flats:
                 continue
             flats.add(flat)
@@ -58,7 +65,7 @@ def dichotomies(points: Sequence[Sequence[Fraction]]) -> set[int]:
 
 
 def most_dichotomies(points: Sequence[Sequence[Fraction]]) -> tuple[int, int]:
-    """No more subsets than this (Cover's theorem), and the steps that it takes to find them.
+    """Return a bound on the number of subsets (Cover's theorem), and one on the steps to find them.
 
     >>> most_dichotomies([(Fraction(x), Fraction(x * x)) for x in range(5)])
     (22, 50)
@@ -68,7 +75,13 @@ def most_dichotomies(points: Sequence[Sequence[Fraction]]) -> tuple[int, int]:
 
 
 def lifted(points: Sequence[Sequence[Fraction]]) -> list[Vector]:
-    """(1, x), times the common denominator of its entries."""
+    """Return (1, x) for each point x, times the common denominator of its entries.
+
+    A positive factor changes no sign of a·z, and whole numbers add up faster than fractions.
+
+    >>> lifted([(Fraction(1, 2), Fraction(1, 3))])
+    [(6, 3, 2)]
+    """
     scale = [lcm(*(value.denominator for value in point)) for point in points]
     return [
         (factor, *(int(value * factor) for value in point))
@@ -77,15 +90,25 @@ def lifted(points: Sequence[Sequence[Fraction]]) -> list[Vector]:
 
 
 def _subsets(indices: Collection[int]) -> list[tuple[int, ...]]:
+    """Return every subset of some indices, the empty one included.
+
+    >>> _subsets([3, 5])
+    [(), (3,), (5,), (3, 5)]
+    """
     return [chosen for k in range(len(indices) + 1) for chosen in combinations(indices, k)]
 
 
 def _dot(first: Vector, second: Vector) -> int:
+    """Return the inner product of two vectors."""
     return sum(map(mul, first, second))
 
 
 def _reduced(rows: Sequence[Vector]) -> list[tuple[int, Vector]]:
-    """Gauss–Jordan without fractions: the column of each pivot, and its row."""
+    """Reduce rows by Gauss–Jordan without fractions, to pairs of a pivot's column and its row.
+
+    >>> _reduced([(1, 2), (2, 4), (0, 3)])
+    [(0, (1, 0)), (1, (0, 1))]
+    """
     pivots: list[tuple[int, Vector]] = []
     for row in rows:
         if len(pivots) == len(row):
@@ -100,7 +123,11 @@ def _reduced(rows: Sequence[Vector]) -> list[tuple[int, Vector]]:
 
 
 def _without(column: int, row: Vector, pivot: Vector) -> Vector:
-    """A multiple of the row less one of the pivot's, 0 in the column, in small numbers."""
+    """Return a combination of row and pivot that is 0 in the column, in lowest terms.
+
+    >>> _without(0, (2, 6), (1, 1))
+    (0, 1)
+    """
     entry, unit = row[column], pivot[column]
     left = [a * unit - b * entry for a, b in zip(row, pivot, strict=True)]
     common = gcd(*left) or 1
@@ -108,12 +135,12 @@ def _without(column: int, row: Vector, pivot: Vector) -> Vector:
 
 
 def _independent(vectors: Sequence[Vector]) -> list[int]:
-    """Coordinates in which the vectors are told apart as in all of them."""
+    """Return the pivot columns: coordinates that tell vectors apart as well as all do."""
     return sorted(column for column, _ in _reduced(vectors))
 
 
 def _in_coordinates(vectors: dict[int, Vector]) -> dict[int, Vector]:
-    """The same vectors in as many coordinates as they span: signs of a·z are the same ones.
+    """Return the same vectors in as many coordinates as they span, with the same signs of a·z.
 
     The pivot columns of a matrix span its columns, so any a over all of them has one over these.
     """
@@ -122,11 +149,17 @@ def _in_coordinates(vectors: dict[int, Vector]) -> dict[int, Vector]:
 
 
 def _orthogonal(rows: Sequence[Vector], size: int) -> Vector:
-    """The direction orthogonal to size − 1 vectors; all zero where they are dependent."""
+    """Return the direction orthogonal to size − 1 vectors, or zeros where they are dependent.
+
+    >>> _orthogonal([(1, 2, 0), (0, 1, 1)], 3)
+    (2, -1, 1)
+    """
     pivots = _reduced(rows)
     if len(pivots) < size - 1:
         return (0,) * size
     (free,) = set(range(size)) - {column for column, _ in pivots}
+    # Each pivot row says pivot·v[column] + pivot[free]·v[free] = 0; the product clears
+    # denominators.
     scale = prod(pivot[column] for column, pivot in pivots)
     solution = {column: -pivot[free] * scale // pivot[column] for column, pivot in pivots}
     return tuple(solution.get(c, scale) for c in range(size))

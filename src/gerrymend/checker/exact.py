@@ -1,4 +1,4 @@
-"""Numbers without rounding, and the rows that a report was made from, summed in them.
+"""Numbers without rounding, and the rows of an audit summed in them.
 
 A float stands for the decimal that it prints as: 0.1 is 1/10, not the binary fraction next to it. A
 rule is defined by the numbers it prints, data was written in decimals too, and a reader who checks
@@ -22,12 +22,12 @@ from typing import Any
 import narwhals as nw
 
 ZERO = Fraction(0)
-# What a sum of probabilities may be off by.
+# A probability that a mixture summed in float64 may be outside [0, 1] by as much.
 SLACK = Fraction(1, 10**9)
 
 
 def exact(number: Any) -> Fraction:
-    """The decimal that a number prints as, as a fraction.
+    """Return the decimal that a number prints as, as a fraction.
 
     >>> exact(0.1), exact(3), exact(0.1 + 0.2)
     (Fraction(1, 10), Fraction(3, 1), Fraction(7500000000000001, 25000000000000000))
@@ -39,7 +39,7 @@ def exact(number: Any) -> Fraction:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A protected attribute in each cell: fractions, or categories, None for a missing one."""
+    """Hold a protected attribute by cell: fractions, or categories with None for a missing one."""
 
     name: str
     is_number: bool
@@ -48,7 +48,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Table:
-    """The rows, summed by cell (distinct protected row) and label.
+    """Hold the rows of an audit, summed by cell (distinct protected row) and label.
 
     `rows[c][y]`, `weight[c][y]` and `positive[c][y]` are the number of rows, their weight and the
     weight that is decided positive; `weighty[c][y]` is the number of rows that have any weight,
@@ -69,24 +69,24 @@ class Table:
 
     @property
     def n_rows(self) -> int:
-        """Rows in all."""
+        """Number of rows."""
         return sum(map(sum, self.rows))
 
     @cached_property
     def total_weight(self) -> Fraction:
-        """Weight in all."""
+        """Sum of all weights."""
         return sum((mass for by_label in self.weight for mass in by_label), ZERO)
 
     @property
     def squared_weight(self) -> list[list[Fraction]]:
-        """Squared weights, summed by cell and label."""
+        """Sums of squared weights, by cell and label."""
         if self.squares is not None:
             return self.squares
         return [[Fraction(count) for count in by_label] for by_label in self.rows]
 
     @cached_property
     def total_squares(self) -> Fraction:
-        """Squared weights in all."""
+        """Sum of all squared weights."""
         return sum((one for by_label in self.squared_weight for one in by_label), ZERO)
 
 
@@ -102,7 +102,8 @@ def read_table(
 ) -> Table:
     """Read the arguments of an audit, and sum them without rounding.
 
-    A second sample has the labels of the first one, which it is `like`.
+    The arguments are those of `audit()`. A second sample has the labels of the first one, which it
+    is `like`. Raises a ValueError or a TypeError that names the argument, as an audit would.
     """
     if threshold is not None and decision_probabilities:
         raise ValueError("threshold and decision_probabilities exclude each other; pass one.")
@@ -117,6 +118,7 @@ def read_table(
         counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"The arguments differ in their number of rows: {counts}.")
     are_decisions = threshold is None and not decision_probabilities
+    # A second sample may have only one of the labels, which then must not be taken for both.
     if like is not None and set(labels) <= set(like.labels):
         classes = list(like.labels)
     else:
@@ -127,6 +129,7 @@ def read_table(
         decided = _decisions(predicted, classes) if are_decisions else predicted
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
     y = [int(label == classes[1]) for label in labels]
+    # Equal rows are summed at once: a fraction for each of them would take most of the time.
     counted = Counter(zip(cells, y, decided, weights, strict=True))
     return _summed(columns, counted, (classes[0], classes[1]))
 
@@ -136,6 +139,11 @@ def _summed(
     counted: Counter[tuple[Any, int, Any, Any]],
     labels: tuple[Any, Any],
 ) -> Table:
+    """Sum counted rows, keyed by (cell, label, decision, weight), into a table.
+
+    Cells come in the order in which they are first seen. Raises a ValueError where all weights are
+    0.
+    """
     place = {cell: i for i, cell in enumerate(dict.fromkeys(cell for cell, *_ in counted))}
     rows, weighty = ([[0, 0] for _ in place] for _ in range(2))
     weight, positive, squares = ([[ZERO, ZERO] for _ in place] for _ in range(3))
@@ -159,12 +167,15 @@ def _summed(
 
 
 def _weight(value: Any) -> Fraction:
+    """Return a weight as a fraction, or raise a ValueError if it is negative or not finite."""
     if not isfinite(value) or value < 0:
         raise ValueError(f"sample_weight has the value {value!r}; weights are finite, 0 or more.")
     return exact(value)
 
 
 def _probability(value: Any) -> Fraction:
+    """Return a probability as a fraction, or raise a ValueError if it is outside of [0, 1]."""
+    # A sum of a mixture's weights in float64 may be a rounding above 1, and is cut off there.
     p = exact(value)
     if not -SLACK <= p <= 1 + SLACK:
         raise ValueError(
@@ -174,7 +185,16 @@ def _probability(value: Any) -> Fraction:
 
 
 def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[Any]:
-    """The two labels, the positive one last; decisions may show the second."""
+    """Return the two labels, the positive one last.
+
+    Where `labels` show only one, `decisions` may show the other. Raises a ValueError unless there
+    are two, or if `pos_label` is neither.
+
+    >>> _classes(["no", "no"], ["yes", "no"], None)
+    ['no', 'yes']
+    >>> _classes([0, 1], [], pos_label=0)
+    [1, 0]
+    """
     classes = sorted(set(labels))
     if len(classes) == 1:
         classes = sorted(set(labels) | set(decisions))
@@ -194,6 +214,7 @@ def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[An
 
 
 def _decisions(predicted: list[Any], classes: list[Any]) -> list[int]:
+    """Return decisions as 0 and 1, or raise a ValueError for a value that is no label."""
     unknown = sorted(map(repr, set(predicted) - set(classes)))
     if unknown:
         raise ValueError(
@@ -204,6 +225,10 @@ def _decisions(predicted: list[Any], classes: list[Any]) -> list[int]:
 
 
 def _vector(values: Any, argument: str) -> list[Any]:
+    """Return an argument as a list of plain values, one a row.
+
+    Raises a ValueError where it is empty, has missing values or more than one column.
+    """
     frame = nw.from_native(values, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         if len(frame.columns) != 1:
@@ -220,7 +245,7 @@ def _vector(values: Any, argument: str) -> list[Any]:
 
 
 def _columns(data: Any) -> dict[str, tuple[bool, list[Any]]]:
-    """By name: whether it is a number, and its values."""
+    """Return, by name, whether each attribute is a number, and its values."""
     columns = [_column(str(name), values) for name, values in _named(data)]
     names = [name for name, _, _ in columns]
     if not columns or len(set(names)) < len(names):
@@ -229,6 +254,7 @@ def _columns(data: Any) -> dict[str, tuple[bool, list[Any]]]:
 
 
 def _named(data: Any) -> Iterable[tuple[Any, Any]]:
+    """Return pairs of name and values from a frame, a Series, a mapping or rows without names."""
     seen = nw.from_native(data, allow_series=True, eager_only=True, pass_through=True)
     if isinstance(seen, nw.DataFrame):
         return [(name, seen.get_column(name).to_native()) for name in seen.columns]
@@ -243,6 +269,11 @@ def _named(data: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
+    """Return a column's name, whether it is a number, and its values.
+
+    A column of a categorical type has categories even if these are numbers, and booleans are
+    categories. Raises a ValueError for a number that is missing or infinite.
+    """
     where = f"{name!r} of sensitive_features"
     series = nw.from_native(values, series_only=True, pass_through=True)
     dtype = series.dtype if isinstance(series, nw.Series) else None
@@ -253,6 +284,7 @@ def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
         or str(getattr(values, "dtype", "")) == "category"
     ):
         return name, False, listed
+    # bool is a subclass of int, and a category.
     numbers = bool(kinds) and all(issubclass(k, int | float) and k is not bool for k in kinds)
     if not (numbers or (dtype is not None and dtype.is_numeric())):
         return name, False, listed
@@ -262,7 +294,7 @@ def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
 
 
 def _listed(values: Any, argument: str) -> list[Any]:
-    """Plain Python values, None for a missing one."""
+    """Return plain Python values, None for a missing one."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(
             f"{argument} must be an array, Series, frame or list; got {type(values).__name__}."
@@ -271,6 +303,7 @@ def _listed(values: Any, argument: str) -> list[Any]:
     if isinstance(series, nw.Series):
         listed = series.to_list()
     else:
+        # NumPy's scalars become Python's, whose repr is the decimal that `exact` reads.
         listed = values.tolist() if hasattr(values, "tolist") else list(values)
     return [_plain(value) for value in listed]
 

@@ -1,4 +1,4 @@
-"""The rates of a group, without rounding, and the notions by name."""
+"""Rates and unfairness of groups without rounding, and the notions by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ Outcomes = dict[int, tuple[Fraction, Fraction]]
 TOLERANCE = Fraction(1, 10**9)
 
 _STATED = ("size", "share", "rate", "overall_rate", "unfairness", "gap", "ratio")
+# Outcomes of a rate that counts decisions or errors.
 _NO, _YES = Fraction(0), Fraction(1)
 NOTIONS: dict[str, Outcomes] = {
     "false_positive_rate": {0: (_NO, _YES)},
@@ -29,14 +30,18 @@ NOTIONS: dict[str, Outcomes] = {
 
 
 def shown(value: Fraction | int | None) -> str:
-    """A fraction as it is where that is short, and otherwise its first digits."""
+    """Return a fraction as text: itself where that is short, and otherwise 15 digits.
+
+    >>> shown(Fraction(1, 8)), shown(Fraction(1, 3**30))
+    ('1/8', '4.85693574961886e-15')
+    """
     if value is None or len(str(value)) <= 12:
         return str(value)
     return f"{float(value):.15g}"
 
 
 def outcomes_of(stated: Mapping[str, Any]) -> Outcomes:
-    """A notion from its plain data: u = a(y) + b(y)·p for the labels of the event.
+    """Return a notion's outcomes from its plain data: u = a(y) + b(y)·p for labels in the event.
 
     >>> outcomes_of({"event": [True, False], "a": [0.0, 0.0], "b": [1.0, 1.0]})
     {0: (Fraction(0, 1), Fraction(1, 1))}
@@ -49,7 +54,7 @@ def outcomes_of(stated: Mapping[str, Any]) -> Outcomes:
 
 
 def same_notion(stated: Mapping[str, Any]) -> bool | None:
-    """Whether a notion with a known name is what it is called; None where the name is not known.
+    """Return whether a notion with a known name is what it is called, None for an unknown name.
 
     >>> same_notion({"name": "error_rate", "event": [True, True], "a": [0, 0], "b": [1, 1]})
     False
@@ -59,7 +64,7 @@ def same_notion(stated: Mapping[str, Any]) -> bool | None:
 
 
 class Figures(NamedTuple):
-    """What a report states of a subgroup, and the rows that count inside and outside."""
+    """Hold the figures of a subgroup, and the rows in the event inside and outside of it."""
 
     size: int
     share: Fraction
@@ -73,7 +78,7 @@ class Figures(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Of some rows that count: how many there are, and sums of weight, its square and outcomes."""
+    """Hold sums over some rows in the event: their number, weight, squared weight and outcomes."""
 
     rows: int
     mass: Fraction
@@ -81,7 +86,12 @@ class Sums(NamedTuple):
     outcome: Fraction
 
     def without(self, other: "Sums") -> "Sums":
-        """The rest, where other rows are some of these."""
+        """Return the sums over the rest, where the other rows are some of these.
+
+        >>> Sums(10, Fraction(10), Fraction(10), Fraction(4)).without(
+        ...     Sums(3, Fraction(3), Fraction(3), Fraction(1)))
+        Sums(rows=7, mass=Fraction(7, 1), squares=Fraction(7, 1), outcome=Fraction(3, 1))
+        """
         return Sums(
             self.rows - other.rows,
             self.mass - other.mass,
@@ -92,7 +102,7 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """A table as one notion sees it: by cell the rows that count, their weight and outcomes.
+    """Hold a table as one notion sees it: the rows in its event, weight and outcomes by cell.
 
     `squares` are squared weights. Outcomes are between `lowest` and `span` more than that, and
     none is larger than `scale`.
@@ -109,7 +119,10 @@ class Measured:
 
     @classmethod
     def of(cls, outcomes: Outcomes, table: Table) -> "Measured":
-        """Sum over the labels that count."""
+        """Return the sums of a table over the labels in a notion's event.
+
+        A row's outcome is between those of deciding 0 and of deciding 1, by its probability.
+        """
 
         def outcome(cell: int, y: int) -> Fraction:
             decided_0, decided_1 = outcomes[y]
@@ -134,17 +147,20 @@ class Measured:
 
     @cached_property
     def active(self) -> list[int]:
-        """Cells with weight in the event."""
+        """Cells with weight in the event, in order."""
         return [cell for cell, mass in enumerate(self.mass) if mass > 0]
 
     @cached_property
     def overall_rate(self) -> Fraction:
-        """The rate over all rows that count."""
+        """Rate over all rows in the event."""
         return self.everyone.outcome / self.everyone.mass
 
     @cached_property
     def _whole(self) -> list[tuple[list[int], int]]:
-        """Weights, their squares and outcomes in whole numbers, each over a denominator."""
+        """Weights, squared weights and outcomes as whole numbers, each with its denominator.
+
+        Sums of whole numbers need no common denominator for each addition, as sums of fractions do.
+        """
 
         def whole(values: list[Fraction]) -> tuple[list[int], int]:
             scale = lcm(*(value.denominator for value in values))
@@ -154,18 +170,21 @@ class Measured:
 
     @cached_property
     def everyone(self) -> Sums:
-        """The sums over all rows that count."""
+        """Sums over all rows in the event."""
         return self.sums([True] * len(self.rows))
 
     def sums(self, inside: Sequence[bool]) -> Sums:
-        """The sums over a group of cells."""
+        """Return the sums over the cells for which `inside` is true."""
         of_weight = (
             Fraction(sum(compress(values, inside)), scale) for values, scale in self._whole
         )
         return Sums(sum(compress(self.rows, inside)), *of_weight)
 
     def figures(self, inside: Sequence[bool]) -> Figures:
-        """The figures of a group of cells."""
+        """Return the figures of the cells for which `inside` is true.
+
+        A group without rows in the event has the overall rate, and no unfairness.
+        """
         counted, mass, _, outcome = self.sums(inside)
         overall = self.overall_rate
         rate = outcome / mass if mass else overall
@@ -184,15 +203,21 @@ class Measured:
 
     @cached_property
     def residuals(self) -> tuple[list[int], Fraction]:
-        """Of each active cell what it adds to a group's unfairness, in whole numbers of a unit."""
+        """Contributions of each active cell to a group's unfairness, in whole numbers of a unit.
+
+        (Σ outcome − overall·weight) / total weight over a group is share·(rate − overall), its
+        unfairness.
+        """
         overall, total = self.overall_rate, self.table.total_weight
         exactly = [(self.outcome[c] - overall * self.mass[c]) / total for c in self.active]
         scale = lcm(*(value.denominator for value in exactly))
         return [int(value * scale) for value in exactly], Fraction(1, scale)
 
     def worst(self, groups: set[int]) -> Fraction:
-        """The largest |unfairness| of some sets of active cells, each a bit."""
+        """Return the largest |unfairness| of some sets of active cells, each given as bits."""
         residuals, unit = self.residuals
+        # Sums of all 256 subsets of every 8 cells: a set then costs a lookup a byte, not a sum a
+        # cell.
         eights = [_sums(residuals[i : i + 8]) for i in range(0, len(residuals), 8)]
 
         def value(group: int) -> int:
@@ -202,13 +227,18 @@ class Measured:
         return max((abs(value(group)) for group in groups), default=0) * unit
 
     def worst_of_any_rows(self) -> Fraction:
-        """No set of cells has a larger |unfairness|: all that is positive, which sums to this."""
+        """Return the largest |unfairness| of any set of cells.
+
+        It is the sum of all positive residuals. All residuals sum to 0, so the negative ones reach
+        no further.
+        """
         residuals, unit = self.residuals
+        # They sum to 0 over everyone, so that all positive ones weigh as much as all negative ones.
         return sum(value for value in residuals if value > 0) * unit
 
 
 def wrong_figures(stated: Mapping[str, Any], figures: Figures, scale: Fraction) -> Iterator[str]:
-    """Say which figures that are stated of a subgroup are not those of its rows."""
+    """Yield a sentence for each stated figure of a subgroup that is not that of its rows."""
     for name in _STATED:
         value = getattr(figures, name)
         tolerance = TOLERANCE * scale if name != "size" else ZERO
@@ -224,7 +254,7 @@ def wrong_figures(stated: Mapping[str, Any], figures: Figures, scale: Fraction) 
 
 
 def _sums(values: Sequence[int]) -> list[int]:
-    """The sum of every subset, by its bits.
+    """Return the sum of every subset, indexed by its bits.
 
     >>> _sums([1, 10])
     [0, 1, 10, 11]

@@ -1,7 +1,7 @@
-"""The form of a report: which fields it has, and of which type each is.
+"""The form of a report: its fields, and the type of each.
 
-A field that is missing or of another type makes it no report. One that is not known here might
-say anything: it is named as not checked.
+A report with a missing field, or one of another type, is refused. A field that is not known here
+might say anything, and is named as not checked.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Plain:
-    """A value that is neither a list nor a mapping, in words and by a test."""
+    """Describe a value that is neither a list nor a mapping, in words and by a test."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -20,14 +20,20 @@ class Plain:
 
 @dataclass(frozen=True)
 class Maybe:
-    """Null, or what is of some form."""
+    """Allow null in place of a value of the form."""
 
     form: Any
 
 
 @dataclass(frozen=True)
 class Many:
-    """A list of what is of one form; of so many if a `number` is wanted, and at least as many."""
+    """Describe a list with elements of one form, exactly `number` of them or `least` and more.
+
+    >>> unknown_fields([1, 2], Many(WHOLE, number=3), "sizes")
+    Traceback (most recent call last):
+        ...
+    ValueError: 'sizes' of the report must be a list of 3; got [1, 2].
+    """
 
     form: Any
     number: int | None = None
@@ -35,17 +41,26 @@ class Many:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number, and no boolean."""
+    """Return whether a value is a finite number, and no boolean.
+
+    >>> is_number(0.5), is_number(True), is_number(float("inf")), is_number("1")
+    (True, False, False, False)
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, int) or isfinite(value)
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, 0 or more, written as one."""
+    """Return whether a value is a whole number, 0 or more, and no boolean or float.
+
+    >>> is_whole(3), is_whole(3.0), is_whole(-1)
+    (True, False, False)
+    """
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+# Forms of plain values, each with the words that an error uses for it.
 NUMBER = Plain("a finite number", is_number)
 AMOUNT = Plain("a finite number, 0 or more", lambda value: is_number(value) and value >= 0)
 PART = Plain("a number between 0 and 1", lambda value: is_number(value) and 0 < value < 1)
@@ -57,6 +72,7 @@ ANY = Plain("anything", lambda value: True)
 LABEL = Plain("a label", lambda value: isinstance(value, str | int | float))
 
 _INTERVAL = Many(NUMBER, 2)
+# Fields of a subgroup that a report describes, and of a group that it lists.
 _SUBGROUP = {
     "subgroup": TEXT,
     "rule": MAPPING,
@@ -79,6 +95,7 @@ _GROUP = {
     "unfairness": NUMBER,
     "unfairness_interval": _INTERVAL,
 }
+# All fields of a report. One that is added to reports is named as not checked until it is here.
 REPORT = {
     "verdict": TEXT,
     "gamma": AMOUNT,
@@ -137,7 +154,10 @@ REPORT = {
 
 
 def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
-    """Return the fields that no form has; raise a ValueError for what is not of its form.
+    """Return the paths of the fields that no form has.
+
+    Raises a ValueError that names the field where one is missing or not of its form. Fields within
+    lists are named without their place.
 
     >>> unknown_fields({"size": 3, "age": 4}, {"size": WHOLE})
     ['age']
@@ -153,6 +173,7 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
             raise _unlike(path, "a list", value)
         if len(value) < form.least or form.number not in (None, len(value)):
             raise _unlike(path, f"a list of {form.number or f'{form.least} or more'}", value)
+        # Elements of a list share a path, so that each unknown field is named once.
         found = [name for part in value for name in unknown_fields(part, form.form, path)]
         return list(dict.fromkeys(found))
     if isinstance(form, dict):
@@ -170,6 +191,10 @@ def check_groups(searched: Mapping[str, Any]) -> None:
 
 
 def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
+    """Return the unknown fields of a mapping, or raise a ValueError if it lacks known ones.
+
+    `path` is that of the mapping in the report, empty for the report itself.
+    """
     if not isinstance(value, Mapping):
         raise _unlike(path, "a mapping", value)
     if missing := [name for name in form if name not in value]:
@@ -187,4 +212,5 @@ def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
 
 
 def _unlike(path: str, words: str, value: Any) -> ValueError:
+    """Return the error for a value that is not of its form, which `words` describe."""
     return ValueError(f"{path!r} of the report must be {words}; got {value!r}.")

@@ -1,4 +1,8 @@
-"""The groups that a report lists: those of one attribute at a time, and those that were named."""
+"""The groups that a report lists: those of one attribute at a time, and those that were named.
+
+A `Key` identifies a group: an attribute with its value or its side of the mean, or the name that
+the user gave it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,15 +12,15 @@ from gerrymend.checker.classes import mean_of, near_the_mean
 from gerrymend.checker.exact import Attribute, Table
 from gerrymend.checker.rules import RuleError, members
 
-# What a group is: an attribute and its value or its side of the mean; or its name.
+# (attribute, "=", value), (attribute, "≥" or "<"), or (name,).
 Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Group:
-    """A group that a list may have.
+    """Hold the members of a group by cell, and the rule of one that the user named.
 
-    `members` is None where rounding decides who is in; `rule` is that of a group that was named.
+    `members` is None where rounding decides who is in.
     """
 
     members: list[bool] | None
@@ -24,7 +28,7 @@ class Group:
 
 
 def marginal_groups(table: Table) -> dict[Key, Group]:
-    """Each category, and both sides of the mean of each number, in the order of a report.
+    """Return each category, and both sides of the mean of each number, in the order of a report.
 
     >>> ages = Attribute("age", True, (20, 30, 70))
     >>> groups = marginal_groups(Table({"age": ages}, [], [[1, 0]] * 3, []))
@@ -42,6 +46,7 @@ def marginal_groups(table: Table) -> dict[Key, Group]:
         if all(above):  # a constant has no two sides
             groups[name, "≥"] = Group(above)
             continue
+        # The auditors compare with a mean in float64, this with the exact one.
         doubtful = near_the_mean(attribute.values, mean)
         groups[name, "≥"] = Group(None if doubtful else above)
         groups[name, "<"] = Group(None if doubtful else [not side for side in above])
@@ -49,12 +54,19 @@ def marginal_groups(table: Table) -> dict[Key, Group]:
 
 
 def _in_order(attribute: Attribute) -> list[Any]:
+    """Return the categories of an attribute in order, a missing one last."""
     present = set(attribute.values)
     return [*sorted(present - {None}), *(present & {None})]
 
 
 def marginal_key(stated: Mapping[str, Any]) -> Key | None:
-    """What a group of one attribute is by its rule, or None if it is none."""
+    """Return the key of a group of one attribute by its rule, or None if it is no such group.
+
+    >>> marginal_key({"rule": {"conditions": [{"attribute": "race", "values": ["blue"]}]}})
+    ('race', '=', 'blue')
+    >>> marginal_key({"rule": {"conditions": [{"attribute": "age", "low": 40, "high": None}]}})
+    ('age', '≥')
+    """
     conditions: list[Any] = stated["rule"].get("conditions") or []
     if len(conditions) != 1:
         return None
@@ -68,7 +80,7 @@ def marginal_key(stated: Mapping[str, Any]) -> Key | None:
 
 
 def named_groups(parameters: Mapping[str, Any], table: Table) -> dict[Key, Group]:
-    """The groups of a class that the user made; a RuleError where one can't be read."""
+    """Return the groups that the user named, by key; raise a RuleError where one can't be read."""
     groups: dict[Key, Group] = {}
     for name, wanted in parameters["groups"].items():
         conditions = [{"attribute": attribute, **one} for attribute, one in wanted.items()]
@@ -81,13 +93,16 @@ def named_groups(parameters: Mapping[str, Any], table: Table) -> dict[Key, Group
 
 
 def named_key(text: str, rule: Any, groups: Mapping[Key, Group]) -> Key | None:
-    """Which of the groups has this name and this rule, or None.
+    """Return the key of the group with this name and this rule, or None.
+
+    A report may print the rule in brackets after the name.
 
     >>> rule = {"kind": "conjunction", "conditions": []}
     >>> groups = {("all",): Group([True], rule), ("all of them",): Group([True], rule)}
     >>> named_key("all of them (everyone)", rule, groups), named_key("none", rule, groups)
     (('all of them',), None)
     """
+    # By rule as well, since one name may be the beginning of another.
     for key, group in groups.items():
         if (text == key[0] or text.startswith(f"{key[0]} (")) and rule == group.rule:
             return key

@@ -1,4 +1,4 @@
-"""The worst subgroup on rows that were held out of the search."""
+"""Check of the worst subgroup's figures on rows that were held out of the search."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,8 +9,10 @@ from gerrymend.checker.figures import TOLERANCE, Measured, outcomes_of, wrong_fi
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, members
 
+# What makes it the same subgroup, described in the same way; figures differ on other rows.
 _SAME = ("subgroup", "rule", "notion")
 _INTERVALS = ("unfairness_interval", "gap_interval")
+# Fields that only the held-out rows could verify.
 _UNSEEN = " ".join(
     f"held_out.{name}"
     for name in (
@@ -24,7 +26,19 @@ _UNSEEN = " ".join(
 def check_held_out(
     stated: Mapping[str, Any], table: Table, holdout: Table | None, result: CheckResult
 ) -> None:
-    """Note what is wrong of the figures on rows held out, by these rows if they are at hand."""
+    """Check the figures on held-out rows, against these rows or, without them, each other.
+
+    Parameters
+    ----------
+    stated : mapping
+        The report as plain data.
+    table : Table
+        The rows that were searched, for the categories that they have.
+    holdout : Table or None
+        The rows that were held out, if they were passed.
+    result : CheckResult
+        Takes what is wrong, what was verified and what was not.
+    """
     claims = stated["held_out"]
     if claims is None:
         if holdout is not None:
@@ -57,13 +71,17 @@ def check_held_out(
 def _wrong_subgroup(
     subgroup: Mapping[str, Any] | None, worst: Mapping[str, Any] | None
 ) -> Iterator[str]:
-    """It is the worst that was found, described in the same way."""
+    """Yield a sentence if the subgroup is not the worst one, described in the same way."""
     if subgroup is not None and (worst is None or any(subgroup[k] != worst[k] for k in _SAME)):
         yield "its subgroup is not the worst one."
 
 
 def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
-    """What follows for figures from each other."""
+    """Yield what the stated figures contradict in each other, without the rows behind them.
+
+    gap = rate − overall rate, unfairness = share·gap and ratio = rate / overall rate; a subgroup
+    has no more rows than there are, and an interval contains the figure that it is of.
+    """
     one = claims["subgroup"]
     rate, overall, share = (exact(one[name]) for name in ("rate", "overall_rate", "share"))
     implied = {"gap": rate - overall, "unfairness": share * (rate - overall)}
@@ -82,6 +100,11 @@ def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
 def _wrong_on_rows(
     claims: Mapping[str, Any], stated: Mapping[str, Any], table: Table, holdout: Table
 ) -> Iterator[str]:
+    """Yield what is wrong with the figures, given the rows that were held out.
+
+    The subgroup is only measured if at least `min_group_size` rows in the event are inside, and as
+    many outside.
+    """
     if claims["n_rows"] != holdout.n_rows:
         yield f"n_rows is stated as {claims['n_rows']}, and holdout has {holdout.n_rows} rows."
     worst, one = stated["worst"], claims["subgroup"]
@@ -99,6 +122,7 @@ def _wrong_on_rows(
         yield f"{unreadable}."
         return
     smallest = stated["min_group_size"]
+    # Without rows in the event there is no rate, and nothing may be described.
     large = False
     if measured.active:
         figures = measured.figures(inside)
@@ -114,6 +138,7 @@ def _wrong_on_rows(
 
 
 def _wrong_nothing(claims: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence if figures are stated where there is no subgroup to measure."""
     if any(claims[name] is not None for name in ("subgroup", *_INTERVALS)):
         yield "there is no subgroup to measure, and figures are stated."
 
@@ -135,15 +160,20 @@ def _states_no_interval(claims: Mapping[str, Any]) -> bool:
 
 
 def _equal(table: Table) -> bool:
-    """Whether each row weighs 1, as far as sums tell."""
+    """Return whether each row weighs 1, as far as sums by cell and label tell."""
     return table.weight == table.rows
 
 
 def _members(rule: Mapping[str, Any], table: Table, holdout: Table) -> list[bool]:
-    """Who is in on other rows: a linear rule says nothing of a category that was not there."""
+    """Return the members on held-out rows, without rows of categories that are new there.
+
+    A linear rule has no term for a category that the searched rows didn't have, and says nothing of
+    it.
+    """
     inside = members(rule, holdout)
     if rule["kind"] != "linear":
         return inside
+    # In a category that the rule has no term for, a row would score as if it were the one left out.
     for name in {term["attribute"] for term in rule["terms"] if "value" in term}:
         known = set(table.attributes[name].values)
         values = holdout.attributes[name].values

@@ -1,4 +1,4 @@
-"""What a report states of groups that it lists: their rates and intervals, and which they are."""
+"""Check of the groups that a report lists: which they are, their rates and their intervals."""
 
 import contextlib
 import itertools
@@ -22,19 +22,19 @@ from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, members
 
-# Groups times distinct rows that are worked out in fractions: some seconds.
+# At most so many groups times distinct rows are worked out in fractions, which takes some seconds.
 MOST_STEPS = 200_000
-# All intervals of a list hold at once with the confidence 1 − this.
+# All intervals of a list hold at once with a confidence of 1 − this (Bonferroni).
 _ERROR = 0.05
 _LISTS = ("intervals", "marginals")
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A list that a report should have: which groups may be in it, in order.
+    """Describe a list that a report should have: the groups that may be in it, in order.
 
-    `number` is how many these are for one notion, those included that no row is in and that are
-    not known here.
+    `number` is the number of groups for one notion. It includes groups that no row is in and that
+    are not known here.
     """
 
     name: str
@@ -51,9 +51,21 @@ def check_listed(
     *,
     parted: bool,
 ) -> None:
-    """Note in `result` what is so of the listed groups and what is not.
+    """Check the overall rates, the lists of groups and `marginal_unfairness`.
 
-    Where rows were `parted` at random, some categories may have no row any more.
+    Parameters
+    ----------
+    stated : mapping
+        The report as plain data.
+    table : Table
+        The rows that were searched.
+    measured : mapping of notion name to Measured
+        The same rows as each notion sees them.
+    result : CheckResult
+        Takes what is wrong, what was verified and what was not.
+    parted : bool
+        Whether some rows were held out at random: the class may then have categories that none
+        of these rows has.
     """
     before = len(result.problems)
     result.problems.extend(_wrong_overall(stated, measured))
@@ -78,7 +90,11 @@ def check_listed(
 
 
 def _wrong_overall(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> Iterator[str]:
-    """One rate for each notion, in their order, and kept back where too few rows count."""
+    """Yield what is wrong with the overall rates.
+
+    There is one for each notion, in their order, withheld where fewer than `min_group_size` rows
+    are in its event.
+    """
     names = [notion["name"] for notion in stated["notions"]]
     if [one["notion"] for one in stated["overall_rates"]] != names:
         yield f"overall_rates are not those of the notions, {', '.join(names)}, one each."
@@ -106,11 +122,16 @@ def _wrong_overall(stated: Mapping[str, Any], measured: Mapping[str, Measured]) 
 def _listings(
     stated: Mapping[str, Any], table: Table, result: CheckResult, *, parted: bool
 ) -> Iterator[Listing]:
-    """The lists to check; what is wrong with how long they are is noted."""
+    """Yield the lists to check, after noting what is wrong with their length.
+
+    Groups of one attribute are listed in every report. Those of the class are listed if it names
+    its groups; for Marginals both lists are one.
+    """
     name, notions = stated["class"]["name"], len(stated["notions"])
     marginals = marginal_groups(table)
     number = len(marginals)
     told = len(stated["marginals"]) + stated["marginals_left_out"]
+    # More groups than these rows have, and as many for each notion: categories of held-out rows.
     if parted and told > number * notions and told % notions == 0:
         number = told // notions
         result.leave("marginals marginals_left_out", "they count categories that no row has")
@@ -131,6 +152,7 @@ def _listings(
             return
 
         def key_of(one: Mapping[str, Any]) -> Key | None:
+            """Return the key of the named group that an entry describes, or None."""
             return named_key(one["group"], one["rule"], named)
 
         yield Listing("intervals", named, key_of, len(named))
@@ -148,9 +170,14 @@ def _check_listing(
     measured: Mapping[str, Measured],
     result: CheckResult,
 ) -> None:
-    """Each group of a list, which they are, and in which order."""
+    """Check each group of a list, that it belongs there, and the order of all.
+
+    Groups are ordered by notion, and within a notion as `listing.groups` has them; some may be left
+    out, which `_check_left_out` judges.
+    """
     notions = [notion["name"] for notion in stated["notions"]]
     places = list(itertools.product(notions, listing.groups))
+    # Each group has two intervals, of its rate and of its unfairness, for each notion.
     level = 1 - _ERROR / (2 * max(1, listing.number * len(notions)))
     found = []
     for one in stated[listing.name]:
@@ -180,9 +207,10 @@ def _check_left_out(
     measured: Mapping[str, Measured],
     result: CheckResult,
 ) -> None:
-    """A group is only left out if it, or what it tells beside others, is too small.
+    """Check that a group is left out only if it, or what it discloses beside others, is too small.
 
-    Where each distinct row that counts is there often enough, no sum can be over too few of them.
+    Where each distinct row in the event is there `min_group_size` times, no sum can be over fewer,
+    and nothing may be left out.
     """
     smallest = stated["min_group_size"]
     large = []
@@ -193,6 +221,8 @@ def _check_left_out(
         rows = seen.sums(inside).rows
         if min(rows, seen.everyone.rows - rows) >= smallest:
             large.append((notion, key))
+    # Where each cell has enough rows nothing needs to be left out; with weights, a group may also
+    # lack intervals.
     told = [one for one in large if min(filter(None, measured[one[0]].rows)) >= smallest]
     if told and not stated["weighted"]:
         shown_key = " ".join(map(str, told[0][1]))
@@ -216,7 +246,17 @@ def _wrong_group(
     level: float,
     result: CheckResult,
 ) -> Iterator[str]:
-    """What is not so of one group: its members, words, figures and intervals."""
+    """Yield what is wrong with one group: its members, words, figures and intervals.
+
+    Parameters
+    ----------
+    one : mapping
+        The entry of the list.
+    group : Group
+        The group that it has to be.
+    level : float
+        The confidence of each of its intervals.
+    """
     seen = measured.get(one["notion"])
     if seen is None:
         yield f"its notion, {one['notion']}, is none that can be measured."
@@ -251,7 +291,11 @@ def _wrong_group(
 def _check_pairs(
     stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured], result: CheckResult
 ) -> None:
-    """No two groups that are described tell of too few rows."""
+    """Check that no two described groups disclose, by subtraction, a group of too few rows.
+
+    Groups are compared within a notion, over the rows in its event; where there are too many pairs
+    this is left unchecked.
+    """
     described = [one for name in ("top", *_LISTS) for one in stated[name]]
     for notion, seen in measured.items():
         groups = {}
@@ -259,6 +303,7 @@ def _check_pairs(
             if one["notion"] == notion:
                 with contextlib.suppress(RuleError):
                     groups[one.get("group", one.get("subgroup"))] = members(one["rule"], table)
+        # All pairs are compared on all distinct rows.
         if len(groups) ** 2 * len(table) > MOST_STEPS:
             result.not_checked.append(f"What two of the {len(groups):,} groups tell together.")
             continue
@@ -271,9 +316,11 @@ def _check_pairs(
 
 
 def _tell_of_few(one: list[bool], other: list[bool], rows: list[int], smallest: int) -> bool:
-    """Whether a sum over fewer rows follows from those over two groups and over everyone.
+    """Return whether a sum over too few rows follows from those over two groups and over everyone.
 
-    Where no one is in a region, three sums tell those of the other three.
+    Two groups divide everyone into four regions, and their sums and everyone's are three equations.
+    They leave one unknown while all four regions have rows; where one is empty, they give the sums
+    of the other three.
 
     >>> _tell_of_few([True, False, False], [True, True, False], [90, 4, 50], 10)
     True
@@ -288,6 +335,10 @@ def _tell_of_few(one: list[bool], other: list[bool], rows: list[int], smallest: 
 def _wrong_marginal_unfairness(
     stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured]
 ) -> Iterator[str]:
+    """Yield a sentence if `marginal_unfairness` is not the worst over groups of one attribute.
+
+    Raises a NotListedError where rounding decides on which side of a mean a row is.
+    """
     if not measured:
         return
     marginals = {"name": "Marginals", "parameters": {}}

@@ -1,4 +1,4 @@
-"""Whether words say what a rule says, of the rows that there are and of others that could be.
+"""Comparison of a rule with its description in words, on the rows of the data and on made-up ones.
 
 A description that selects the same rows as the rule, and has another number in it, is no
 description of the rule: on other rows they part. So both are asked of made-up rows as well: of all
@@ -19,7 +19,9 @@ from gerrymend.checker.words import NUMBER, members_by_words
 # So near to a cut a number is probed, relative to its size. A rule of one term prints a quotient,
 # rounded to float64: it is right to 16 digits.
 _NEAR = Fraction(1, 10**9)
+# All combinations of categories are tried up to so many; beyond that each category alone.
 _MOST_COMBINATIONS = 256
+# Rows of the data, and made-up ones, whose numbers are moved to either side of each cut.
 _MOST_ROWS = 12
 
 _Row = dict[str, Any]
@@ -28,7 +30,9 @@ _Row = dict[str, Any]
 def same_by_words(
     text: str, rule: Mapping[str, Any], table: Table, *, named: bool = True
 ) -> bool | None:
-    """Whether words and rule select the same, or None where the words can't be read.
+    """Return whether words and rule select the same rows, or None where the words can't be read.
+
+    `named` says that the words may follow the name of a group, in brackets.
 
     >>> ages = Attribute("age", True, (Fraction(20), Fraction(40)))
     >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
@@ -38,6 +42,7 @@ def same_by_words(
     (True, False)
     """
     made_up = _with_categories(rule, table)
+    # Each of these is moved to both sides of every cut, so that they have to be few.
     few = [*_some(table), *made_up[:_MOST_ROWS]]
     made_up += [row for base in few for row in _at_cuts(base, rule, text, table)]
     everyone = _table(made_up, table, beside=True)
@@ -46,7 +51,7 @@ def same_by_words(
 
 
 def _table(rows: list[_Row], table: Table, *, beside: bool = False) -> Table:
-    """Made-up rows of the same attributes, beside those that there are or alone."""
+    """Return a table of made-up rows, after those of the data if `beside`."""
     real = len(table) if beside else 0
     attributes = {
         name: Attribute(
@@ -58,13 +63,13 @@ def _table(rows: list[_Row], table: Table, *, beside: bool = False) -> Table:
 
 
 def _some(table: Table) -> Iterator[_Row]:
-    """A few of the rows that there are."""
+    """Yield a few rows of the data, evenly spaced."""
     for cell in range(0, len(table), 1 + len(table) // _MOST_ROWS):
         yield {name: attribute.values[cell] for name, attribute in table.attributes.items()}
 
 
 def _categories(rule: Mapping[str, Any], table: Table) -> dict[str, list[Any]]:
-    """By attribute that the rule has: the categories of the rows, and of the rule."""
+    """Return the categories of each attribute in the rule, from the data and from the rule."""
     found: dict[str, dict[Any, None]] = {}
     for part in parts_of(rule):
         attribute = table.attributes[part["attribute"]]
@@ -76,7 +81,7 @@ def _categories(rule: Mapping[str, Any], table: Table) -> dict[str, list[Any]]:
 
 
 def _with_categories(rule: Mapping[str, Any], table: Table) -> list[_Row]:
-    """Rows of all combinations of the categories; of each alone, where these are too many."""
+    """Return rows with every combination of categories, or each alone if these are too many."""
     categories = _categories(rule, table)
     base = next(_some(table))
     if prod(map(len, categories.values())) <= _MOST_COMBINATIONS:
@@ -88,7 +93,7 @@ def _with_categories(rule: Mapping[str, Any], table: Table) -> list[_Row]:
 
 
 def _at_cuts(base: _Row, rule: Mapping[str, Any], text: str, table: Table) -> Iterator[_Row]:
-    """A row with its numbers moved, one at a time, to either side of where they may be cut."""
+    """Yield the row with its numbers moved, one at a time, to either side of possible cuts."""
     numbers = {part["attribute"] for part in parts_of(rule)}
     numbers = {name for name in numbers if table.attributes[name].is_number}
     for name in sorted(numbers):
@@ -97,18 +102,24 @@ def _at_cuts(base: _Row, rule: Mapping[str, Any], text: str, table: Table) -> It
             near = [] if crossing is None else [crossing + side for side in _sides(crossing)]
         else:
             cuts = _cuts(name, rule, text)
+            # The cut itself too: "≥" and ">" differ only there.
             near = [cut + side for cut in cuts for side in (*_sides(cut), 0)]
         for value in near:
             yield {**base, name: value}
 
 
 def _sides(cut: Fraction) -> tuple[Fraction, Fraction]:
+    """Return small steps down and up from a cut, relative to its size.
+
+    >>> _sides(Fraction(0))
+    (Fraction(-1, 1000000000), Fraction(1, 1000000000))
+    """
     step = _NEAR * (1 + abs(cut))
     return -step, step
 
 
 def _crossing(base: _Row, name: str, rule: Mapping[str, Any], table: Table) -> Fraction | None:
-    """Where a number makes the score of a row equal to the threshold."""
+    """Return the value of an attribute that makes a row's score equal to the threshold, or None."""
     slope = sum(exact(t["coefficient"]) for t in rule["terms"] if t["attribute"] == name)
     if slope == 0:
         return None
@@ -118,7 +129,12 @@ def _crossing(base: _Row, name: str, rule: Mapping[str, Any], table: Table) -> F
 
 
 def _cuts(name: str, rule: Mapping[str, Any], text: str) -> list[Fraction]:
-    """The numbers of the rule for an attribute, and those of the words."""
+    """Return the numbers that the rule has for an attribute, and all numbers in the words.
+
+    >>> condition = {"attribute": "age", "low": 35, "high": None}
+    >>> _cuts("age", {"kind": "conjunction", "conditions": [condition]}, "age ≥ 36")
+    [Fraction(35, 1), Fraction(36, 1)]
+    """
     stated = [
         exact(value)
         for part in parts_of(rule)

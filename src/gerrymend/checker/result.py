@@ -1,11 +1,13 @@
-"""CheckResult: what a check of a report found."""
+"""CheckResult, the outcome of a check of a report."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a check found. Each field of the report was checked, or is named as not checked.
+    """List what a check of a report found to be wrong, what it verified and what it could not.
+
+    Each field of the report was checked, or is named as not checked.
 
     Attributes
     ----------
@@ -36,13 +38,23 @@ class CheckResult:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found to be other than stated."""
+        """True if no problem was found."""
         return not self.problems
 
     def leave(self, fields: str, why: str) -> None:
-        """Name fields, parted by blanks, as not checked."""
+        """Note that fields were not checked, and why.
+
+        Parameters
+        ----------
+        fields : str
+            Their paths in the JSON of the report, separated by blanks. One that ends in ".*" is
+            recorded, but not printed.
+        why : str
+            The reason, as the end of a sentence without its full stop.
+        """
         names = fields.split()
         self.fields_not_checked.extend(names)
+        # "x.*" stands beside "x", and says no more to a reader.
         in_words = [name for name in names if not name.endswith(".*")]
         self.not_checked.append(f"{', '.join(in_words)}: {why}.")
 

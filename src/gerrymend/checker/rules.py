@@ -1,6 +1,6 @@
-"""Who is in a group, by the plain data of its rule, and which numbers of it a row might equal.
+"""Members of a group by the plain data of its rule, and the numbers in it that a row might equal.
 
-A rule has the parts that are documented and no others: another one could change who is in.
+Only the documented parts of a rule are accepted: an unknown one could change who is in.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,11 +14,13 @@ _ENDS = ("low", "high")
 
 
 class RuleError(ValueError):
-    """A rule that is not of the documented form, or not about these columns."""
+    """Raised for a rule that is not of the documented form, or not about these columns."""
 
 
 def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
-    """Whether each cell is in, without rounding.
+    """Return whether each cell is in, without rounding.
+
+    Raises a RuleError where the rule can't be read.
 
     >>> ages = Attribute("age", True, (exact(20), exact(40)))
     >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
@@ -39,13 +41,20 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
         if kind == "tree":
             _check_parts(rule, {"kind", "tree"})
             return _tree(rule["tree"], table)
+    # A forged rule can have anything in any place; what it trips over is in the message.
     except (KeyError, TypeError, AttributeError) as problem:
         raise RuleError(f"its rule of kind {kind!r} can't be read ({problem!r})") from None
     raise RuleError(f"its rule is of the unknown kind {kind!r}")
 
 
 def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
-    """Whether the value of each cell is among `values`, or in low ≤ value < high."""
+    """Return whether the value of each cell is among `values`, or in low ≤ value < high.
+
+    >>> ages = Attribute("age", True, (exact(20), exact(40)))
+    >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
+    >>> condition_holds({"attribute": "age", "low": 20, "high": 40}, table)
+    [True, False]
+    """
     attribute = attribute_of(condition, table)
     if "values" in condition:
         _check_parts(condition, {"attribute", "values"})
@@ -62,7 +71,7 @@ def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
 
 
 def scores(rule: Mapping[str, Any], table: Table) -> list[Fraction]:
-    """Σ coefficient·term of each cell, without rounding."""
+    """Return Σ coefficient·term for each cell of the table, without rounding."""
     total = [ZERO] * len(table)
     for term in _distinct(rule["terms"]):
         _check_parts(term, {"attribute", "coefficient"} | ({"value"} & set(term)))
@@ -73,9 +82,11 @@ def scores(rule: Mapping[str, Any], table: Table) -> list[Fraction]:
 
 
 def members_in_floats(rule: Mapping[str, Any], table: Table) -> list[bool]:
-    """Who is in a linear rule where float64 arithmetic adds up its terms in their order."""
+    """Return the members by a linear rule whose terms are added in float64, in their order."""
     total = [0.0] * len(table)
     for term in rule["terms"]:
+        # In the order of the terms, as deployed code would add them: another order may round
+        # otherwise.
         coefficient = float(term["coefficient"])
         values = map(float, _term(term, table))
         total = [score + coefficient * value for score, value in zip(total, values, strict=True)]
@@ -83,7 +94,7 @@ def members_in_floats(rule: Mapping[str, Any], table: Table) -> list[bool]:
 
 
 def cuts(rule: Mapping[str, Any], table: Table) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
-    """What is cut, each number that cuts it, and the values of the cells there."""
+    """Yield the name and the number of each cut, and the values by cell that it divides."""
     if rule["kind"] == "linear":
         yield "the threshold", rule["threshold"], tuple(scores(rule, table))
         return
@@ -95,7 +106,7 @@ def cuts(rule: Mapping[str, Any], table: Table) -> Iterator[tuple[str, Any, tupl
 
 
 def attribute_of(part: Mapping[str, Any], table: Table) -> Attribute:
-    """The attribute that a condition or a term is about."""
+    """Return the attribute of a condition or a term; raise a RuleError for an unknown one."""
     name = part["attribute"]
     if name not in table.attributes:
         raise RuleError(
@@ -106,6 +117,7 @@ def attribute_of(part: Mapping[str, Any], table: Table) -> Attribute:
 
 
 def _term(term: Mapping[str, Any], table: Table) -> list[Fraction]:
+    """Return the value of a term by cell: a number, or the indicator of a category."""
     attribute = attribute_of(term, table)
     if "value" in term:
         return [Fraction(value == term["value"]) for value in attribute.values]
@@ -114,11 +126,14 @@ def _term(term: Mapping[str, Any], table: Table) -> list[Fraction]:
 
 
 def _check_number(attribute: Attribute) -> None:
+    """Raise a RuleError if an attribute has categories."""
     if not attribute.is_number:
         raise RuleError(f"its rule takes {attribute.name!r} for a number, and it has categories")
 
 
 def _check_parts(part: Mapping[str, Any], wanted: set[str]) -> None:
+    """Raise a RuleError unless a part of a rule has exactly the wanted keys."""
+    # No more and no less: an unknown key could mean that the rule selects others.
     if set(part) != wanted:
         raise RuleError(
             f"its rule has a part with {', '.join(map(repr, part)) or 'nothing'}, where "
@@ -127,13 +142,14 @@ def _check_parts(part: Mapping[str, Any], wanted: set[str]) -> None:
 
 
 def _listed(parts: Any) -> list[Any]:
+    """Return the parts as a list, or raise a RuleError if they are none."""
     if not isinstance(parts, list | tuple):
         raise RuleError(f"its rule has {parts!r}, where a list is wanted")
     return list(parts)
 
 
 def _distinct(parts: Any) -> list[Any]:
-    """A list without a part that comes twice."""
+    """Return the parts as a list, or raise a RuleError if one is there twice."""
     parts = _listed(parts)
     if any(part in parts[:i] for i, part in enumerate(parts)):
         raise RuleError("its rule has the same part twice")
@@ -141,12 +157,22 @@ def _distinct(parts: Any) -> list[Any]:
 
 
 def _number(value: Any) -> Fraction:
+    """Return a number as a fraction, or raise a RuleError if it is none."""
+    # Fraction() would also take text such as "1/3", which no report has.
     if not is_number(value):
         raise RuleError(f"its rule has {value!r}, where a finite number is wanted")
     return exact(value)
 
 
 def _tree(node: Any, table: Table) -> list[bool]:
+    """Return whether each cell is in, by a decision tree whose leaves are true and false.
+
+    >>> ages = Attribute("age", True, (exact(20), exact(40)))
+    >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
+    >>> young = {"attribute": "age", "low": None, "high": 30}
+    >>> _tree({"condition": young, "yes": False, "no": True}, table)
+    [False, True]
+    """
     if isinstance(node, bool):
         return [node] * len(table)
     _check_parts(node, {"condition", "yes", "no"})
@@ -156,13 +182,18 @@ def _tree(node: Any, table: Table) -> list[bool]:
 
 
 def parts_of(rule: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Every condition or term of a rule."""
+    """Return every condition or term of a rule, in order.
+
+    >>> parts_of({"kind": "conjunction", "conditions": [{"attribute": "age"}]})
+    [{'attribute': 'age'}]
+    """
     if rule["kind"] == "tree":
         return list(_nodes(rule["tree"]))
     return list(rule["terms" if rule["kind"] == "linear" else "conditions"])
 
 
 def _nodes(node: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the condition of each node of a tree, from its root."""
     if not isinstance(node, bool):
         yield node["condition"]
         yield from _nodes(node["yes"])

@@ -1,4 +1,4 @@
-"""What a report is about: labels, attributes, notions, and the class of subgroups in words."""
+"""Check of a report's scope: labels, attributes, notions, and the class of subgroups in words."""
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,10 @@ from gerrymend.checker.result import CheckResult
 
 
 def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
-    """Note in `result` what is so of the scope of a report, and what is taken as stated."""
+    """Check the scope of a report, and note the settings that are taken as stated.
+
+    gamma and min_group_size are what the user asked for: no data can confirm or refute them.
+    """
     before = len(result.problems)
     result.leave("gamma min_group_size", "settings of the audit, taken as stated")
     result.problems.extend(_wrong_data(stated, table))
@@ -28,6 +31,10 @@ def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
 
 
 def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
+    """Yield what is wrong with the stated number of rows, labels, attributes and weights.
+
+    Rows count as weighted where the weight of some cell and label is not its number of rows.
+    """
     if table.n_rows != stated["n_rows"]:
         yield f"n_rows is stated as {stated['n_rows']}, and the data has {table.n_rows} rows."
     if not _same_labels(stated["labels"], table.labels):
@@ -53,7 +60,11 @@ def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
 
 
 def _same_labels(stated: list[Any], labels: tuple[Any, Any]) -> bool:
-    """Whether labels are the same; true is not 1, though Python has it so."""
+    """Return whether labels are the same, with true and 1 told apart.
+
+    >>> _same_labels([0, 1], (0, 1)), _same_labels([False, True], (0, 1))
+    (True, False)
+    """
 
     def told_apart(label: Any) -> tuple[bool, Any]:
         return isinstance(label, bool), label
@@ -62,6 +73,11 @@ def _same_labels(stated: list[Any], labels: tuple[Any, Any]) -> bool:
 
 
 def _wrong_notions(stated: Mapping[str, Any], result: CheckResult) -> Iterator[str]:
+    """Yield what is wrong with the stated notions, and note those that are not known here.
+
+    A notion of the user's own is what its coefficients say; one with a known name has to have the
+    coefficients of that name, at least for the labels in its event.
+    """
     names = [notion["name"] for notion in stated["notions"]]
     if len(set(names)) < len(names):
         yield f"notions are stated as {names!r}, and one is there twice."
@@ -84,11 +100,12 @@ def _wrong_notions(stated: Mapping[str, Any], result: CheckResult) -> Iterator[s
 
 
 def _alike_for_both(notion: Mapping[str, Any]) -> bool:
-    """Whether the coefficients are the same for both labels, as those with a known name have it."""
+    """Return whether the coefficients are equal for both labels, as in known notions."""
     return all(notion[part][0] == notion[part][1] for part in ("a", "b"))
 
 
 def _check_used(stated: Mapping[str, Any], result: CheckResult) -> None:
+    """Check that `protected_used` lists some of the attributes, in their order."""
     used = stated["protected_used"]
     in_order = [name for name in stated["attributes"] if name in used]
     if used != in_order:
@@ -98,7 +115,7 @@ def _check_used(stated: Mapping[str, Any], result: CheckResult) -> None:
 
 
 def _check_provenance(stated: Mapping[str, Any] | None, result: CheckResult) -> None:
-    """Say that nothing of the rows tells when and by what a report was made."""
+    """Check the form of the fingerprint, and note that rows verify nothing else of provenance."""
     result.leave(
         "protected_used protected_used.* provenance provenance.*",
         "what the model decides by, and when, by what, from which file and with which seed and "
@@ -110,11 +127,14 @@ def _check_provenance(stated: Mapping[str, Any] | None, result: CheckResult) -> 
             result.problems.append(f"provenance: {fingerprint!r} is no sha256.")
 
 
-# The class of subgroups, stated in three ways: as data, as code and in words.
+# The class of subgroups, which a report states in three ways: as data, as code and in words.
 
 
 def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
-    """Compare what the class is called with its data."""
+    """Check that the class of subgroups is the same as data, as code and in words.
+
+    The code is parsed, and never run. A class that is not known here is left unchecked.
+    """
     name, parameters = stated["class"]["name"], stated["class"]["parameters"]
     shown = _keywords(stated["subgroups"], name)
     if not stated["subgroups"].startswith(f"{name}("):
@@ -136,6 +156,7 @@ def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
     expected = _in_words(name, parameters, table)
     if expected is None:
         result.leave("covers", "the class in words, for a class that the checker doesn't know")
+    # The cuts of bins were chosen from the data, and the report has them only in words.
     elif expected.endswith("bins") and stated["covers"].startswith(expected):
         result.leave("covers", "at which numbers its bins are cut")
     elif stated["covers"] != expected:
@@ -144,10 +165,11 @@ def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
         )
 
 
+# What the parameters of each class can be.
 _SEARCHES = ("search", "regression", "grid")
 _DEPTH = {"max_depth": lambda value: value is None or (is_whole(value) and value >= 1)}
 _BINS = {"bins": lambda value: value is None or (is_whole(value) and value >= 2)}
-# By class, its parameters and what each can be.
+# The parameters of each class, each with a test of its value.
 _PARAMETERS: dict[str, dict[str, Callable[[Any], bool]]] = {
     "LinearThresholds": {
         "search": lambda value: value in _SEARCHES,
@@ -168,7 +190,10 @@ _PARAMETERS: dict[str, dict[str, Callable[[Any], bool]]] = {
 
 
 def _check_parameters(name: str, parameters: Mapping[str, Any], result: CheckResult) -> None:
-    """A known class has its parameters and no others, each of which can be what it is."""
+    """Check that a known class has all of its parameters, with possible values.
+
+    How linear thresholds were searched is noted as not checked: it leaves no trace in the result.
+    """
     known = _PARAMETERS.get(name)
     if known is None:
         result.leave("class class.parameters class.parameters.*", f"what the class {name} is")
@@ -191,8 +216,13 @@ def _check_parameters(name: str, parameters: Mapping[str, Any], result: CheckRes
 
 
 def _keywords(code: str, name: str) -> dict[str, Any] | None:
-    """The arguments of a call, or None where it is not one of plain values."""
+    """Return the arguments of a call, or None where it is not one of plain values.
+
+    >>> _keywords("Trees(max_depth=2)", "Trees"), _keywords("Trees(depth())", "Trees")
+    ({'max_depth': 2}, None)
+    """
     try:
+        # Parsed and read as literals, never evaluated: the report may come from anyone.
         call = ast.parse(code, mode="eval").body
         if not isinstance(call, ast.Call) or call.args or ast.unparse(call.func) != name:
             return None
@@ -202,9 +232,18 @@ def _keywords(code: str, name: str) -> dict[str, Any] | None:
 
 
 def _plain_groups(groups: Any) -> Any:
-    """The conditions of named groups as a rule has them: a pair is an interval, the rest values."""
+    """Return the conditions of named groups as a rule has them.
+
+    A pair is an interval, anything else one value or several.
+
+    >>> _plain_groups({"old": {"age": (65, None)}})
+    {'old': {'age': {'low': 65, 'high': None}}}
+    >>> _plain_groups({"warm": {"colour": ["red", "orange"]}})
+    {'warm': {'colour': {'values': ['orange', 'red']}}}
+    """
 
     def plain(wanted: Any) -> dict[str, Any]:
+        """Return one condition as plain data."""
         if isinstance(wanted, tuple) and len(wanted) == 2:
             return {"low": wanted[0], "high": wanted[1]}
         several = isinstance(wanted, list | set | frozenset)
@@ -219,7 +258,10 @@ def _plain_groups(groups: Any) -> Any:
 
 
 def _in_words(name: str, parameters: Mapping[str, Any], table: Table) -> str | None:
-    """What the class is, or None where it is not known."""
+    """Return the class in words, as a report states it, or None for a class that is not known.
+
+    Where numbers are in bins it ends at "bins": the cuts that follow are not known here.
+    """
     names = ", ".join(table.attributes)
     depth = parameters.get("max_depth")
     numbers = any(attribute.is_number for attribute in table.attributes.values())
@@ -246,6 +288,7 @@ def _in_words(name: str, parameters: Mapping[str, Any], table: Table) -> str | N
 
 
 def _linear_in_words(parameters: Mapping[str, Any], table: Table) -> str:
+    """Return the class of linear thresholds in words."""
     if parameters.get("search") == "grid":
         return "the 400 linear thresholds of the paper's grid"
     if not parameters.get("intercept", True):

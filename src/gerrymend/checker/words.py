@@ -1,8 +1,8 @@
-"""Who is in a group by its description, the words that people read.
+"""Members of a group by its description, the words that people read.
 
-Reads what rules print: conditions joined by "and" or "or", "not (…)", "if …: …; otherwise: …", all
-of it perhaps after the name of a group, and linear formulas. Attributes and categories are those of
-the data, so that an "and" within a name is no matter. What is in other words is not read at all.
+This reads what rules print: conditions joined by "and" or "or", "not (…)", "if …: …; otherwise: …",
+all of it perhaps after the name of a group, and linear formulas. Attributes and categories are
+those of the data, so that an "and" within a name does no harm. Other words are not read at all.
 """
 
 import operator
@@ -21,18 +21,20 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "≤": operator.le,
     "≥": operator.ge,
 }
+# Rules never mix the two without brackets.
 _JOIN: dict[str, Callable[[bool, bool], bool]] = {" and ": operator.and_, " or ": operator.or_}
+# A condition ends here; without it "x = a" would be read out of "x = ab".
 _END = r"(?= and | or |: |; |\)|$)"
 
 
 class UnreadError(Exception):
-    """Words that no rule prints."""
+    """Raised for words that no rule prints."""
 
 
 def members_by_words(text: str, table: Table, *, named: bool = True) -> Members | None:
-    """Whether each cell is in, or None where the words can't be read.
+    """Return whether each cell is in, or None where the words can't be read.
 
-    They may be in brackets after the name of a group, unless it is not `named`.
+    If `named`, the words may also be in brackets after the name of a group.
 
     >>> ages = Attribute("age", True, (Fraction(20), Fraction(40)))
     >>> sexes = Attribute("sex", False, ("F", None))
@@ -47,6 +49,7 @@ def members_by_words(text: str, table: Table, *, named: bool = True) -> Members 
     True
     """
     after_name = re.fullmatch(r".+? \((.+)\)", text) if named else None
+    # As they are first: a name in front is only taken off if the whole can't be read.
     for words in [text, *(after_name.groups() if after_name else ())]:
         for read in (_expression, _formula):
             try:
@@ -59,7 +62,7 @@ def members_by_words(text: str, table: Table, *, named: bool = True) -> Members 
 
 
 def _expression(text: str, table: Table) -> tuple[Members, str]:
-    """What a text begins with, and the rest of the text."""
+    """Return the members by the expression that a text begins with, and the rest of the text."""
     if text.startswith("if "):
         holds, text = _item(text.removeprefix("if "), table)
         yes, text = _expression(_after(": ", text), table)
@@ -74,6 +77,10 @@ def _expression(text: str, table: Table) -> tuple[Members, str]:
 
 
 def _item(text: str, table: Table) -> tuple[Members, str]:
+    """Return the members by the condition or bracket that a text begins with, and the rest.
+
+    Raises an UnreadError where no condition on any attribute fits.
+    """
     for opening in ("not (", "("):
         if text.startswith(opening):
             inside, text = _expression(text.removeprefix(opening), table)
@@ -90,6 +97,7 @@ def _item(text: str, table: Table) -> tuple[Members, str]:
 
 
 def _after(sign: str, text: str) -> str:
+    """Return the text after a sign that it has to begin with."""
     if not text.startswith(sign):
         raise UnreadError(text)
     return text.removeprefix(sign)
@@ -99,15 +107,21 @@ _Holds = Callable[[Any, re.Match[str]], bool]
 
 
 def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
-    """Each form of a condition on the attribute, and whether it holds for a value."""
+    """Yield a pattern for each form of a condition on the attribute, and its test of a value.
+
+    Labels are those of the data, so that a label may contain signs and words of the language
+    itself.
+    """
     name, one = re.escape(attribute.name), f"(?:{_labels(attribute)})"
 
     def is_named(value: Any, found: re.Match[str]) -> bool:
+        """Return whether the value is one of the labels that were found."""
         # What follows a label is a comma or the end, so that a label with a comma is one label.
         labels = re.findall(rf"({one})(?:, |$)", found[1])
         return value in map(_fraction, labels) if attribute.is_number else _label(value) in labels
 
     def is_not_named(value: Any, found: re.Match[str]) -> bool:
+        """Return whether the value is none of the labels that were found."""
         return not is_named(value, found)
 
     several = rf"\{{({one}(?:, {one})*)\}}"
@@ -127,11 +141,19 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
 
 
 def _label(value: Any) -> str:
+    """Return the label that a rule prints for a category.
+
+    >>> _label(None), _label(""), _label("blue")
+    ('(missing)', '(empty)', 'blue')
+    """
     return "(missing)" if value is None else str(value) or "(empty)"
 
 
 def _labels(attribute: Attribute) -> str:
-    """A pattern of the attribute's values, the longest first."""
+    """Return a pattern of the attribute's values, the longest first.
+
+    Patterns take the first alternative that fits, and one label may begin with another.
+    """
     if attribute.is_number:
         return NUMBER
     labels = sorted({_label(value) for value in attribute.values}, key=len, reverse=True)
@@ -139,12 +161,18 @@ def _labels(attribute: Attribute) -> str:
 
 
 def _fraction(text: str) -> Fraction:
+    """Return the number that a text prints, with the typographic minus.
+
+    >>> _fraction("−0.5")
+    Fraction(-1, 2)
+    """
     return Fraction(text.replace("−", "-"))
 
 
 def _formula(text: str, table: Table) -> tuple[Members, str]:
-    """Σ ±coefficient·term ≥ threshold."""
+    """Return the members by a linear formula, Σ ±coefficient·term ≥ threshold."""
     score = [ZERO] * len(table)
+    # The first term has no "+" of its own; with one, all terms look the same.
     text = text if text.startswith("−") else f" + {text}"
     while not (last := re.fullmatch(rf" ≥ ({NUMBER})", text)):
         values, text = _term(text, table)
@@ -154,6 +182,7 @@ def _formula(text: str, table: Table) -> tuple[Members, str]:
 
 
 def _term(text: str, table: Table) -> tuple[list[Fraction], str]:
+    """Return coefficient·term by cell for the first term of a text, and the rest of the text."""
     for attribute in table.attributes.values():
         name = re.escape(attribute.name)
         term = name if attribute.is_number else rf"\[{name}=({_labels(attribute)})\]"

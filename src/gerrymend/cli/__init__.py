@@ -1,4 +1,4 @@
-"""The command line: one module a command."""
+"""Command line, with one module a command."""
 
 from gerrymend.cli.app import main, show_demo
 

@@ -1,4 +1,7 @@
-"""The command line: `gerrymend audit`, `fit`, `predict`, `frontier`, `demo` and so on."""
+"""Entry point of the command line: `gerrymend audit`, `fit`, `predict`, `frontier`, `demo`, ….
+
+Each command's module is imported only after typer and rich are known to be installed.
+"""
 
 import importlib
 import sys
@@ -9,7 +12,10 @@ from gerrymend.cli.exit_codes import CANT_BE_DONE
 
 
 def main() -> None:
-    """Run the command line, or say what to install for it."""
+    """Run the command line, or exit with the command that installs what it needs.
+
+    Commands are added by `add_to` of each command's module; `demo` is defined here.
+    """
     try:
         import rich  # noqa: F401
         import typer
@@ -64,6 +70,7 @@ def main() -> None:
             else f"The report of the first model is in {page}; any browser opens it."
         )
 
+    # Imported here, since their modules need typer and rich themselves.
     for part in (
         "audit",
         "fit",
@@ -77,7 +84,11 @@ def main() -> None:
 
 
 def _page_target(asked: Path | None) -> tuple[Path | None, str]:
-    """Where the demonstration's page goes; None, and why, where it can't be written."""
+    """Return the path of the demonstration's page, or None and why it can't be written.
+
+    Without --report the page goes to gerrymend-demo.html. A file that gerrymend did not write is
+    never overwritten.
+    """
     from gerrymend.cli.demo import is_foreign
     from gerrymend.cli.shared import check_page
 
@@ -94,7 +105,10 @@ def _page_target(asked: Path | None) -> tuple[Path | None, str]:
 
 
 def show_demo(n_rows: int, seed: int) -> None:
-    """Print the demonstration as a short table."""
+    """Print the demonstration as a short table; `n_rows` is rounded down to a multiple of eight.
+
+    The first three audits are of the score, and the last is of the repaired model.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
@@ -126,6 +140,7 @@ def show_demo(n_rows: int, seed: int) -> None:
             figures = f"{report.unfairness:.4f}", f"{report.upper_bound:.4f}"
             table.add_row(row.auditor, words, *figures, report.verdict)
         console.print(table)
+    # The search over linear thresholds is the third audit, after marginals and regression.
     worst = found[2].report.worst
     assert worst is not None
     console.print(

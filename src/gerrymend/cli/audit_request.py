@@ -1,6 +1,6 @@
-"""What `gerrymend audit` was asked for: options checked, the file opened, audit() called.
+"""Options of `gerrymend audit`: checked, the file opened, and audit() called.
 
-audit() speaks of its arguments; a user of the command knows options. `in_options` translates.
+audit() speaks of its arguments, and a user of the command knows options. `in_options` translates.
 """
 
 import re
@@ -24,14 +24,57 @@ from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 if TYPE_CHECKING:
     import polars as pl
 
-# Where a name in a message stands for an argument.
+# Patterns of the places where a name in a message stands for an argument: anywhere as a word of its
+# own, or only as the subject of a sentence, for names that are English words as well.
 ANYWHERE = r"(?<![\w'])({})(?![\w'])"
 SUBJECT = r"(?:(?<=^)|(?<=: ))({})(?==| has | is | must | ranges )"
 
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """The options of `gerrymend audit`, as they were given."""
+    """Hold the options of `gerrymend audit`, as they were given.
+
+    Attributes
+    ----------
+    file : path
+        A CSV or Parquet file.
+    label : str
+        The column of the true label.
+    protected : list of str
+        Columns of protected attributes; each entry may be several, separated by commas.
+    prediction, score, probability : str or None
+        The column of decisions, scores or probabilities: exactly one of them.
+    threshold : float or None
+        The cut of scores, 0.5 by default.
+    positive : str or None
+        The positive label, as text.
+    weight, counts : str or None
+        The column of weights, or of the number of rows that a line stands for: at most one of them.
+    notion : tuple of str
+        Names of the rates to compare.
+    subgroups : str
+        Name of the class of subgroups.
+    depth : int or None
+        Its max_depth, for classes that have one.
+    seed, gamma, budget, min_group_size, top : numbers
+        As random_state and so on of audit().
+    permutations, jobs, test_size : numbers
+        As n_permutations, n_jobs and test_size of audit().
+    holdout : path or None
+        A second file with the same columns; not with test_size or counts.
+    separator : str or None
+        The separator of a CSV file; None finds it.
+    missing : tuple of str
+        Texts that stand for a missing value.
+    features : list of str or None
+        Columns that the model decides by.
+
+    Raises
+    ------
+    ValueError
+        For options that exclude each other. Names of columns are checked by `open`, against the
+        header of the file.
+    """
 
     file: Path
     label: str
@@ -60,6 +103,7 @@ class AuditRequest:
     features: list[str] | None = None
 
     def __post_init__(self) -> None:
+        """Raise a ValueError for options that exclude or need each other."""
         if len(self.decided) != 1:
             given = " and ".join(self.decided) or "none of them"
             raise ValueError(
@@ -85,7 +129,7 @@ class AuditRequest:
 
     @property
     def decided(self) -> dict[str, str]:
-        """The option that names what was decided, and its column."""
+        """The option that names the column of decisions, and that column."""
         options = {
             "--prediction": self.prediction,
             "--score": self.score,
@@ -95,14 +139,17 @@ class AuditRequest:
 
     @property
     def cut(self) -> float | None:
-        """Where scores are cut."""
+        """The value at which scores are cut; None where there are none."""
         if self.score is None:
             return None
         return 0.5 if self.threshold is None else self.threshold
 
     @property
     def subgroup_class(self) -> SubgroupClass:
-        """The class, with the options that it has."""
+        """The class of subgroups, with --depth and --seed where it has such parameters.
+
+        Raises a ValueError for a class that is not known, or has no depth to set.
+        """
         chosen = as_subgroup_class(self.subgroups)
         parameters = chosen.get_params()
         if self.depth is not None:
@@ -117,7 +164,10 @@ class AuditRequest:
         return chosen
 
     def open(self, file: Path) -> "tuple[pl.LazyFrame, list[str]]":
-        """A file, and its protected columns; all columns that are named are there."""
+        """Return a file as a lazy frame, and its protected columns.
+
+        Raises a ValueError that names the option where a column is not there.
+        """
         single = {"--label": self.label, **self.decided, "--weight": self.weight,
                   "--counts": self.counts}  # fmt: skip
         named = {option: column for option, column in single.items() if column is not None}
@@ -133,7 +183,10 @@ class AuditRequest:
         return frame, attributes
 
     def settings(self) -> dict[str, Any]:
-        """What audit() takes beside the data."""
+        """Return the arguments of audit() beside the data.
+
+        Raises a ValueError for a rate, a class or a number of workers that can't be.
+        """
         for notion in self.notion:
             check_choice(notion, "--notion", NOTION_NAMES)
         return {
@@ -153,7 +206,10 @@ class AuditRequest:
         }
 
     def audit(self, on_draw: Callable[[int, int], None] | None = None) -> AuditReport:
-        """Audit the rows of the file, or those that it counts; `on_draw` is as in audit()."""
+        """Audit the rows of the file, or those that it counts; `on_draw` is as in audit().
+
+        Raises a ValueError in the terms of the command.
+        """
         frame, attributes = self.open(self.file)
         second = None if self.holdout is None else self.open(self.holdout)[0]
         import polars as pl
@@ -172,6 +228,17 @@ class AuditRequest:
         second: "pl.LazyFrame | None",
         on_draw: Callable[[int, int], None] | None,
     ) -> AuditReport:
+        """Call audit() or audit_counts() with the columns of the file.
+
+        Parameters
+        ----------
+        frame, second : LazyFrame
+            The file, and the one of --holdout or None.
+        attributes : list of str
+            Its protected columns.
+        on_draw : callable or None
+            As in audit().
+        """
         from gerrymend import audit, audit_counts
 
         (decided,) = self.decided.values()
@@ -185,19 +252,24 @@ class AuditRequest:
             return audit_counts(
                 frame, label=self.label, prediction=decided, count=self.counts, **how
             )
-        # Chance and held-out rows take the rows themselves, where counts don't say all of them.
+        # Permutations and held-out rows need the rows themselves, unless counts tell all of them:
+        # with weights or probabilities they don't.
         tables: list[Any] = [frame, second]
         needs_rows = self.permutations > 0 or self.test_size is not None
         if needs_rows and (self.weight is not None or self.probability is not None):
             named = [self.label, decided, *attributes, *([self.weight] if self.weight else [])]
             chosen = list(dict.fromkeys(named))
-            tables = [None if one is None else one.select(chosen).collect() for one in tables]
+            tables = [None if table is None else table.select(chosen).collect() for table in tables]
         return audit(
             self.label, decided, sample_weight=self.weight, data=tables[0], holdout=tables[1], **how
         )
 
     def _positive(self, frame: "pl.LazyFrame") -> Any:
-        """The positive label, of the type that the labels have."""
+        """Return the positive label in the type of the labels, from the text of the option.
+
+        "1" is a number among numbers, and "true" a boolean among booleans; what can't be converted
+        stays text, and audit() says that it is no label.
+        """
         if self.positive is None:
             return None
         dtype = frame.collect_schema()[self.label]
@@ -212,7 +284,10 @@ class AuditRequest:
         return self.positive
 
     def in_options(self, message: str) -> str:
-        """A message of audit(), in the terms of the command."""
+        """Return a message of audit() in the terms of the command.
+
+        Arguments become options, with the column that was given for them: y_true is "--label y".
+        """
         ((option, column),) = self.decided.items()
         weight = "--weight" if self.weight is None else f"--weight {self.weight}"
         anywhere = {
@@ -230,7 +305,7 @@ class AuditRequest:
             "max_depth": "--depth",
             "pos_label": "--positive",
         }
-        # These are words too: only where a sentence is about them.
+        # These are English words as well, and are replaced only where a sentence is about them.
         subjects = {
             "label": f"--label {self.label}",
             "prediction": f"{option} {column}",
@@ -246,16 +321,22 @@ class AuditRequest:
 
 
 def split(given: list[str], there: list[str]) -> list[str]:
-    """Names that are separated by commas, or a column with a comma in its name.
+    """Return names that are separated by commas, keeping a column with a comma in its name whole.
+
+    `there` are the columns of the file; names that are not among them lose the blanks around them.
 
     >>> split(["race,sex", "income, net"], ["race", "sex", "income, net"])
     ['race', 'sex', 'income, net']
     """
-    parts = [[one] if one in there else one.split(",") for one in given]
+    parts = [[text] if text in there else text.split(",") for text in given]
     return [name if name in there else name.strip() for part in parts for name in part]
 
 
 def replaced(message: str, words: dict[str, str], pattern: str) -> str:
-    """A message with other words, where the pattern has them for {}."""
+    """Return a message with each of `words` replaced, where `pattern` has it in place of {}.
+
+    >>> replaced("gamma must be 0 or more; gamma rays", {"gamma": "--gamma"}, SUBJECT)
+    '--gamma must be 0 or more; gamma rays'
+    """
     found = re.compile(pattern.format("|".join(map(re.escape, words))))
     return found.sub(lambda match: words[match[1]], message)

@@ -1,6 +1,6 @@
-"""The command line's `gerrymend data list` and `gerrymend data fetch`.
+"""`gerrymend data list` and `gerrymend data fetch`.
 
-Imported by `cli.main` once it knows that typer and rich are there.
+Imported by `cli.app` once it knows that typer and rich are there.
 """
 
 from pathlib import Path
@@ -33,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
 
     @data.callback()
     def data_commands() -> None:
-        """The paper's datasets: what is in the cache, and filling it."""
+        """List the paper's datasets, and fetch them into the cache."""
 
     @data.command("list")
     def list_command(data_home: Home = None) -> None:
@@ -55,7 +55,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def show_files(data_home: Path | None) -> None:
-    """Print a table of the files; any one of a dataset's is enough."""
+    """Print a table of the files; any one of a dataset's is enough.
+
+    Nothing is fetched; files in the cache are compared with their sha256.
+    """
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -79,7 +82,10 @@ def show_files(data_home: Path | None) -> None:
 
 
 def fetch_all(names: list[str], data_home: Path | None) -> None:
-    """Fetch datasets with a progress bar; the first that can't be had ends it with status 2."""
+    """Fetch datasets with a progress bar; exit with status 2 at the first that can't be fetched.
+
+    Datasets that were fetched before it stay in the cache.
+    """
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
@@ -87,8 +93,9 @@ def fetch_all(names: list[str], data_home: Path | None) -> None:
     console = Console(highlight=False)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     try:
-        for name in names:  # all of them before the first download
+        for name in names:  # all names are checked before the first download
             check_choice(name, "NAMES", DATASETS)
+        # Without a terminal there is no bar, and the lines of what was fetched are all.
         with Progress(
             *columns, console=console, transient=True, disable=not console.is_terminal
         ) as progress:
@@ -104,14 +111,19 @@ def fetch_all(names: list[str], data_home: Path | None) -> None:
 
 
 def _outcome(found: Found) -> str:
+    """Return what was fetched and from where, in words.
+
+    A file that stands in for the paper's is said to.
+    """
     there = found.origin == "data_home"
     line = f"{found.file.name}, " + ("already there" if there else f"from {found.origin}")
     if found.file.stand_in:
-        line += "; it stands in for the paper's file, which could not be had"
+        line += "; it stands in for the paper's file, which could not be fetched"
     return line
 
 
 def _origins(file: DataFile) -> str:
+    """Return the places that a file would be fetched from, in words."""
     origins = []
     if file.wheel is not None:
         origins.append(f"registry package {file.wheel.requirement}")
@@ -123,6 +135,7 @@ def _origins(file: DataFile) -> str:
 
 
 def _state(file: DataFile, home: Path) -> str:
+    """Return whether a file is in the cache, and whether it is the right one."""
     try:
         return "no" if read_local(file, home) is None else "yes"
     except DatasetError:
@@ -130,4 +143,9 @@ def _state(file: DataFile, home: Path) -> str:
 
 
 def _size(size: int) -> str:
+    """Return a size in bytes as MB or kB.
+
+    >>> _size(2_500_000), _size(4_200)
+    ('2.5 MB', '4 kB')
+    """
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"

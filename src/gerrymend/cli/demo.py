@@ -1,4 +1,4 @@
-"""The demonstration: the paper's toy example, audited, repaired, and audited again."""
+"""`gerrymend demo`: the paper's toy example, audited, repaired and audited again."""
 
 import csv
 from dataclasses import dataclass
@@ -17,13 +17,22 @@ from gerrymend.datasets import make_gerrymandered
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 GAMMA = 0.01
-# In the head of every page that we write.
+# In the head of every page that gerrymend writes, so that the demonstration overwrites only those.
 OUR_MARK = b'<meta name="generator" content="gerrymend">'
 
 
 @dataclass(frozen=True)
 class Row:
-    """One audit of one model."""
+    """Hold one audit of one model.
+
+    Attributes
+    ----------
+    model, auditor : str
+        Their names, as the demonstration prints them.
+    error : float
+        The model's expected error on the rows.
+    report : AuditReport
+    """
 
     model: str
     auditor: str
@@ -32,7 +41,7 @@ class Row:
 
 
 def run(n_rows: int = 2000, seed: int = 0) -> list[Row]:
-    """Audit a score that is cut at 0.5, repair it, and audit what came out.
+    """Audit a score that is cut at 0.5, repair it, and audit the repaired model.
 
     The design has eight equal cells, so n_rows is rounded down to a multiple of eight.
 
@@ -44,6 +53,7 @@ def run(n_rows: int = 2000, seed: int = 0) -> list[Row]:
     """
     toy = _toy(n_rows, seed)
     linear = LinearThresholds()
+    # One attribute at a time, the paper's heuristic, and a search with a proof.
     auditors = {
         "marginals": Marginals(),
         "regression": LinearThresholds(search="regression"),
@@ -51,6 +61,7 @@ def run(n_rows: int = 2000, seed: int = 0) -> list[Row]:
     }
 
     def audited(model: str, auditor: str, subgroups: Any, p: Any) -> Row:
+        """Audit decisions given by their probabilities `p`, over a class of subgroups."""
         report = audit(
             toy.target, p, sensitive_features=toy.sensitive_features, subgroups=subgroups,
             gamma=GAMMA, decision_probabilities=True,
@@ -75,7 +86,7 @@ def run(n_rows: int = 2000, seed: int = 0) -> list[Row]:
 
 
 def page_report(n_rows: int = 2000, seed: int = 0) -> AuditReport:
-    """The audit of the score that is cut at 0.5, with all that a page can show."""
+    """Audit the score that is cut at 0.5, with all that a page can show."""
     toy = _toy(n_rows, seed)
     return audit(
         toy.target, toy.score, threshold=0.5, sensitive_features=toy.sensitive_features,
@@ -84,7 +95,10 @@ def page_report(n_rows: int = 2000, seed: int = 0) -> AuditReport:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether there is a file that is no page of ours, and that should stay."""
+    """Return whether the path is a file that gerrymend did not write, and that should stay.
+
+    Pages of ours have a mark in their first 4,000 bytes.
+    """
     if not path.exists():
         return False
     return not path.is_file() or OUR_MARK not in path.read_bytes()[:4000]
@@ -102,8 +116,10 @@ def save_rows(path: Path, n_rows: int = 2000, seed: int = 0) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows(zip(*(np.asarray(one).tolist() for one in columns.values()), strict=True))
+        values = (np.asarray(column).tolist() for column in columns.values())
+        writer.writerows(zip(*values, strict=True))
 
 
 def _toy(n_rows: int, seed: int) -> Any:
+    """Return the toy example with a multiple of eight rows."""
     return make_gerrymandered(n_rows - n_rows % 8, random_state=seed)

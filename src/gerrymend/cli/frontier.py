@@ -1,6 +1,6 @@
-"""The command line's `gerrymend frontier`: what each unfairness costs in error.
+"""`gerrymend frontier`: train a model for each gamma, and compare their error and unfairness.
 
-Imported by `cli.main` once it knows that typer and rich are there.
+Imported by `cli.app` once it knows that typer and rich are there.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,8 @@ from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 if TYPE_CHECKING:
     from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
 
-_TRAINING, _FILE = "How to train", "Reading and writing"
+_TRAINING = "How to train"
+_FILE = "Reading and writing"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -147,7 +148,21 @@ def add_to(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a frontier beside what `gerrymend fit` is asked too."""
+    """Hold the options of `gerrymend frontier` that `gerrymend fit` doesn't have.
+
+    Attributes
+    ----------
+    gammas : list of str or None
+        Numbers as text, each entry several separated by commas; None is the default list.
+    estimators : list of str
+        Some of ESTIMATOR_NAMES.
+    jobs : int
+        Processes, or -1 for all cores.
+    marginal : bool
+        Whether to train MARGINAL too, for contrast.
+    json_file, report : path
+        The files for JSON ("-" is standard output) and for the page, or None.
+    """
 
     gammas: list[str] | None
     estimators: list[str]
@@ -158,9 +173,14 @@ class Asked:
 
 
 def run(options: dict[str, Any], asked: Asked) -> int:
-    """Train, audit, print, and say with which code to exit."""
+    """Train, audit, print and write, and return the exit code.
+
+    It is 0, 2 where the call or the data is wrong, and 130 after Ctrl-C: the models that were done
+    by then are printed and written all the same.
+    """
 
     def work(console: Console) -> int:
+        """Run the command, with progress and notes on `console`."""
         from gerrymend.frontier.sweep import GAMMAS, FrontierInterrupted
 
         levels = GAMMAS if asked.gammas is None else _numbers(asked.gammas)
@@ -175,11 +195,13 @@ def run(options: dict[str, Any], asked: Asked) -> int:
             progress(console, f"Reading {request.file}") as say,
         ):
             try:
-                frontier, code = _frontier(request, asked, say), 0
+                frontier = _frontier(request, asked, say)
+                code = 0
             except FrontierInterrupted as stop:
                 frontier, code = stop.frontier, INTERRUPTED
         if code:
             console.print("Interrupted; these points were done.")
+        # After an interruption too: what was done can be trained again by itself.
         frontier = _with_commands(frontier, request)
         if asked.json_file is not None:
             write_json(frontier.to_json(), asked.json_file)
@@ -193,39 +215,58 @@ def run(options: dict[str, Any], asked: Asked) -> int:
 
 
 def _with_commands(frontier: "ParetoFrontier", request: TrainingRequest) -> "ParetoFrontier":
-    """The points with the command that trains each; code would be about encoded columns."""
+    """Return the frontier with the command that trains each point, in place of Python code.
+
+    Code would be about the encoded columns, which only the command line has.
+    """
     points = tuple(
-        replace(one, code=None, command=fit_command(request, one.gamma, one.notion, one.estimator))
-        for one in frontier.points
+        replace(
+            point,
+            code=None,
+            command=fit_command(request, point.gamma, point.notion, point.estimator),
+        )
+        for point in frontier.points
     )
-    contrast = tuple(replace(one, code=None) for one in frontier.marginal_points)
+    contrast = tuple(replace(point, code=None) for point in frontier.marginal_points)
     return replace(frontier, points=points, marginal_points=contrast)
 
 
-class _Teller:
-    """Says how many models are done, and what is being done to the next."""
+class _ProgressListener:
+    """Listen to rounds and points, and report how many models are done."""
 
     def __init__(self, say: Say, n_models: int) -> None:
-        self._say, self._done, self._n_models = say, 0, n_models
-        self._tell("training")
+        self._say = say
+        self._done = 0
+        self._n_models = n_models
+        self._report("training")
 
     def on_round(self, _: str, played: int, at_most: int) -> None:
-        self._tell(f"training, round {played} of at most {at_most}")
+        """Report a round of the model that is being trained."""
+        self._report(f"training, round {played} of at most {at_most}")
 
     def on_point(self, point: "FrontierPoint", of: int) -> None:
+        """Report a model that was trained and audited."""
         self._done += 1
-        self._tell(f"gamma {point.gamma:g} has error {point.train.error:.4f}")
+        self._report(f"gamma {point.gamma:g} has error {point.train.error:.4f}")
 
-    def _tell(self, words: str) -> None:
+    def _report(self, words: str) -> None:
+        """Show the words and the number of models that are done."""
         self._say(f"models; {words}", self._done, self._n_models)
 
 
 def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFrontier":
+    """Read the file, and train and audit a model for each gamma, notion and estimator.
+
+    Raises a ValueError in the terms of the command, and FrontierInterrupted, with what was done by
+    then, after Ctrl-C.
+    """
     from gerrymend.frontier.sweep import pareto_frontier
 
+    # Before the file is read, so that a name that is wrong is an error at once.
     made = {name: make_estimator(name) for name in asked.estimators}
     prepared = request.prepare()
-    train, test = prepared.train, prepared.test
+    train = prepared.train
+    test = prepared.test
     second = {} if test is None else {
         "X_test": test.features,
         "y_test": test.labels,
@@ -233,9 +274,9 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         "sample_weight_test": test.weight,
     }  # fmt: skip
     n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
-    teller = _Teller(say, n_settings * len(request.gammas))
+    listener = _ProgressListener(say, n_settings * len(request.gammas))
     try:
-        with rounds_told(teller.on_round):
+        with rounds_told(listener.on_round):
             return pareto_frontier(
                 request.classifier(asked.estimators[0], verbose=1),
                 train.features,
@@ -250,7 +291,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
                 audit_budget=request.budget,
                 min_group_size=request.min_group_size,
                 n_jobs=asked.jobs,
-                on_point=teller.on_point,
+                on_point=listener.on_point,
                 **second,
             )
     except (TypeError, ValueError) as error:
@@ -258,6 +299,11 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
 
 
 def _numbers(given: list[str]) -> tuple[float, ...]:
+    """Return the numbers of --gammas, or raise a ValueError.
+
+    >>> _numbers(["0,0.01", "0.05"])
+    (0.0, 0.01, 0.05)
+    """
     words = [word for word in split(given, []) if word]
     try:
         return tuple(map(float, words))
@@ -269,13 +315,17 @@ def _numbers(given: list[str]) -> tuple[float, ...]:
 
 
 def _check_once(names: Sequence[str], option_name: str) -> None:
+    """Raise a ValueError if a name is given more than once."""
     for name in names:
         if list(names).count(name) > 1:
             raise ValueError(f"{option_name} names {name!r} more than once; name it once.")
 
 
 def show(console: Console, frontier: "ParetoFrontier", report: Path | None = None) -> None:
-    """Print the table, the worst subgroups at the knees, and what the table can't say."""
+    """Print the table, the worst subgroups at the knees, and what the table can't say.
+
+    The knee is the point from which fairness becomes dear; which point to take is left to people.
+    """
     width = min(console.width, WIDEST)
     console.print()
     console.print(str(frontier), markup=False, soft_wrap=True)

@@ -1,6 +1,6 @@
-"""The command line's `gerrymend predict`: decisions for the rows of a file.
+"""`gerrymend predict`: decide for each row of a file by a saved model.
 
-Imported by `cli.main` once it knows that typer and rich are there.
+Imported by `cli.app` once it knows that typer and rich are there.
 """
 
 import re
@@ -29,13 +29,15 @@ from gerrymend.inputs.settings import did_you_mean
 if TYPE_CHECKING:
     import polars as pl
 
-_PREDICTION, _FILE = "What to predict", "Reading and writing"
+_PREDICTION = "What to predict"
+_FILE = "Reading and writing"
 
-# How load_model() says which types it has to be told to trust.
+# The part of load_model()'s message that names the types to trust, for `--trust` to take.
 _TRUSTED = re.compile(r"trusted=\[(.*)\]")
 
 
 def _as_option(trusted: re.Match[str]) -> str:
+    """Return that part of the message as the option of the command."""
     return "--trust " + trusted[1].replace("'", "").replace(" ", "")
 
 
@@ -88,9 +90,24 @@ def run(
     trusted: list[str],
     reading: dict[str, Any],
 ) -> int:
-    """Load, read, decide, write, and say with which code to exit."""
+    """Load, read, decide and write, and return the exit code.
+
+    Parameters
+    ----------
+    model_file, file, out : path
+        The model, the rows to decide for, and the file of predictions.
+    probabilities : bool
+        Whether to write the probability of deciding positive too.
+    seed : int or None
+        Seed of the draws; None is the model's own.
+    trusted : list of str
+        Types in the model to load that skops doesn't trust by itself.
+    reading : dict
+        `separator` and `missing` of `open_table`.
+    """
 
     def work(console: Console) -> int:
+        """Run the command, with progress and notes on `console`."""
         check_table_name(out, "--out")
         check_target(out, "--out", file, model_file)
         with notes(console, str), progress(console, f"Reading {file}"):
@@ -105,7 +122,10 @@ def run(
 
 
 def _load(path: Path, trusted: list[str]) -> Any:
-    """The model, once it is sure that it knows its columns by name."""
+    """Return the model, or raise a ValueError unless it knows its columns by name.
+
+    Errors of load_model() are put in the terms of the command: what to --trust, for example.
+    """
     from gerrymend.models.saving import ModelFileError, load_model
 
     try:
@@ -122,15 +142,21 @@ def _load(path: Path, trusted: list[str]) -> Any:
 
 
 def _features(model: Any, model_file: Path, file: Path, reading: dict[str, Any]) -> "pl.DataFrame":
-    """The model's columns, as it was trained on them."""
+    """Return the model's columns of a file, in the types that it was trained on.
+
+    Raises a ValueError for columns that are missing or of another kind, and for values that the
+    model can't take; warns of texts that it has not seen.
+    """
     import polars as pl
 
     names = [str(name) for name in model.feature_names_in_]
     encoder = model[0] if hasattr(model, "steps") else None
     kinds = {} if encoder is None else trained_on(encoder)
+    # Codes such as 01 and 02 would be read as numbers, and the model knows them as text.
     texts = [name for name, kind in kinds.items() if kind == "text"]
     table = open_table(file, names, texts=texts, **reading)
     there = table.collect_schema().names()
+    # All that are missing at once, each with the name that may be meant.
     lacking = [name for name in names if name not in there]
     if lacking:
         shown = ", ".join(f"{name!r}{did_you_mean(name, there)}" for name in lacking)
@@ -152,9 +178,11 @@ def _features(model: Any, model_file: Path, file: Path, reading: dict[str, Any])
 def _decided(
     model: Any, frame: "pl.DataFrame", probabilities: bool, seed: int | None
 ) -> "pl.DataFrame":
+    """Return the predictions, and probabilities if these are wanted, by row."""
     import polars as pl
 
     with warnings.catch_warnings():
+        # `_features` has told of them, by column.
         warnings.filterwarnings("ignore", message="Found unknown categories")
         columns = {"prediction": model.predict(frame, random_state=seed)}
         if probabilities:
@@ -163,6 +191,7 @@ def _decided(
 
 
 def _tell(console: Console, decided: "pl.DataFrame", out: Path, escaped: bool) -> None:
+    """Print how many predictions were written, by label."""
     counts = decided["prediction"].value_counts(sort=True).rows()
     words = " and ".join(f"{count:,} × {label}" for label, count in counts)
     console.print(f"{len(decided):,} predictions in {out}: {words}.", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The `gerrymend fit` command that trains a point of `gerrymend frontier` alone."""
+"""The `gerrymend fit` command that trains one point of `gerrymend frontier`."""
 
 import shlex
 from dataclasses import fields
@@ -6,13 +6,16 @@ from dataclasses import fields
 from gerrymend._runtime.command_lines import option_words
 from gerrymend.cli.training_request import TrainingRequest
 
-_OWN = {"file", "gammas", "notion"}  # said by the point, or first
+# Fields that are no options of the request: the point has its own, and the file comes first.
+_OWN = {"file", "gammas", "notion"}
 
 
 def fit_command(
     request: TrainingRequest, gamma: float, notion: str, estimator: str, out: str = "model.skops"
 ) -> str:
-    """A command line for any shell of POSIX's kind, with the options that were given.
+    """Return a command line for a POSIX shell, with the options that were given.
+
+    Options that have their default are left out.
 
     >>> from pathlib import Path
     >>> request = TrainingRequest(Path("my people.csv"), "y", ["race,sex"], seed=7)

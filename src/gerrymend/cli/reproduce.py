@@ -1,6 +1,6 @@
-"""The command line's `gerrymend reproduce`.
+"""`gerrymend reproduce`: run the paper's experiments, and write figures and a report.
 
-Imported by `cli.main` once it knows that typer and rich are there.
+Imported by `cli.app` once it knows that typer and rich are there.
 """
 
 import importlib.util
@@ -44,7 +44,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def run(target: str, out: Path, jobs: int, quick: bool, data_home: Path | None) -> None:
-    """Fetch, run what is missing, draw and write; exit with 2 where that can't be done."""
+    """Fetch the data, run what is missing, draw and write; exit with 2 where that can't be done.
+
+    After Ctrl-C it exits with 130; the same command goes on from the records that were written.
+    """
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -67,18 +70,24 @@ def run(target: str, out: Path, jobs: int, quick: bool, data_home: Path | None) 
 def _reproduce(
     console: Any, target: str, out: Path, jobs: int, quick: bool, data_home: Path | None
 ) -> None:
+    """Run the experiments, draw, write the report, and print the paths of these files.
+
+    Datasets that stand in for the paper's are noted first.
+    """
     from gerrymend.reproduction import figures, paper_data, report
     from gerrymend.reproduction.run import DATASETS, expand
     from gerrymend.reproduction.run import run as run_experiments
 
     targets = expand(target)
+    # The toy example is made here: no dataset is fetched for it.
     names = [] if targets == ("toy",) else list(DATASETS)
     with progress(console, "Reading the datasets") as say:
         data = paper_data.load(names, data_home)
-        for note in dict.fromkeys(one.note for one in data.values() if one.note):
+        for note in dict.fromkeys(dataset.note for dataset in data.values() if dataset.note):
             console.print(f"Note: {note}", markup=False)
 
         def on_unit(unit: Any, done: int, total: int) -> None:
+            """Report a unit of work that has ended."""
             say(f"experiments; {unit.experiment}: {unit.name}", done, total)
 
         records = run_experiments(targets, data, out, quick=quick, jobs=jobs, on_unit=on_unit)

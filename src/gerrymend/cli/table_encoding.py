@@ -1,4 +1,7 @@
-"""Columns of a table as numbers, by scikit-learn's own tools, for training and ever after."""
+"""Encoding of a table's columns as numbers, for training and for later predictions.
+
+The encoder is a ColumnTransformer of scikit-learn, so that it is saved with the model.
+"""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -15,17 +18,19 @@ if TYPE_CHECKING:
 
 # A text column is taken for an identifier where its values are more than this part of the rows.
 _MOST_DISTINCT = 0.5
+# In so few rows most texts differ anyway, and nothing is refused.
 _FEW_ROWS = 20
-# Scaling adds up squares, of as many rows as there may be.
+# Scaling adds up squares: 10^280 times as many rows as there may be is below float64's 10^308.
 _LARGEST = 1e140
-_TEXT, _NUMBERS = "text", "numbers"
+_TEXT = "text"
+_NUMBERS = "numbers"
 
 
 def make_encoder(frame: "pl.DataFrame", *, impute: bool = False) -> "ColumnTransformer":
-    """Text as indicators, numbers and booleans scaled; yet to be fitted.
+    """Return an encoder that is not fitted yet: text as indicators, numbers and booleans scaled.
 
     With `impute`, a missing number becomes the median, with an indicator beside it, and a missing
-    text is a value of its own.
+    text is a value of its own. Raises a ValueError for a column that is neither text nor numbers.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"race": ["blue", "green"] * 2, "age": [20, 40, 20, 40]})
@@ -50,25 +55,31 @@ def make_encoder(frame: "pl.DataFrame", *, impute: bool = False) -> "ColumnTrans
         named = SimpleImputer(missing_values=None, strategy="constant", fill_value="(missing)")
         indicators = make_pipeline(named, indicators)
         scaled = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), scaled)
+    # An empty step would fail, and the order of steps is that of the encoded columns.
     steps = [(_TEXT, indicators, texts), (_NUMBERS, scaled, numbers)]
     return ColumnTransformer([step for step in steps if step[2]], verbose_feature_names_out=False)
 
 
 def trained_on(encoder: "ColumnTransformer") -> dict[str, str]:
-    """The columns of a fitted encoder, in order, and which are text and which are numbers."""
+    """Return the columns of a fitted encoder, in order, each with its kind: "text" or "numbers"."""
     kinds = {name: kind for kind, _, names in encoder.transformers_ for name in names}
     return {str(name): kinds[name] for name in encoder.feature_names_in_}
 
 
 def imputes(encoder: "ColumnTransformer") -> bool:
-    """Whether missing values have a place."""
+    """Return whether an encoder takes missing values."""
     from sklearn.pipeline import Pipeline
 
     return any(isinstance(step, Pipeline) for _, step, _ in encoder.transformers_)
 
 
 def kind_of(name: str, dtype: "pl.DataType") -> str:
-    """Whether a column is text or numbers; of other types it can't be used."""
+    """Return "text" or "numbers"; raise a ValueError for a column of another type.
+
+    >>> import polars as pl
+    >>> kind_of("age", pl.Int64()), kind_of("race", pl.Categorical())
+    ('numbers', 'text')
+    """
     import polars as pl
 
     if dtype.is_numeric() or dtype == pl.Boolean:
@@ -84,7 +95,7 @@ def kind_of(name: str, dtype: "pl.DataType") -> str:
 
 
 def plain(frame: "pl.DataFrame") -> "pl.DataFrame":
-    """Categories as text, booleans as 0 and 1, and NaN as a missing value."""
+    """Return categories as text, booleans as 0 and 1, and NaN as a missing value."""
     import polars as pl
     import polars.selectors as of
 
@@ -97,7 +108,10 @@ def plain(frame: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
-    """Refuse missing values, unless they are imputed, and numbers that float64 can't hold."""
+    """Raise a ValueError for missing values, unless imputed, and for numbers beyond float64.
+
+    `file` is only named in the message. NaN counts as missing.
+    """
     for name in frame.columns:
         values = frame[name]
         n_missing = values.null_count()
@@ -116,7 +130,11 @@ def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
 
 
 def check_not_identifiers(frame: "pl.DataFrame") -> None:
-    """Refuse text that tells rows apart; of numbers that may do so, warn."""
+    """Raise a ValueError for text that tells rows apart; of numbers that may do so, warn.
+
+    A text that differs in most rows would become as many indicators, and whole numbers that differ
+    in all rows may be identifiers, or measurements.
+    """
     if len(frame) <= _FEW_ROWS:
         return
     for name in frame.columns:
@@ -137,7 +155,10 @@ def check_not_identifiers(frame: "pl.DataFrame") -> None:
 
 
 def check_kinds(wanted: Mapping[str, str], frame: "pl.DataFrame", file: Any) -> None:
-    """Columns are of the kinds that a model was trained on."""
+    """Raise a ValueError for a column of another kind than the model was trained on.
+
+    `wanted` has "text" or "numbers" by column, as `trained_on` returns it.
+    """
     for name, kind in wanted.items():
         given = kind_of(name, frame.schema[name])
         if given != kind:
@@ -148,7 +169,14 @@ def check_kinds(wanted: Mapping[str, str], frame: "pl.DataFrame", file: Any) -> 
 
 
 def unseen(encoder: "ColumnTransformer", frame: "pl.DataFrame") -> dict[str, list[str]]:
-    """Texts that the encoder has not seen, by column."""
+    """Return the texts that the encoder has not seen, by column.
+
+    >>> import polars as pl
+    >>> train = pl.DataFrame({"race": ["blue", "blue"]})
+    >>> encoder = make_encoder(train).fit(train)
+    >>> unseen(encoder, pl.DataFrame({"race": ["blue", "green"]}))
+    {'race': ['green']}
+    """
     found: dict[str, list[str]] = {}
     for kind, step, names in encoder.transformers_:
         if kind == _TEXT:
@@ -173,20 +201,27 @@ def note_unseen(encoder: "ColumnTransformer", frame: "pl.DataFrame", where: str)
 
 
 def encoded(encoder: "ColumnTransformer", frame: "pl.DataFrame") -> Any:
-    """The columns as numbers; values that were not seen have been told of by `note_unseen`."""
+    """Return the columns as numbers, without scikit-learn's warning of unseen texts.
+
+    `note_unseen` gives one that names the column.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Found unknown categories")
         return encoder.transform(frame)
 
 
 def names_of(columns: Sequence[str], most: int = 6) -> str:
-    """A few names, and how many more there are."""
+    """Return a few names, and how many more there are.
+
+    >>> names_of(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
     more = len(columns) - most
     return ", ".join(columns[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def check_scale(frame: "pl.DataFrame", file: Any) -> None:
-    """Check that numbers are not too large to be scaled."""
+    """Raise a ValueError for numbers that are too large to be scaled."""
     import polars as pl
 
     for name in frame.columns:

@@ -1,4 +1,7 @@
-"""CSV and Parquet files as lazy Polars frames; what is no table is refused in plain words."""
+"""Reading of CSV and Parquet files as lazy Polars frames, and writing of predictions.
+
+What is no table is refused with a ValueError in plain words.
+"""
 
 import csv
 import io
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 # Tried in this order, where none is given.
 SEPARATORS = (",", ";", "\t", "|")
 
-# What is looked at to tell text from other things.
+# So many bytes are looked at to tell text from other files.
 _START = 1 << 16
 
 
@@ -28,11 +31,12 @@ def open_table(
     missing: Sequence[str] = (),
     texts: Sequence[str] = (),
 ) -> "pl.LazyFrame":
-    """A file as a lazy frame, of which only the columns that are used will be read.
+    """Return a file as a lazy frame, of which only the columns that are used will be read.
 
     The separator of a CSV file is the first under which its header has all `wanted` columns.
     `missing` are texts that stand for a missing value, as an empty field always does. Columns of
-    `texts` are text even where all their values look like numbers.
+    `texts` are text even where all their values look like numbers. Raises a ValueError for what is
+    no table.
     """
     try:
         import polars as pl
@@ -42,14 +46,15 @@ def open_table(
     try:
         if start.startswith(b"PAR1"):
             frame = pl.scan_parquet(path, glob=False)
-            frame.collect_schema()  # so that a file that is none is found out now
+            frame.collect_schema()  # reads the footer, so that a broken file fails here
             return frame
         how: dict[str, Any] = {
             "separator": _separator(path, start, wanted, separator),
             "null_values": list(missing),
             "glob": False,
         }
-        # A column is of the type that all its values have: looked for once, not in every query.
+        # A column has the type that all its values fit. It is inferred from the whole file, once:
+        # with the schema given, no later query infers it again.
         schema = pl.scan_csv(path, infer_schema_length=None, **how).collect_schema()
         schema |= {name: pl.String() for name in texts if name in schema}
         return pl.scan_csv(path, schema=schema, **how)
@@ -58,17 +63,18 @@ def open_table(
 
 
 def unreadable(path: Path, error: Exception) -> ValueError:
-    """The error for a file that begins well and can't be read as a table."""
+    """Return the error for a file that begins well and can't be read as a table."""
     reason = str(error).strip().partition("\n")[0].rstrip(".")
     return ValueError(f"FILE {path} can't be read as a table: {reason}. Mend or export it again.")
 
 
 def _start_of(path: Path) -> bytes:
+    """Return the first bytes of a file, or raise a ValueError where there are none."""
     if path.is_dir():
         raise ValueError(f"FILE {path} is a folder; name a CSV or Parquet file in it.")
     if not path.exists():
-        beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise ValueError(f"FILE {path} isn't there{did_you_mean(path.name, beside)}.")
+        beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise ValueError(f"FILE {path} does not exist{did_you_mean(path.name, beside)}.")
     with path.open("rb") as file:
         start = file.read(_START)
     if not start.strip():
@@ -77,7 +83,10 @@ def _start_of(path: Path) -> bytes:
 
 
 def _separator(path: Path, start: bytes, wanted: Sequence[str], given: str | None) -> str:
-    """The separator under which the header has the wanted columns, and each name once."""
+    """Return the separator under which the header has the wanted columns, and each name once.
+
+    Raises a ValueError for what is no text, and for names that come twice.
+    """
     not_a_table = ValueError(
         f"FILE {path} is no table: it is neither Parquet nor CSV in UTF-8. Export it as one of "
         "these."
@@ -89,19 +98,28 @@ def _separator(path: Path, start: bytes, wanted: Sequence[str], given: str | Non
         headers = {separator: _header(path, separator) for separator in candidates}
     except (UnicodeDecodeError, csv.Error):
         raise not_a_table from None
-    # Failing that, the one under which there are most columns: its names will be in the error.
-    best = max(candidates, key=lambda one: (set(wanted) <= set(headers[one]), len(headers[one])))
+    # Failing that, the one that makes most columns: the error will list their names.
+    best = max(
+        candidates,
+        key=lambda separator: (set(wanted) <= set(headers[separator]), len(headers[separator])),
+    )
     if len(set(headers[best])) < len(headers[best]):
         raise same_name(f"FILE {path}", headers[best])
     return best
 
 
 def _header(path: Path, separator: str) -> list[str]:
+    """Return the names in the first line of a file."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         return next(csv.reader(file, delimiter=separator), [])
 
 
 def _one_byte(separator: str) -> str:
+    """Return the separator that --separator names, or raise a ValueError.
+
+    >>> _one_byte("tab"), _one_byte(";")
+    ('\\t', ';')
+    """
     separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
     if len(separator.encode()) != 1:
         raise ValueError(
@@ -112,16 +130,22 @@ def _one_byte(separator: str) -> str:
 
 
 def check_table_name(path: Path, option: str) -> None:
-    """A name that says which kind of file it is."""
+    """Raise a ValueError unless the name ends as a CSV or Parquet file's does.
+
+    >>> check_table_name(Path("p.txt"), "--out")
+    Traceback (most recent call last):
+        ...
+    ValueError: --out p.txt must end in .csv or .parquet.
+    """
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise ValueError(f"{option} {path} must end in .csv or .parquet.")
 
 
 def write_table(frame: "pl.DataFrame", path: Path) -> bool:
-    """Write CSV or Parquet, by the name, whole or not at all; whether texts of a CSV were escaped.
+    """Write CSV or Parquet, by the name; return whether texts of a CSV were escaped.
 
-    A spreadsheet runs a cell that starts with one of =, +, -, @ as a formula; an apostrophe before
-    it makes it text. Numbers are left as they are.
+    The file is written whole or not at all. A spreadsheet runs a cell that starts with one of =, +,
+    -, @ as a formula; an apostrophe before it makes it text. Numbers are left as they are.
     """
     content = io.BytesIO()
     if path.suffix.lower() == ".parquet":
@@ -135,7 +159,9 @@ def write_table(frame: "pl.DataFrame", path: Path) -> bool:
 
 
 def _no_formulas() -> "pl.Expr":
+    """Return an expression that puts an apostrophe before texts that look like formulas."""
     import polars as pl
 
     text = pl.col(pl.String)
+    # Tabs and returns too: spreadsheets skip them, and find the formula behind.
     return pl.when(text.str.contains(r"^[=+\-@\t\r]")).then("'" + text).otherwise(text).name.keep()

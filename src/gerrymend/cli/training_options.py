@@ -1,6 +1,6 @@
-"""The options that `gerrymend fit` and `gerrymend frontier` share.
+"""Options that `gerrymend fit` and `gerrymend frontier` share.
 
-Imported by `cli.main` once it knows that typer and rich are there.
+Imported by `cli.app` once it knows that typer and rich are there.
 """
 
 from pathlib import Path
@@ -12,7 +12,9 @@ from gerrymend.cli.shared import SMALL_GROUPS_HELP, column, option
 from gerrymend.subgroups import CLASS_NAMES
 
 # Panels of the help.
-DATA, TRAINING, FILE = "What is in FILE", "How to train", "Reading and writing"
+DATA = "What is in FILE"
+TRAINING = "How to train"
+FILE = "Reading and writing"
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file.")]
 Label = Annotated[str, column(
@@ -25,7 +27,7 @@ Features = Annotated[list[str] | None, option(
     show_default="all but the label and the weight")]  # fmt: skip
 Drop = Annotated[
     list[str] | None,
-    option("Or: columns that they may not use.", DATA, metavar="COLUMNS", show_default=False),
+    option("Or: columns that decisions may not use.", DATA, metavar="COLUMNS", show_default=False),
 ]
 ExcludeProtected = Annotated[bool, option(
     "Decisions may not use the protected columns.", DATA, "--exclude-protected")]  # fmt: skip
@@ -45,10 +47,10 @@ MinGroupSize = Annotated[int, option(SMALL_GROUPS_HELP, TRAINING, min=1)]
 Seed = Annotated[int, option(
     "Seed of the training, of the draws and of what is kept out.", TRAINING, min=0)]  # fmt: skip
 Checkpoint = Annotated[Path | None, option(
-    "Keep the training here while it runs; the same command goes on from it after Ctrl-C.", FILE,
+    "Save the training here as it runs; after Ctrl-C the same command resumes from it.", FILE,
     metavar="FILE", show_default=False)]  # fmt: skip
 Report = Annotated[Path | None, option(
-    "Write a page about it for people, one HTML file that needs no network.", FILE,
+    "Write a report on the model, as one HTML page that needs no network.", FILE,
     metavar="FILE", show_default=False)]  # fmt: skip
 Separator = Annotated[str | None, option(
     "Separator of a CSV file: one character, or tab.", FILE, metavar="CHARACTER",

@@ -1,4 +1,4 @@
-"""What `gerrymend fit` and `frontier` were asked for: options checked, the file read and encoded.
+"""Options of `gerrymend fit` and `frontier`: checked, the file read, and its columns encoded.
 
 Columns are encoded once, by an encoder fitted to the training rows: the Learner trains anew in
 every round, and would otherwise encode anew in every round.
@@ -35,7 +35,13 @@ ESTIMATOR_NAMES = ("logistic", "linear-regression", "tree", "forest", "boosting"
 
 
 def make_estimator(name: str) -> Any:
-    """The estimator behind a name; each is trained once a round, so none is large."""
+    """Return the estimator behind a name; each is trained once a round, so that none is large.
+
+    Raises a ValueError that lists the names.
+
+    >>> make_estimator("tree")
+    DecisionTreeClassifier(max_depth=6, min_samples_leaf=20)
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.tree import DecisionTreeClassifier
@@ -53,7 +59,17 @@ def make_estimator(name: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """The rows of a file, encoded: to train on, and to test on if some were kept out."""
+    """Hold the encoded rows of a file: to train on, and to test on if some were kept out.
+
+    Attributes
+    ----------
+    encoder : ColumnTransformer
+        Fitted to the training rows.
+    train, test : Rows
+        With encoded features; `test` is None where no rows were kept out.
+    columns : list of str
+        Names of the features before they were encoded.
+    """
 
     encoder: "ColumnTransformer"
     train: Rows
@@ -68,7 +84,43 @@ class Prepared:
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """The options that `gerrymend fit` and `frontier` share, as they were given."""
+    """Hold the options that `gerrymend fit` and `frontier` share, as they were given.
+
+    Attributes
+    ----------
+    file : path
+        A CSV or Parquet file.
+    label, weight : str
+        Columns of the label and, if not None, of the weight.
+    protected : list of str
+        Columns of protected attributes; each entry may be several, separated by commas.
+    features, drop : list of str or None
+        Columns that decisions may use, or may not: at most one of the two.
+    exclude_protected : bool
+        Whether decisions may not use the protected columns.
+    impute : bool
+        Whether missing values are filled in; otherwise they are refused.
+    notion, gammas : tuples
+        Names of rates, and the unfairness to allow; `fit` has one gamma.
+    subgroups : str
+        Name of the class of subgroups.
+    max_iter : int or None
+        Rounds at most; None is the classifier's own default.
+    test_size : float or None
+        Part of the rows to keep out of the training.
+    budget : float
+        Seconds for the proof of an audit.
+    min_group_size, seed : int
+        As in audit(), and random_state of the classifier.
+    separator, missing :
+        As in `open_table`.
+
+    Raises
+    ------
+    ValueError
+        In the terms of the command, for options that can't be used. Names of columns are checked by
+        `prepare`.
+    """
 
     file: Path
     label: str
@@ -90,6 +142,7 @@ class TrainingRequest:
     missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        """Raise a ValueError, in the terms of the command, for options that can't be used."""
         if self.features is not None and self.drop is not None:
             raise ValueError(
                 "--features and --drop exclude each other: name the columns that decisions may "
@@ -112,14 +165,14 @@ class TrainingRequest:
 
     @property
     def subgroup_class(self) -> SubgroupClass:
-        """The class to audit over."""
+        """The class to audit over, with --seed where it has one."""
         chosen = as_subgroup_class(self.subgroups)
         if "random_state" in chosen.get_params():
             chosen.set_params(random_state=self.seed)
         return chosen
 
     def classifier(self, estimator: str, **parameters: Any) -> Any:
-        """The classifier to train."""
+        """Return the classifier to train, not yet fitted; `parameters` are some of its own."""
         from gerrymend.classifiers import SubgroupParityClassifier
 
         if self.max_iter is not None:
@@ -132,7 +185,10 @@ class TrainingRequest:
         )
 
     def prepare(self) -> Prepared:
-        """Read the columns that are used, keep test rows out, and encode what decisions may use."""
+        """Read the columns that are used, keep test rows out, and encode what decisions may use.
+
+        Raises a ValueError in the terms of the command.
+        """
         import polars as pl
 
         frame = self._open()
@@ -160,9 +216,13 @@ class TrainingRequest:
             raise ValueError(self.in_options(str(error))) from None
 
     def _encode(self, rows: Rows) -> Prepared:
-        train, test = rows, None
+        """Return the rows encoded, by an encoder that has seen only those to train on."""
+        train = rows
+        test = None
         if self.test_size is not None:
             train, test = rows.split(self.test_size, self.seed)
+        # Fitted to the training rows alone: test rows must not shape the features they are tested
+        # with.
         encoder = make_encoder(rows.features, impute=self.impute).fit(train.features)
         if test is not None:
             note_unseen(encoder, test.features, "the test rows")
@@ -171,11 +231,15 @@ class TrainingRequest:
         return Prepared(encoder, train, test, list(rows.features.columns))
 
     def _open(self) -> "pl.LazyFrame":
+        """Return the file as a lazy frame."""
         wanted = [self.label, *([] if self.weight is None else [self.weight])]
         return open_table(self.file, wanted, separator=self.separator, missing=self.missing)
 
     def _columns(self, there: list[str]) -> tuple[list[str], list[str]]:
-        """The protected columns, and those that decisions may use: all of them are there."""
+        """Return the protected columns, and those that decisions may use.
+
+        Raises a ValueError for a column that is not there or can't be used for this.
+        """
         named = {"--label": [self.label], "--weight": [self.weight] if self.weight else []}
         lists = {"--protected": self.protected, "--features": self.features or [],
                  "--drop": self.drop or []}  # fmt: skip
@@ -190,6 +254,8 @@ class TrainingRequest:
                 raise ValueError(
                     f"{option} has {column!r}, which is the label or the weight; leave it out."
                 )
+        # A column named with --features is still left out if it is protected and these are
+        # excluded.
         out = reserved | set(named["--drop"])
         if self.exclude_protected:
             out |= set(protected)
@@ -203,7 +269,10 @@ class TrainingRequest:
         return protected, kept
 
     def in_options(self, message: str) -> str:
-        """A message of the library, in the terms of the command."""
+        """Return a message of the library in the terms of the command.
+
+        Arguments of the classifier and of audit() become options, as in `AuditRequest.in_options`.
+        """
         weight = "--weight" if self.weight is None else f"--weight {self.weight}"
         anywhere = {
             "another notion": "another --notion",

@@ -1,8 +1,8 @@
-"""Displays: reports, frontiers, trainings and surfaces as matplotlib pictures.
+"""Displays of reports, frontiers, trainings and surfaces, drawn with matplotlib.
 
-As scikit-learn's displays they are made by class methods (`from_report`, `from_estimator`, …) that
-take an Axes or make one, hold the data, and can draw it again on another (`plot`). Matplotlib is
-imported when something is drawn.
+Like scikit-learn's displays they are made by class methods (`from_report`, `from_estimator`, …)
+that take an Axes or make one, hold the data, and can draw it again on another (`plot`). Matplotlib
+is imported when something is drawn.
 """
 
 from gerrymend.plotting.audit_display import AuditDisplay

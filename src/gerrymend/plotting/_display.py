@@ -1,4 +1,4 @@
-"""What all displays share: an Axes to draw on, colours, labels, and what a model decides."""
+"""Base class of displays, and their shared helpers: Axes, labels, legends, a model's decisions."""
 
 import re
 import textwrap
@@ -16,18 +16,19 @@ from gerrymend.reporting.wording import visible
 from gerrymend.training.fit import ParityClassifier
 
 # Okabe and Ito's colours, which colour-blind people can tell apart.
-VERMILLION, BLUE = "#D55E00", "#0072B2"
-# What stands between the names and values of a group's description.
+VERMILLION = "#D55E00"
+BLUE = "#0072B2"
+# Separators between the names and values of a group's description.
 _SIGNS = re.compile(r"( (?:and|in|=|≥|≤|<|\+|−) )")
 
 
 class Display(ABC):
-    """Data that draws itself on one Axes.
+    """Draw data on one Axes; the base class of all displays.
 
     Attributes
     ----------
     ax_, figure_ :
-        What it was drawn on last.
+        The Axes and the figure that it was last drawn on.
     """
 
     ax_: Any
@@ -41,7 +42,7 @@ class Display(ABC):
         return self.ax_
 
     def _size(self) -> tuple[float, float]:
-        """Width and height of a new figure, in inches."""
+        """Return the width and height of a new figure, in inches."""
         return 6.4, 4.8
 
     @abstractmethod
@@ -50,7 +51,10 @@ class Display(ABC):
 
 
 def new_axes(size: tuple[float, float]) -> Any:
-    """The Axes of a new figure."""
+    """Return the Axes of a new figure with this width and height, in inches.
+
+    Raises an ImportError that names the extra where matplotlib is not installed.
+    """
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -63,9 +67,10 @@ def new_axes(size: tuple[float, float]) -> Any:
 
 
 def label(text: str, width: int = 40, lines: int = 2) -> str:
-    """Text from the data as a label: wrapped, no formula, and its longest parts cut off.
+    """Return text from the data as a label: wrapped, its longest parts cut off, without formulas.
 
-    So that groups can be told apart, a long name does not hide the value after it.
+    A long name is cut before the value after it is, so that groups can be told apart. Dollar signs
+    are escaped, as matplotlib would read formulas between them.
 
     >>> label("the share of households without a car = 0.25", width=30, lines=1)
     'the share of household… = 0.25'
@@ -77,7 +82,7 @@ def label(text: str, width: int = 40, lines: int = 2) -> str:
     wrapped = _wrapped(text, width)
     while len(wrapped) > lines:
         longest = max(range(len(parts)), key=lambda i: len(parts[i]))
-        if len(parts[longest]) <= 5:  # many short ones
+        if len(parts[longest]) <= 5:  # only short parts are left: cut off the last line instead
             wrapped = [*wrapped[: lines - 1], wrapped[lines - 1][: width - 1] + "…"]
             break
         parts[longest] = parts[longest].removesuffix("…")[:-1].rstrip() + "…"
@@ -86,11 +91,12 @@ def label(text: str, width: int = 40, lines: int = 2) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
+    """Return the lines of a text, at least one."""
     return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
 
 
 def say_nothing(ax: Any, words: str) -> None:
-    """An Axes with nothing to draw says so."""
+    """Write a sentence in place of a picture, where there is nothing to draw."""
     ax.text(
         0.5, 0.5, label(words, width=44, lines=6), ha="center", va="center", transform=ax.transAxes
     )
@@ -98,7 +104,7 @@ def say_nothing(ax: Any, words: str) -> None:
 
 
 def legend_above(ax: Any, *, columns: int = 3, **options: Any) -> None:
-    """A legend above the Axes, where it can hide nothing."""
+    """Put a legend above the Axes, where it can hide nothing."""
     ax.legend(
         loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, frameon=False, fontsize=9,
         borderaxespad=0.0, columnspacing=1.2, handletextpad=0.5, **options,
@@ -106,12 +112,12 @@ def legend_above(ax: Any, *, columns: int = 3, **options: Any) -> None:
 
 
 def plain_numbers(value: float, _: Any = None) -> str:
-    """Ticks of a logarithmic scale of rounds: 10 and 100, and nothing between."""
+    """Format a tick of a logarithmic scale of rounds: 10, 100, …, and nothing between."""
     return f"{value:g}" if np.log10(value) % 1 == 0 else ""
 
 
 def check_played(classifier: Any) -> ParityClassifier:
-    """A classifier that has a history of rounds."""
+    """Return a fitted classifier that has a history of rounds, or raise a TypeError."""
     if not isinstance(classifier, ParityClassifier):
         raise TypeError(
             "estimator must be a SubgroupParityClassifier or a MarginalParityClassifier, which "
@@ -122,10 +128,11 @@ def check_played(classifier: Any) -> ParityClassifier:
 
 
 def decisions_of(estimator: Any, X: Any) -> tuple[NDArray[Any], bool]:
-    """What a fitted model decides, and whether these are probabilities of deciding positive.
+    """Return a fitted model's decisions, and whether these are probabilities of deciding positive.
 
     A mixture decides with probabilities, and its guarantee is about these. What other classifiers
-    call probabilities are scores: they decide by predict().
+    call probabilities are scores: they decide by predict(). Raises a TypeError for what has no
+    predict().
     """
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     if not hasattr(last, "predict"):
@@ -139,5 +146,5 @@ def decisions_of(estimator: Any, X: Any) -> tuple[NDArray[Any], bool]:
 
 
 def protected_of(X: Any, sensitive_features: Any) -> Any:
-    """The protected attributes: columns of X by name, or as they are; None is all of X."""
+    """Return the protected attributes: columns of X by name, or as passed; None is all of X."""
     return X if sensitive_features is None else named_columns(X, sensitive_features)

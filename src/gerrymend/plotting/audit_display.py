@@ -19,11 +19,15 @@ from gerrymend.plotting._display import (
 from gerrymend.reporting.audit.subgroup_words import short_name
 from gerrymend.reporting.wording import percent
 
+# Line styles of the overall rates, one a notion.
 _LINES = ("--", ":", "-.", (0, (5, 1)))
 
 
 class GroupRate(NamedTuple):
-    """A line of the picture: a group, its rate, and the interval of that where there is one."""
+    """Hold one line of the picture: a group, its rate, and the interval of that where there is one.
+
+    `found` is true for a subgroup that the audit found, and false for a group that is listed.
+    """
 
     words: str
     notion: str
@@ -34,21 +38,22 @@ class GroupRate(NamedTuple):
 
 
 class AuditDisplay(Display):
-    """Rates of groups, one a line: those that an audit found, and others to compare them with.
+    """Draw rates of groups, one a line: those that an audit found, and others to compare.
 
-    It is best made by `from_report`, `from_estimator` or `from_predictions`.
+    Make it by `from_report`, `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
     groups : sequence of GroupRate
+        In the order of the lines, from the top.
     overall : mapping from the name of a notion to its overall rate
     level : float, default=0.95
-        What the intervals hold with, all at once.
+        The confidence with which all intervals hold at once.
 
     Attributes
     ----------
     ax_, figure_ :
-        What it was drawn on last.
+        The Axes and the figure that it was last drawn on.
 
     Examples
     --------
@@ -77,7 +82,10 @@ class AuditDisplay(Display):
 
     @classmethod
     def from_report(cls, report: AuditReport, *, ax: Any = None) -> "AuditDisplay":
-        """The groups of a report: `top`, and those that its class lists, or its `marginals`."""
+        """Draw the groups of a report: `top`, and those that its class lists, or its `marginals`.
+
+        Raises a TypeError for anything but an AuditReport.
+        """
         if not isinstance(report, AuditReport):
             raise TypeError(f"report must be an AuditReport, as audit() returns; got {report!r}.")
         display = cls(_groups(report), _overall(report))
@@ -117,9 +125,11 @@ class AuditDisplay(Display):
         return cls.from_report(report, ax=ax)
 
     def _size(self) -> tuple[float, float]:
+        """Return the width and height of a new figure, with room for each group."""
         return 7.5, max(2.4, 1.5 + 0.36 * len(self.groups))
 
     def _draw(self, ax: Any) -> None:
+        """Draw the overall rates as lines, the groups, and the legend."""
         if not self.groups:
             say_nothing(ax, "No subgroup that may be described differs from the overall rate.")
             return
@@ -128,10 +138,10 @@ class AuditDisplay(Display):
             ax.axvline(rate, color="black", lw=1.2, ls=style, label=f"{words}: {percent(rate)}")
         self._draw_kind(ax, True, VERMILLION, "D", "worst found by the audit")
         self._draw_kind(ax, False, BLUE, "o", "others")
-        if any(one.interval for one in self.groups):
+        if any(group.interval for group in self.groups):
             words = f"{percent(self.level)} intervals, all at once"
             ax.plot([], [], color="0.4", lw=1.4, marker="|", ms=7, label=words)
-        ax.set_yticks(range(len(self.groups)), [self._label(one) for one in self.groups])
+        ax.set_yticks(range(len(self.groups)), [self._label(group) for group in self.groups])
         ax.tick_params(axis="y", length=0, labelsize=9 if len(self.groups) <= 25 else 8)
         ax.set_ylim(len(self.groups) - 0.4, -0.6)
         ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
@@ -142,13 +152,15 @@ class AuditDisplay(Display):
         legend_above(ax, columns=2)
 
     def _draw_kind(self, ax: Any, found: bool, colour: str, marker: str, words: str) -> None:
-        """The groups that were found, or those that were listed."""
-        chosen = [(i, one) for i, one in enumerate(self.groups) if one.found == found]
-        for i, one in chosen:
-            if one.notion in self.overall:  # how far from the overall rate
-                ax.plot([self.overall[one.notion], one.rate], [i, i], color=colour, lw=4, alpha=0.3)
-            if one.interval is not None:
-                low, high = one.interval
+        """Draw the groups that were found, or those that were listed."""
+        chosen = [(i, group) for i, group in enumerate(self.groups) if group.found == found]
+        for i, group in chosen:
+            if group.notion in self.overall:  # a bar from the overall rate to the group's
+                ax.plot(
+                    [self.overall[group.notion], group.rate], [i, i], color=colour, lw=4, alpha=0.3
+                )
+            if group.interval is not None:
+                low, high = group.interval
                 ax.plot(
                     [low, high],
                     [i, i],
@@ -159,40 +171,51 @@ class AuditDisplay(Display):
                     solid_capstyle="butt",
                 )
         if chosen:
-            rates = [one.rate for _, one in chosen]
+            rates = [group.rate for _, group in chosen]
             ax.plot(rates, [i for i, _ in chosen], marker, color=colour, ms=7, label=words)
 
     @property
     def _notions(self) -> dict[str, None]:
-        return dict.fromkeys(one.notion for one in self.groups)
+        """Names of the notions of all groups, in order."""
+        return dict.fromkeys(group.notion for group in self.groups)
 
-    def _label(self, one: GroupRate) -> str:
+    def _label(self, group: GroupRate) -> str:
+        """Return the label of a group: its words and size, and its notion where there are several.
+
+        With more than 25 groups each has only one line.
+        """
         lines = 2 if len(self.groups) <= 25 else 1
-        rate = f", {_words(one.notion)}" if len(self._notions) > 1 else ""
-        return label(one.words, lines=lines) + f"  ({one.size:,}{rate})"
+        rate = f", {_words(group.notion)}" if len(self._notions) > 1 else ""
+        return label(group.words, lines=lines) + f"  ({group.size:,}{rate})"
 
 
 def _groups(report: AuditReport) -> list[GroupRate]:
-    """The worst found, then the others by their rate; a group that is both is found.
+    """Return the worst that were found, then the other groups by decreasing rate.
 
-    The others are those that the class lists, or the groups of one attribute at a time.
+    The others are those that the class lists, or the groups of one attribute at a time. A group
+    that is both found and listed comes once, as found, with the interval of its listing.
     """
-    others = {(one.group, one.notion): one for one in report.intervals or report.marginals}
+    others = {(group.group, group.notion): group for group in report.intervals or report.marginals}
     groups = []
-    for one in report.top:
-        words, notion = short_name(one.to_dict()), one.notion.name
-        listed = others.pop((one.describe(), notion), None)
+    for group in report.top:
+        words = short_name(group.to_dict())
+        notion = group.notion.name
+        listed = others.pop((group.describe(), notion), None)
         interval = None if listed is None else listed.rate_interval
-        groups.append(GroupRate(words, notion, one.rate, one.size, interval, True))
+        groups.append(GroupRate(words, notion, group.rate, group.size, interval, True))
     return groups + [
-        GroupRate(one.group, one.notion, one.rate, one.size, one.rate_interval, False)
-        for one in sorted(others.values(), key=lambda one: -one.rate)
+        GroupRate(group.group, group.notion, group.rate, group.size, group.rate_interval, False)
+        for group in sorted(others.values(), key=lambda group: -group.rate)
     ]
 
 
 def _overall(report: AuditReport) -> dict[str, float]:
-    return {one.notion: one.rate for one in report.overall_rates if one.rate is not None}
+    """Return the overall rate of each notion that may be published."""
+    return {
+        overall.notion: overall.rate for overall in report.overall_rates if overall.rate is not None
+    }
 
 
 def _words(notion: str) -> str:
+    """Return a notion in words, as a label."""
     return label(in_words(notion), lines=1)

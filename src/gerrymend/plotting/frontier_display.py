@@ -1,4 +1,4 @@
-"""FrontierDisplay: what each unfairness costs in error."""
+"""FrontierDisplay: the error of models against their unfairness."""
 
 from typing import Any
 
@@ -13,22 +13,25 @@ _MARKERS = "os^Dv<>Phd*"
 
 
 class FrontierDisplay(Display):
-    """The models of a frontier as points (error, unfairness), on training and test rows.
+    """Draw the models of a frontier as points (error, unfairness), on training and test rows.
 
-    Points that another one beats, MARGINAL's included, are hollow. Faint bars reach to what no
-    subgroup exceeds, and are cut off at the top. The knee is a place to start talking, and no
-    choice.
+    Points that another one dominates, MARGINAL's included, are hollow. Faint bars reach from the
+    unfairness found to its upper bound, and are cut off at the top. The knee is a suggestion to
+    start a discussion from, not a choice.
 
     Parameters
     ----------
     frontier : ParetoFrontier
+        As pareto_frontier() returns it.
     notion : str, optional
-        Which one, where there are several: they are never compared.
+        The notion to draw; needed where there are several, which are never compared.
 
     Attributes
     ----------
+    points : tuple of FrontierPoint
+        The points of the notion.
     ax_, figure_ :
-        What it was drawn on last.
+        The Axes and the figure that it was last drawn on.
 
     Examples
     --------
@@ -62,13 +65,13 @@ class FrontierDisplay(Display):
             )
         self.frontier = frontier
         self.notion = notion if notion is not None else next(iter(notions), None)
-        self.points = tuple(one for one in frontier.points if one.notion == self.notion)
+        self.points = tuple(point for point in frontier.points if point.notion == self.notion)
 
     @classmethod
     def from_report(
         cls, frontier: ParetoFrontier, *, notion: str | None = None, ax: Any = None
     ) -> "FrontierDisplay":
-        """The points of one notion of a frontier."""
+        """Draw the points of one notion of a frontier."""
         display = cls(frontier, notion=notion)
         display.plot(ax)
         return display
@@ -86,17 +89,18 @@ class FrontierDisplay(Display):
         return cls.from_report(pareto_frontier(estimator, X, y, **options), ax=ax)
 
     def _draw(self, ax: Any) -> None:
+        """Draw both samples, the marks and the legend."""
         if not self.points:
             say_nothing(ax, "The frontier has no points.")
             return
         estimators = list(dict.fromkeys(point.estimator for point in self.points))
         for sample, (words, colour, style) in _SAMPLES.items():
-            seen = [(one, getattr(one, sample)) for one in self.points]
+            seen = [(point, getattr(point, sample)) for point in self.points]
             if seen[0][1] is not None:
                 self._draw_sample(ax, seen, estimators, words, colour, style)
         self._draw_marks(ax)
         self._draw_key(ax, estimators)
-        top = max(one.unfairness for point in self.points for one in _samples(point))
+        top = max(rows.unfairness for point in self.points for rows in _samples(point))
         top = top or 1.0
         ax.set_ylim(-0.03 * top, 1.15 * top)
         ax.set(xlabel="error", ylabel="unfairness found")
@@ -106,31 +110,33 @@ class FrontierDisplay(Display):
         self, ax: Any, seen: list[tuple[FrontierPoint, OnRows]], estimators: list[str],
         words: str, colour: str, style: str,
     ) -> None:  # fmt: skip
-        """One sample: bars to the bounds, the line of what is not dominated, and the points."""
+        """Draw one sample: bars up to the bounds, the points, a line through the best of them."""
         ax.vlines(
-            [one.error for _, one in seen], [one.unfairness for _, one in seen],
-            [one.upper_bound for _, one in seen], color=colour, lw=3, alpha=0.18, zorder=1,
+            [rows.error for _, rows in seen], [rows.unfairness for _, rows in seen],
+            [rows.upper_bound for _, rows in seen], color=colour, lw=3, alpha=0.18, zorder=1,
         )  # fmt: skip
-        kept = sorted((one.error, one.unfairness) for _, one in seen if not one.dominated)
+        kept = sorted((rows.error, rows.unfairness) for _, rows in seen if not rows.dominated)
         ax.plot(*np.reshape(kept, (-1, 2)).T, color=colour, ls=style, lw=1.3, zorder=2, label=words)
-        for point, one in seen:
+        for point, rows in seen:
             marker = _MARKERS[estimators.index(point.estimator) % len(_MARKERS)]
             ax.plot(
-                one.error, one.unfairness, marker, ms=7, mec=colour, mew=1.4, zorder=3,
-                mfc="white" if one.dominated else colour,
+                rows.error, rows.unfairness, marker, ms=7, mec=colour, mew=1.4, zorder=3,
+                mfc="white" if rows.dominated else colour,
             )  # fmt: skip
 
     def _draw_marks(self, ax: Any) -> None:
-        """Gammas beside the points that are compared, and a ring around the knee."""
+        """Draw gammas beside the points that are compared, and a ring around the knee."""
         gammas: dict[tuple[float, float], list[str]] = {}
         for point in self.points:
-            one = point.compared
-            if not one.dominated:
-                gammas.setdefault((one.error, one.unfairness), []).append(f"{point.gamma:g}")
+            compared = point.compared
+            if not compared.dominated:
+                gammas.setdefault((compared.error, compared.unfairness), []).append(
+                    f"{point.gamma:g}"
+                )
             if point in self.frontier.suggested:
                 ax.plot(
-                    one.error, one.unfairness, "o", ms=17, mfc="none", mec="black", mew=1.5,
-                    zorder=4, ls="none", label=f"knee: gamma = {point.gamma:g}",
+                    compared.error, compared.unfairness, "o", ms=17, mfc="none", mec="black",
+                    mew=1.5, zorder=4, ls="none", label=f"knee: gamma = {point.gamma:g}",
                 )  # fmt: skip
         for place, words in gammas.items():
             ax.annotate(
@@ -139,16 +145,17 @@ class FrontierDisplay(Display):
             )  # fmt: skip
 
     def _draw_key(self, ax: Any, estimators: list[str]) -> None:
-        """Entries of the legend for what has no line of its own."""
+        """Add entries to the legend for what has no line of its own."""
         if len(estimators) > 1:
             for marker, name in zip(_MARKERS, estimators, strict=False):
                 words = label(name, width=28, lines=1)
                 ax.plot([], [], marker, color="0.35", ms=7, ls="none", label=words)
-        if any(one.dominated for point in self.points for one in _samples(point)):
+        if any(rows.dominated for point in self.points for rows in _samples(point)):
             words = "dominated (by MARGINAL too)" if self.frontier.marginal_points else "dominated"
             ax.plot([], [], "o", mfc="white", mec="0.35", ms=7, ls="none", label=words)
-        ax.plot([], [], color="0.5", lw=3, alpha=0.35, label="up to what none exceeds")
+        ax.plot([], [], color="0.5", lw=3, alpha=0.35, label="up to the upper bound")
 
 
 def _samples(point: FrontierPoint) -> list[OnRows]:
-    return [one for one in (point.train, point.test) if one is not None]
+    """Return the figures of a point on the training rows, and on test rows if there are any."""
+    return [rows for rows in (point.train, point.test) if rows is not None]

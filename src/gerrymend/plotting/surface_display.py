@@ -16,20 +16,21 @@ from gerrymend.surfaces import DiscriminationSurface, discrimination_surface
 
 
 class SurfaceDisplay(Display):
-    """One round of a discrimination surface; colours reach as far in every round.
+    """Draw one round of a discrimination surface, on a scale of colours that all rounds share.
 
     Parameters
     ----------
     surface : DiscriminationSurface
+        As discrimination_surface() returns it.
     number : int, default=-1
         The place of the round in `surface.rounds`.
 
     Attributes
     ----------
     ax_, figure_ :
-        What it was drawn on last.
+        The Axes and the figure that it was last drawn on.
     mesh_ :
-        The heat map, for a colour bar of one's own; None where no group is shown.
+        The heat map, for a custom colour bar; None where no group is shown.
 
     Examples
     --------
@@ -54,8 +55,8 @@ class SurfaceDisplay(Display):
             )
         if not -len(surface.rounds) <= number < len(surface.rounds):
             raise ValueError(
-                f"number={number!r} is no place in the surface's {len(surface.rounds)} rounds: "
-                f"{', '.join(str(one.name) for one in surface.rounds)}."
+                f"number={number!r} is out of range; the surface has {len(surface.rounds)} rounds: "
+                f"{', '.join(str(kept.name) for kept in surface.rounds)}."
             )
         self.surface = surface
         self.number = number
@@ -65,7 +66,7 @@ class SurfaceDisplay(Display):
         cls, surface: DiscriminationSurface, number: int = -1, *, ax: Any = None,
         colorbar: bool = True,
     ) -> "SurfaceDisplay":  # fmt: skip
-        """A round of a surface, the last by default."""
+        """Draw a round of a surface, the last by default."""
         display = cls(surface, number)
         display.plot(ax, colorbar=colorbar)
         return display
@@ -77,7 +78,7 @@ class SurfaceDisplay(Display):
         cls, estimator: Any, X: Any, y: Any, *, sensitive_features: Any = None, ax: Any = None,
         **options: Any,
     ) -> "SurfaceDisplay":  # fmt: skip
-        """The surface of what a fitted classifier decides.
+        """Measure and draw the surface of a fitted classifier's decisions.
 
         `options` are those of discrimination_surface(): attributes, notion, …. For the rounds of a
         training see DiscriminationSurface.from_training().
@@ -92,7 +93,10 @@ class SurfaceDisplay(Display):
     def from_predictions(
         cls, y_true: Any, y_pred: Any, *, sensitive_features: Any, ax: Any = None, **options: Any
     ) -> "SurfaceDisplay":
-        """The surface of some decisions; `options` are those of discrimination_surface()."""
+        """Measure and draw the surface of some decisions.
+
+        `options` are those of discrimination_surface().
+        """
         surface = discrimination_surface(
             y_true, y_pred, sensitive_features=sensitive_features, **options
         )
@@ -107,27 +111,30 @@ class SurfaceDisplay(Display):
         return drawn
 
     def _draw(self, ax: Any) -> None:
-        surface, one = self.surface, self.surface.rounds[self.number]
+        """Draw the heat map, a mark at the worst group, and strokes where no group is shown."""
+        surface = self.surface
+        kept = self.surface.rounds[self.number]
         self.mesh_ = None
-        if one.place is None:
+        if kept.place is None:
             say_nothing(
                 ax,
-                f"No group has {surface.min_group_size} rows that count inside, and as many "
-                "outside; smaller ones are not shown.",
+                f"No group has at least {surface.min_group_size} rows in the event of the rate, "
+                "with as many outside of the group; smaller ones are not shown.",
             )
             return
         limit = surface.limit or 1.0
+        # Transposed: θ₁ is the row of the array, and the horizontal axis.
         self.mesh_ = ax.pcolormesh(
-            surface.thetas, surface.thetas, np.ma.masked_invalid(one.unfairness.T), cmap="PuOr_r",
+            surface.thetas, surface.thetas, np.ma.masked_invalid(kept.unfairness.T), cmap="PuOr_r",
             vmin=-limit, vmax=limit, shading="nearest",
         )  # fmt: skip
-        i, j = one.place
+        i, j = kept.place
         ax.plot(
             surface.thetas[i], surface.thetas[j], "X", color="black", mec="white", ms=11,
             mew=1.2, ls="none",
             label=f"worst: {label(str(surface.subgroups[i][j]))}",
         )  # fmt: skip
-        hidden = np.argwhere(np.isnan(one.unfairness))
+        hidden = np.argwhere(np.isnan(kept.unfairness))
         if len(hidden):
             ax.plot(
                 *surface.thetas[hidden].T, marker=(2, 0, -45), ms=6, color="0.5", ls="none",

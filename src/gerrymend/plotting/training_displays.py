@@ -1,4 +1,4 @@
-"""How a training went: error and unfairness by round, and against each other."""
+"""TrajectoryDisplay and ConvergenceDisplay: error and unfairness over the rounds of a training."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,10 @@ from gerrymend.plotting._display import (
 
 
 class _History(Display):
-    """What a game's history has: rounds, errors and unfairness."""
+    """Hold the rounds, errors and unfairness of a training; the base of its displays.
+
+    Raises a ValueError where these differ in number, or there are none.
+    """
 
     def __init__(
         self,
@@ -30,14 +33,17 @@ class _History(Display):
         self.rounds, self.error, self.unfairness = map(np.asarray, (rounds, error, unfairness))
         if not len(self.rounds) == len(self.error) == len(self.unfairness) > 0:
             raise ValueError(
-                f"rounds, error and unfairness must be as many, and at least one; got "
+                f"rounds, error and unfairness must have the same length, 1 or more; got "
                 f"{len(self.rounds)}, {len(self.error)} and {len(self.unfairness)}."
             )
         self.gamma = float(gamma)
 
     @staticmethod
     def _columns(history: Any) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
-        """Rounds, errors and unfairness of `history_`, or of plain data like it."""
+        """Return rounds, errors and unfairness of `history_`, or of a mapping like it.
+
+        Raises a TypeError for anything else.
+        """
         names = ("round", "error", "unfairness")
         if not isinstance(history, Mapping) or not set(names) <= set(history):
             raise TypeError(
@@ -49,12 +55,12 @@ class _History(Display):
 
     @property
     def _is_long(self) -> bool:
-        """Whether rounds need a logarithmic scale."""
+        """True where rounds need a logarithmic scale."""
         return bool(self.rounds[-1] > 20 * self.rounds[0])
 
 
 class TrajectoryDisplay(_History):
-    """The mixtures of a training as points (error, unfairness), coloured by their round.
+    """Draw the mixtures of a training as points (error, unfairness), coloured by their round.
 
     Parameters
     ----------
@@ -66,9 +72,9 @@ class TrajectoryDisplay(_History):
     Attributes
     ----------
     ax_, figure_ :
-        What it was drawn on last.
+        The Axes and the figure that it was last drawn on.
     points_ :
-        The points, for a colour bar of one's own.
+        The points, for a custom colour bar.
 
     Examples
     --------
@@ -91,7 +97,7 @@ class TrajectoryDisplay(_History):
     def from_report(
         cls, history: Any, *, gamma: float, ax: Any = None, colorbar: bool = True
     ) -> "TrajectoryDisplay":
-        """What a training reports: `history_` of a classifier, or a mapping that was kept of it."""
+        """Draw the history of a training: `history_` of a classifier, or a mapping like it."""
         display = cls(*cls._columns(history), gamma=gamma)
         display.plot(ax, colorbar=colorbar)
         return display
@@ -100,7 +106,7 @@ class TrajectoryDisplay(_History):
     def from_estimator(
         cls, estimator: Any, *, ax: Any = None, colorbar: bool = True
     ) -> "TrajectoryDisplay":
-        """The history of a fitted classifier."""
+        """Draw the history of a fitted classifier."""
         fitted = check_played(estimator)
         return cls.from_report(fitted.history_, gamma=fitted.gamma, ax=ax, colorbar=colorbar)
 
@@ -113,9 +119,11 @@ class TrajectoryDisplay(_History):
         return drawn
 
     def _draw(self, ax: Any) -> None:
+        """Draw the points, with marks at the first and the last round, and a line at gamma."""
         from matplotlib.colors import LogNorm, Normalize
 
-        first, last = int(self.rounds[0]), int(self.rounds[-1])
+        first = int(self.rounds[0])
+        last = int(self.rounds[-1])
         norm = (LogNorm if self._is_long else Normalize)(first, max(last, first + 1))
         ax.plot(self.error, self.unfairness, color="0.75", lw=0.8, zorder=1)
         self.points_ = ax.scatter(
@@ -135,7 +143,7 @@ class TrajectoryDisplay(_History):
 
 
 class ConvergenceDisplay(_History):
-    """Error and unfairness by round: the error on the left scale, the unfairness on the right.
+    """Draw the error of each round on the left scale, and its unfairness on the right.
 
     Parameters
     ----------
@@ -144,12 +152,12 @@ class ConvergenceDisplay(_History):
     gamma : float
         The unfairness that was allowed.
     gap : float, optional
-        How far the last mixture is from the game's value.
+        The distance of the last mixture from the game's value.
 
     Attributes
     ----------
     ax_, figure_ :
-        What it was drawn on last.
+        The Axes and the figure that it was last drawn on.
     unfairness_ax_ :
         The right scale, over the same Axes.
 
@@ -182,20 +190,21 @@ class ConvergenceDisplay(_History):
     def from_report(
         cls, history: Any, *, gamma: float, gap: float | None = None, ax: Any = None
     ) -> "ConvergenceDisplay":
-        """What a training reports: `history_` of a classifier, or a mapping that was kept of it."""
+        """Draw the history of a training: `history_` of a classifier, or a mapping like it."""
         display = cls(*cls._columns(history), gamma=gamma, gap=gap)
         display.plot(ax)
         return display
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> "ConvergenceDisplay":
-        """The history of a fitted classifier."""
+        """Draw the history of a fitted classifier."""
         fitted = check_played(estimator)
         return cls.from_report(fitted.history_, gamma=fitted.gamma, gap=fitted.gap_, ax=ax)
 
     def _draw(self, ax: Any) -> None:
+        """Draw both curves on their own scales, and a line at gamma on that of unfairness."""
         right = self.unfairness_ax_ = ax.twinx()
-        few = len(self.rounds) <= 40
+        few = len(self.rounds) <= 40  # more markers would touch
         (error,) = ax.plot(
             self.rounds, self.error, color=BLUE, lw=1.6, marker="o" if few else None, ms=4,
             label="error (left)",
@@ -217,4 +226,5 @@ class ConvergenceDisplay(_History):
 
 
 def _gamma_line(ax: Any, gamma: float) -> Any:
+    """Draw a line at the unfairness that was allowed, and return it for a legend."""
     return ax.axhline(gamma, color="black", lw=1, ls=":", label=f"gamma = {gamma:g}")

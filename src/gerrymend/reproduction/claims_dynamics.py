@@ -1,38 +1,52 @@
-"""What the paper claims of trajectories and the discrimination surface, beside our records."""
+"""Verdicts on what the paper claims of trajectories and of its surface, from our records."""
 
 import itertools
 from typing import Any
 
 import numpy as np
 
-from gerrymend.reproduction.claims import FAILED, HELD, Claim, curves
+from gerrymend.reproduction.claim import FAILED, HELD, Claim, curves
 from gerrymend.reproduction.experiments import CONVENTIONS, TRAJECTORY_GAMMAS
 from gerrymend.reproduction.plans import slug
 from gerrymend.reproduction.records import Records
 
+# In place of the strongest search's number: on the surface all 400 groups are measured.
 EXACT = "exact: all 400 groups"
 
 
 def _by_gamma(records: Records) -> dict[float, dict[str, Any]]:
+    """Return the curves of Communities at the gammas of the trajectories."""
     found = {curve["gamma"]: curve for curve in curves(records, "communities")}
     return {gamma: found[gamma] for gamma in TRAJECTORY_GAMMAS if gamma in found}
 
 
-def _part(one: dict[str, Any], other: dict[str, Any]) -> int:
-    """The first round in which two trajectories differ."""
-    same = np.isclose(one["error"], other["error"], atol=1e-9)
+def _part(first: dict[str, Any], second: dict[str, Any]) -> int:
+    """Return the first round in which two trajectories differ, counted from 1.
+
+    >>> _part({"error": [0.1, 0.2, 0.3]}, {"error": [0.1, 0.2, 0.4]})
+    3
+    """
+    # Records keep seven digits: errors that differ at all differ by more than 10⁻⁹.
+    same = np.isclose(first["error"], second["error"], atol=1e-9)
     return len(same) + 1 if same.all() else int(np.argmin(same)) + 1
 
 
 def trajectories(records: Records) -> Claim | None:
-    """When trajectories part."""
+    """Judge whether two trajectories part in the round after the larger gamma is first reached.
+
+    Until then both games have the same violated constraint and the same plays. Every pair of the
+    recorded gammas is compared.
+    """
     found = _by_gamma(records)
     if len(found) < 2:
         return None
-    words, held = [], True
-    for (low, one), (high, other) in itertools.combinations(found.items(), 2):
-        part = _part(one, other)
-        crossed = int(np.argmax(np.array(other["unfairness"]) <= high)) + 1
+    words = []
+    held = True
+    for (low, tight), (high, loose) in itertools.combinations(found.items(), 2):
+        part = _part(tight, loose)
+        crossed = int(np.argmax(np.array(loose["unfairness"]) <= high)) + 1
+        # The play of round t is an answer to the mixture of round t − 1: it can differ one round
+        # later.
         held &= part == crossed + 1
         words.append(f"{low:g} and {high:g}: {part} ({crossed})")
     return Claim(
@@ -47,7 +61,10 @@ def trajectories(records: Records) -> Claim | None:
 
 
 def panel_d(records: Records) -> Claim | None:
-    """When the trajectory of the largest gamma parts."""
+    """Judge when the trajectory of the largest gamma parts from the others.
+
+    The paper's second step is the one that leads to round 3.
+    """
     found = _by_gamma(records)
     if not {0.001, 0.022} <= found.keys():
         return None
@@ -65,7 +82,11 @@ def panel_d(records: Records) -> Claim | None:
 
 
 def surface_at(records: Records, convention: str, number: int) -> Any:
-    """The 20 × 20 values of a round, with the directions of each."""
+    """Return the 20 × 20 values of a round and both coordinates of each, or None.
+
+    Returns None where the round was not recorded; the coordinates are θ of the white share, then of
+    the black share.
+    """
     result = records.result("surface", slug(convention))
     if not result or str(number) not in result["panels"]:
         return None
@@ -75,24 +96,29 @@ def surface_at(records: Records, convention: str, number: int) -> Any:
 
 
 def _quadrant(records: Records, convention: str, number: int) -> float:
-    """Mean where θ of the white share is positive and of the black share negative."""
+    """Return the mean where θ of the white share is positive and of the black share negative."""
     values, white, black = surface_at(records, convention, number)
     return float(values[(white > 0) & (black < 0)].mean())
 
 
 def _largest(records: Records, convention: str, number: int) -> float:
+    """Return the largest absolute value of a surface."""
     return float(np.abs(surface_at(records, convention, number)[0]).max())
 
 
 def surface_start(records: Records) -> Claim | None:
-    """The surface of the unconstrained model."""
+    """Judge the numbers that the paper gives for the surface of the unconstrained model.
+
+    Held if all four agree to the digits that the paper prints.
+    """
     found = surface_at(records, "body", 1)
     if found is None:
         return None
     values, white, black = found
     first = _quadrant(records, "body", 1)
     second = float(values[(white < 0) & (black > 0)].mean())
-    most, share = float(np.abs(values).max()), float(np.mean(np.abs(values) > 0.02))
+    most = float(np.abs(values).max())
+    share = float(np.mean(np.abs(values) > 0.02))
     numbers = (round(most, 3), round(share, 4), round(first, 4), round(second, 4))
     return Claim(
         "Surface at t = 1: largest value, share above .02, means of the two quadrants",
@@ -105,12 +131,17 @@ def surface_start(records: Records) -> Claim | None:
 
 
 def surface_prose(records: Records) -> Claim | None:
-    """How the paper reads that surface."""
+    """Judge the paper's reading of that surface, by the rates of the rows themselves.
+
+    The numbers agree with the paper's and the words don't: it takes the groups for their
+    complements.
+    """
     result = records.result("surface", slug("body"))
     if not result:
         return None
     rates = result["panels"]["1"]["rates"]
-    few, many = rates["few white, many black"], rates["many white, few black"]
+    few = rates["few white, many black"]
+    many = rates["many white, few black"]
     return Claim(
         "Communities with many white and few black residents have the much higher false positive "
         "rate, majority black ones the lower",
@@ -124,17 +155,27 @@ def surface_prose(records: Records) -> Claim | None:
 
 
 def surface_flip(records: Records) -> Claim | None:
-    """The early oscillation."""
-    if any(surface_at(records, one, 13) is None for one in CONVENTIONS):
+    """Judge whether the surface oscillates early on, under each reading of the algorithm.
+
+    It is measured by the mean of one quadrant at t = 1, 7 and 13, whose sign has to change twice.
+    """
+    if any(surface_at(records, convention, 13) is None for convention in CONVENTIONS):
         return None
-    means = {one: [_quadrant(records, one, number) for number in (1, 7, 13)] for one in CONVENTIONS}
-    flips = [one for one, (start, then, later) in means.items() if start < 0 < then and later < 0]
+    means = {
+        convention: [_quadrant(records, convention, number) for number in (1, 7, 13)]
+        for convention in CONVENTIONS
+    }
+    flips = [
+        convention
+        for convention, (start, then, later) in means.items()
+        if start < 0 < then and later < 0
+    ]
     return Claim(
         "The surface flips by t = 7 and reverts by t = 13",
         "–",
         "; ".join(
-            f"{one}: " + ", ".join(f"{value:+.4f}" for value in values)
-            for one, values in means.items()
+            f"{convention}: " + ", ".join(f"{value:+.4f}" for value in values)
+            for convention, values in means.items()
         ),
         EXACT,
         f"{HELD}, by some readings" if flips else FAILED,
@@ -144,15 +185,15 @@ def surface_flip(records: Records) -> Claim | None:
 
 
 def surface_flattens(records: Records) -> Claim | None:
-    """What is left by t = 37."""
-    if any(surface_at(records, one, 37) is None for one in CONVENTIONS):
+    """Judge how much of the surface is left at t = 37."""
+    if any(surface_at(records, convention, 37) is None for convention in CONVENTIONS):
         return None
-    left = {one: _largest(records, one, 37) for one in CONVENTIONS}
+    left = {convention: _largest(records, convention, 37) for convention in CONVENTIONS}
     start = _largest(records, "body", 1)
     return Claim(
         "The surface has flattened noticeably by t = 37",
         "–",
-        "; ".join(f"{one}: {value:.4f}" for one, value in left.items()),
+        "; ".join(f"{convention}: {value:.4f}" for convention, value in left.items()),
         EXACT,
         HELD if max(left.values()) < start / 2 else FAILED,
         f"Largest of 400 groups below half of that at t = 1 ({start:.4f}), by every reading.",
@@ -160,16 +201,19 @@ def surface_flattens(records: Records) -> Claim | None:
 
 
 def surface_end(records: Records) -> Claim | None:
-    """The surface at the end."""
-    if any(surface_at(records, one, 1301) is None for one in CONVENTIONS):
+    """Judge how much of the surface is left at the end.
+
+    Readings of the algorithm differ here, so that the claim may hold by some of them only.
+    """
+    if any(surface_at(records, convention, 1301) is None for convention in CONVENTIONS):
         return None
-    left = {one: _largest(records, one, 1301) for one in CONVENTIONS}
-    below = [one for one, value in left.items() if value < 0.0028]
+    left = {convention: _largest(records, convention, 1301) for convention in CONVENTIONS}
+    below = [convention for convention, value in left.items() if value < 0.0028]
     some = HELD if len(below) == len(left) else f"{HELD}, by some readings"
     return Claim(
         "At t = 1301 every subgroup is below .0028",
         "< .0028",
-        "; ".join(f"{one}: {value:.5f}" for one, value in left.items()),
+        "; ".join(f"{convention}: {value:.5f}" for convention, value in left.items()),
         EXACT,
         some if below else FAILED,
         "The text leaves open what the duals are divided by and which side is penalised. Below "

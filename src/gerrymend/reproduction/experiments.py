@@ -1,4 +1,8 @@
-"""The experiments: functions from a dataset to what was found, as plain data."""
+"""Experiments of the reproduction: functions from a dataset to findings, as plain data.
+
+Each takes a PaperData and the settings of its unit in `plans`, and returns a mapping that `records`
+writes as JSON. A `note` says where data other than the paper's stood in for it.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from gerrymend.auditing.audit import audit
 from gerrymend.datasets import make_gerrymandered
 from gerrymend.reproduction.games import (
+    AuditListener,
     Fairest,
     PaperData,
     Table,
-    Watcher,
     frontier_of,
     play_games,
     watched_rounds,
@@ -34,6 +38,8 @@ from gerrymend.subgroups import LinearThresholds, Marginals
 
 TRAJECTORY_GAMMAS = (0.001, 0.005, 0.009, 0.022)
 SURFACE_ATTRIBUTES = ("racePctWhite", "racepctblack")
+# Readings of the algorithm: the paper's body and its appendix differ in the order of play, and
+# leave open what the duals are divided by and which side of a subgroup's gap is penalised.
 CONVENTIONS = {
     "body": {"order": "body", "divisor": "t", "side": "realised"},
     "appendix": {"order": "appendix", "divisor": "t", "side": "realised"},
@@ -44,13 +50,17 @@ PAPER_C = 10.0
 SEED = 0
 # The strongest search over linear thresholds that the package has; still a lower bound.
 STRONGEST = LinearThresholds(restarts=800)
-# As the classifiers play against it: a search that is asked often.
+# The search as classifiers use it by default, cheap enough to be run in every round.
 OWN_SEARCH = LinearThresholds(restarts=None)
 
 
 def table_1(data: PaperData) -> dict[str, Any]:
-    """Size, columns and the majority's error, counted in the data."""
-    names = [str(name) for name in data.protected]  # not read: rows may be incomplete here
+    """Count the rows, the columns and the error of deciding by the majority.
+
+    Returns `rows`, one-hot `columns`, the number and names of `protected` columns, and `baseline`,
+    the share of the less common label.
+    """
+    names = [str(name) for name in data.protected]  # values are not read: some may be missing
     return {
         "rows": len(data.y),
         "columns": data.X.shape[1],
@@ -62,19 +72,24 @@ def table_1(data: PaperData) -> dict[str, Any]:
 
 
 def toy(n_rows: int) -> dict[str, Any]:
-    """Figure 1: rates by race and gender, and what each auditor finds."""
+    """Measure Figure 1: rates by race and gender, and the worst that each auditor finds.
+
+    Returns `cells` and `marginals`, false positive rates by group, and `found` by auditor.
+    """
     people = make_gerrymandered(n_rows, random_state=SEED)
     decided = (people.score >= 0.5).astype(int)
     attributes = people.sensitive_features
     negatives = people.target == 0
 
     def rate(**wanted: str) -> float:
+        """Return the false positive rate of a group, given by values of its attributes."""
         group = negatives.copy()
         for name, value in wanted.items():
             group &= attributes[name] == value
         return float(decided[group].mean())
 
     def found(subgroups: Any) -> dict[str, Any]:
+        """Return the worst subgroup of a class, and its unfairness."""
         report = audit(people.target, decided, sensitive_features=attributes, subgroups=subgroups)
         words = report.worst.describe() if report.worst else "none"
         return {"unfairness": report.unfairness, "subgroup": words}
@@ -98,13 +113,19 @@ def toy(n_rows: int) -> dict[str, Any]:
 
 
 def subgroup_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> dict[str, Any]:
-    """SUBGROUP at every gamma: curves, the frontier over all rounds, and the final mixtures."""
+    """Play SUBGROUP at every gamma.
+
+    Returns the recorded rounds `t`, a curve for each gamma, and the frontier over all rounds. A
+    curve has error and unfairness at the rounds `t`, what the strongest search says of the last
+    mixture, the bound that no subgroup exceeds, the fairest mixture and the spread over the last
+    tenth of rounds.
+    """
     table = Table(data)
     auditor = table.auditor(LinearThresholds(search="regression"))
     fairest = Fairest(len(gammas))
     games = play_games(
         table.linear_learner(auditor), auditor, FictitiousPlay(),
-        gammas=gammas, rounds=rounds, C=PAPER_C, watchers=(fairest,),
+        gammas=gammas, rounds=rounds, C=PAPER_C, listeners=(fairest,),
     )  # fmt: skip
     at = watched_rounds(rounds)
     strongest = table.auditor(STRONGEST)
@@ -130,7 +151,7 @@ def subgroup_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
 
 
 def with_c(data: PaperData, *, gammas: Sequence[float], rounds: int, C: float) -> dict[str, Any]:
-    """SUBGROUP's frontier for another bound on the duals."""
+    """Play SUBGROUP with another bound on the duals, and keep its frontier."""
     table = Table(data)
     auditor = table.auditor(LinearThresholds(search="regression"))
     games = play_games(
@@ -140,23 +161,29 @@ def with_c(data: PaperData, *, gammas: Sequence[float], rounds: int, C: float) -
 
 
 def _spread(values: Any) -> dict[str, float]:
+    """Return the least and the largest value."""
     return {"least": float(np.min(values)), "most": float(np.max(values))}
 
 
 def marginal_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> dict[str, Any]:
-    """MARGINAL at every gamma: its own unfairness, and what the subgroup auditor says of it."""
+    """Play MARGINAL at every gamma, and have its mixtures audited for subgroups.
+
+    Returns the recorded rounds `t`, the frontier of its own unfairness, and a curve for each gamma:
+    error, marginal and subgroup unfairness at the rounds `t`, and the strongest search's of the
+    last.
+    """
     table = Table(data)
     auditor = table.auditor(Marginals())
-    watcher = Watcher(
+    audits = AuditListener(
         {"subgroup": table.auditor(LinearThresholds(search="regression"))},
         at=watched_rounds(rounds),
     )
     fairest = Fairest(len(gammas))
     games = play_games(
         table.linear_learner(auditor), auditor, MultiplicativeWeights(),
-        gammas=gammas, rounds=rounds, C=PAPER_C, watchers=(watcher, fairest),
+        gammas=gammas, rounds=rounds, C=PAPER_C, listeners=(audits, fairest),
     )  # fmt: skip
-    at = watcher.at
+    at = audits.at
     last = table.auditor(STRONGEST).worst(fairest.last.votes, fairest.last.number).unfairness
     return {
         "t": at,
@@ -165,7 +192,7 @@ def marginal_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
                 "gamma": game.gamma,
                 "error": game.error[at - 1],
                 "marginal": game.unfairness[at - 1],
-                "subgroup": watcher.of("subgroup", i),
+                "subgroup": audits.of("subgroup", i),
                 "strongest": last[i],
             }
             for i, game in enumerate(games)
@@ -176,19 +203,25 @@ def marginal_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
 
 
 def surface(data: PaperData, *, panels: Sequence[int], convention: str) -> dict[str, Any]:
-    """Figure 4: the unfairness of 400 groups over two attributes, gamma = 0, by round."""
+    """Measure Figure 4: the unfairness of 400 groups of two attributes, at gamma = 0.
+
+    Returns the grid `thetas` and, by number of round, a panel: the surface (20, 20), the error, the
+    unfairness that the regression reports, and rates of two quadrants.
+    """
     table = Table(data, SURFACE_ATTRIBUTES)
     auditor = table.auditor(LinearThresholds(search="regression"))
     grid = table.auditor(LinearThresholds(search="grid")).notions[0]
     listed: Any = grid.subgroups
-    # The names sort the attributes as the user gave them; the paper's x is the share of whites.
+    # Columns are in the order in which they were passed; the paper's x is the share of whites.
     first = [column.name for column in table.cells.columns].index(SURFACE_ATTRIBUTES[0])
     found: dict[int, Any] = {}
 
     def on_round(played: Any) -> None:
+        """Keep the surface, the rates and the figures of a round that is drawn."""
         if played.number not in panels:
             return
         values = listed.values(grid.residuals(played.votes, played.number))[0]
+        # The paper's sign: the overall rate less the group's.
         surface = -values.reshape(20, 20) / auditor.total_weight
         found[played.number] = {
             "rates": _quadrant_rates(table, played.votes[0] / played.number),
@@ -199,7 +232,7 @@ def surface(data: PaperData, *, panels: Sequence[int], convention: str) -> dict[
 
     play_games(
         table.linear_learner(auditor), auditor, FictitiousPlay(**CONVENTIONS[convention]),
-        gammas=[0.0], rounds=max(panels), C=PAPER_C, watchers=(on_round,),
+        gammas=[0.0], rounds=max(panels), C=PAPER_C, listeners=(on_round,),
     )  # fmt: skip
     return {
         "thetas": sorted(set(listed.thetas[:, 0].tolist())),
@@ -209,7 +242,10 @@ def surface(data: PaperData, *, panels: Sequence[int], convention: str) -> dict[
 
 
 def _quadrant_rates(table: Table, p: Any) -> dict[str, float]:
-    """False positive rates where one share is below its mean and the other above."""
+    """Return false positive rates where one share is below its mean and the other above.
+
+    `p` has the probability of a positive decision by row, in the order of the table.
+    """
     columns = {column.name: column.values for column in table.cells.columns}
     white, black = (columns[name][table.cells.index] for name in SURFACE_ATTRIBUTES)
     negative = table.y == 0
@@ -224,7 +260,11 @@ def _quadrant_rates(table: Table, p: Any) -> dict[str, float]:
 def learner_game(
     data: PaperData, *, learner: str, gammas: Sequence[float], rounds: int
 ) -> dict[str, Any]:
-    """A richer Learner against the same linear subgroups."""
+    """Play SUBGROUP with a richer Learner, and keep its frontier.
+
+    `learner` is "logistic" or "boosted_trees". Trees are small and few, as they are trained each
+    round.
+    """
     table = Table(data)
     auditor = table.auditor(LinearThresholds(search="regression"))
     estimator = {
@@ -243,24 +283,27 @@ def learner_game(
 def solver_games(
     data: PaperData, *, gamma: float, rounds: int, pooled_rounds: int
 ) -> dict[str, Any]:
-    """Fictitious play and no regret, and the package's default solver for far fewer rounds.
+    """Play fictitious play and no regret, and the default solver for far fewer rounds.
 
-    All with the paper's oracles; the last also against the auditor that it has by default.
+    All use the paper's oracles; the default solver also plays against its own default auditor.
+    Returns, by solver, error and unfairness at the recorded rounds, and the strongest search's of
+    some mixtures.
     """
     table = Table(data)
     auditor = table.auditor(LinearThresholds(search="regression"))
     strongest = table.auditor(STRONGEST)
     at = watched_rounds(rounds)
+    # The strongest search has 800 restarts: it is asked for few of the mixtures.
     audited = np.array([t for t in (100, 1000) if t < rounds] + [rounds])
     found = {}
     averaging = {"fictitious play": FictitiousPlay(), "no regret": NoRegret(random_state=SEED)}
     for name, solver in averaging.items():
-        watcher = Watcher({"strongest": strongest}, at=audited)
+        audits = AuditListener({"strongest": strongest}, at=audited)
         (game,) = play_games(
             table.linear_learner(auditor), auditor, solver,
-            gammas=[gamma], rounds=rounds, C=PAPER_C, watchers=(watcher,),
+            gammas=[gamma], rounds=rounds, C=PAPER_C, listeners=(audits,),
         )  # fmt: skip
-        found[name] = _by_round(game, at, audited, watcher.of("strongest", 0))
+        found[name] = _by_round(game, at, audited, audits.of("strongest", 0))
     opponents = {
         "exponentiated gradient": auditor,
         "exponentiated gradient, own search": table.auditor(OWN_SEARCH),
@@ -278,7 +321,7 @@ def solver_games(
 
 
 def _by_round(game: Equilibrium, at: Any, audited: Any, strongest: Any) -> dict[str, Any]:
-    """Some of a game's records, and what the strongest search says of some of its mixtures."""
+    """Return a game's figures at some rounds, and the strongest search's of its mixtures."""
     return {
         "t": game.rounds[at - 1],
         "error": game.error[at - 1],
@@ -290,7 +333,12 @@ def _by_round(game: Equilibrium, at: Any, audited: Any, strongest: Any) -> dict[
 def held_out(
     data: PaperData, *, split: int, gammas: Sequence[float], rounds: int
 ) -> dict[str, Any]:
-    """Train on two thirds, and audit the mixture of every gamma on both parts."""
+    """Train on two thirds of the rows, and audit the mixture of every gamma on both parts.
+
+    `split` is the number of the random split, from 0. Returns a point for each gamma: error and
+    unfairness by the paper's auditor, on `train` and on `test`.
+    """
+    # Splits are drawn one after the other, so that number `split` is the same in every unit.
     splitter = StratifiedShuffleSplit(n_splits=split + 1, test_size=1 / 3, random_state=SEED)
     train, test = list(splitter.split(data.X, data.y))[split]
     rows = data.rows(train)
@@ -305,17 +353,17 @@ def held_out(
         assert game.mixture is not None
         point: dict[str, Any] = {"gamma": game.gamma}
         for part, which in (("train", train), ("test", test)):
-            some = data.rows(which)
-            p = game.mixture.positive_probability(some.X)
+            rows_of_part = data.rows(which)
+            p = game.mixture.positive_probability(rows_of_part.X)
             report = audit(
-                some.y,
+                rows_of_part.y,
                 p,
-                sensitive_features=some.protected,
+                sensitive_features=rows_of_part.protected,
                 decision_probabilities=True,
                 subgroups=LinearThresholds(search="regression"),
             )
             point[part] = {
-                "error": float(np.mean(np.abs(p - some.y))),
+                "error": float(np.mean(np.abs(p - rows_of_part.y))),
                 "unfairness": report.unfairness,
             }
         points.append(point)

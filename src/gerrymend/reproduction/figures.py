@@ -1,4 +1,8 @@
-"""The paper's figures, drawn from records alone."""
+"""The paper's figures, drawn from records alone.
+
+Each function takes matplotlib's pyplot and the records, and returns a figure, or None where it has
+nothing to draw.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,23 +11,37 @@ from typing import Any
 import numpy as np
 
 from gerrymend.reproduction.experiments import CONVENTIONS, TRAJECTORY_GAMMAS
+from gerrymend.reproduction.figure_parts import (
+    MARGINAL,
+    SUBGROUP,
+    found_by_dataset,
+    plot_frontier,
+    title,
+)
+from gerrymend.reproduction.figures_beyond import (
+    held_out,
+    richer_learners,
+    sensitivity_to_c,
+    solvers,
+)
 from gerrymend.reproduction.plans import slug
 from gerrymend.reproduction.records import Records
 
-TITLES = {
-    "communities": "Communities and Crime",
-    "law_school": "Law School",
-    "adult": "Adult",
-    "student": "Student",
-}
-# Okabe and Ito's colours, which colour-blind people can tell apart.
-SUBGROUP, MARGINAL, GREEN, PURPLE = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
-
 
 def draw(target: str, records: Records, out: Path) -> list[Path]:
-    """Draw a target's figures; those whose records are missing are left out."""
+    """Draw a target's figures, and return their paths; those without records are left out.
+
+    Parameters
+    ----------
+    target : str
+        One of TARGETS.
+    records : Records
+    out : path
+        The figures go to its folder `figures`, as PNG.
+    """
     import matplotlib
 
+    # Before pyplot is imported: a machine without a display has no other backend.
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -40,35 +58,12 @@ def draw(target: str, records: Records, out: Path) -> list[Path]:
     return paths
 
 
-def _found(records: Records, experiment: str) -> dict[str, Any]:
-    found = {name: records.result(experiment, name) for name in TITLES}
-    return {name: result for name, result in found.items() if result}
-
-
-def title(name: str, records: Records) -> str:
-    """A dataset's title; other data than the paper's is marked wherever it is named."""
-    stands_in = any(
-        (records.result(experiment, unit) or {}).get("note")
-        for experiment, unit in (("table1", name), ("subgroup", name), ("c", f"{name}_10"),
-                                 ("held_out", f"{name}_0"), ("marginal", name))
-    )  # fmt: skip
-    return TITLES[name] + (" (stand-in data)" if stands_in else "")
-
-
-def _plot_frontier(axis: Any, frontier: list[dict[str, float]], **style: Any) -> None:
-    """Error against unfairness, along a frontier."""
-    errors = [point["error"] for point in frontier]
-    axis.plot(errors, [point["unfairness"] for point in frontier], **style)
-
-
-def splits_of(records: Records, name: str) -> list[dict[str, Any]]:
-    """What was found on each split of a dataset."""
-    found = (records.result("held_out", f"{name}_{split}") for split in range(100))
-    return [result for result in found if result]
-
-
 def toy(plt: Any, records: Records) -> Any:
-    """Figure 1: false positive rates of the toy example, and who finds what."""
+    """Draw Figure 1: false positive rates of the toy example, and what each auditor finds.
+
+    The left panel has rates by race and gender, with marginal rates on the axes; the right one has
+    the unfairness of the worst subgroup that each of three auditors finds.
+    """
     result = records.result("toy", "toy")
     if not result:
         return None
@@ -102,13 +97,18 @@ def toy(plt: Any, records: Records) -> Any:
 
 
 def convergence(plt: Any, records: Records) -> Any:
-    """Figure 2: error and unfairness by round, for each gamma."""
-    found = _found(records, "subgroup")
+    """Draw Figure 2: error and unfairness by round, for each gamma.
+
+    A row of panels for each dataset, with rounds on a logarithmic scale; dashed lines are the
+    gammas.
+    """
+    found = found_by_dataset(records, "subgroup")
     if not found:
         return None
     figure, axes = plt.subplots(
         len(found), 2, figsize=(11, 2.7 * len(found)), layout="constrained", squeeze=False
     )
+    # The same gammas on every dataset, and so the same colours.
     gammas = [curve["gamma"] for curve in next(iter(found.values()))["curves"]]
     colours = plt.get_cmap("viridis")(np.linspace(0, 0.92, len(gammas)))
     for (left, right), (name, result) in zip(axes, found.items(), strict=True):
@@ -126,8 +126,13 @@ def convergence(plt: Any, records: Records) -> Any:
 
 
 def pareto(plt: Any, records: Records) -> Any:
-    """Figure 3: SUBGROUP's frontier with MARGINAL's models, and MARGINAL's own frontier."""
-    subgroup, marginal = _found(records, "subgroup"), _found(records, "marginal")
+    """Draw Figure 3: SUBGROUP's frontier with MARGINAL's models, and MARGINAL's own frontier.
+
+    Unfairness is as the paper's auditor reports it; crosses are SUBGROUP's last mixtures by the
+    strongest search.
+    """
+    subgroup = found_by_dataset(records, "subgroup")
+    marginal = found_by_dataset(records, "marginal")
     names = [name for name in subgroup if name in marginal]
     if not names:
         return None
@@ -141,7 +146,7 @@ def pareto(plt: Any, records: Records) -> Any:
                 curve["error"], curve["subgroup"], s=7, color=MARGINAL, alpha=0.35, lw=0,
                 label="MARGINAL, audited for subgroups" if i == 0 else None,
             )  # fmt: skip
-        _plot_frontier(
+        plot_frontier(
             left, front, marker="o", ms=3, lw=1, color=SUBGROUP, label="SUBGROUP, as reported"
         )
         last = subgroup[name]["curves"]
@@ -150,12 +155,14 @@ def pareto(plt: Any, records: Records) -> Any:
             marker="x", s=28, color="black", lw=1, zorder=3,
             label="SUBGROUP's last mixtures, by a stronger search",
         )  # fmt: skip
-        _plot_frontier(right, marginal[name]["frontier"], marker="s", ms=3, lw=1, color=MARGINAL)
+        plot_frontier(right, marginal[name]["frontier"], marker="s", ms=3, lw=1, color=MARGINAL)
         heading = title(name, records)
         left.set(xlabel="error", ylabel="subgroup unfairness", title=heading)
         right.set(xlabel="error", ylabel="marginal unfairness", title=heading)
+        # The axis spans SUBGROUP's points; MARGINAL's that lie further right are cut off.
         errors = [point["error"] for point in front] + [curve["error"][-1] for curve in last]
-        low, high = min(errors), max(errors)
+        low = min(errors)
+        high = max(errors)
         left.set_xlim(low - 0.05 * (high - low), high + 0.05 * (high - low))
         left.set_ylim(bottom=0)
         right.set_ylim(bottom=0)
@@ -167,13 +174,27 @@ def pareto(plt: Any, records: Records) -> Any:
 
 
 def surfaces(convention: str, *, flat: bool) -> Callable[[Any, Records], Any]:
-    """Figure 4 by one convention, as surfaces or as heat maps."""
+    """Return a function that draws Figure 4 by one convention, as surfaces or as heat maps.
+
+    Parameters
+    ----------
+    convention : str
+        A key of CONVENTIONS.
+    flat : bool
+        Whether to draw heat maps, which can be read off, or surfaces, as the paper has them.
+    """
 
     def figure_4(plt: Any, records: Records) -> Any:
+        """Draw a panel for each recorded round, on one scale of colours.
+
+        Titles have the largest of the 400 values and what the regression heuristic reports.
+        """
         result = records.result("surface", slug(convention))
         if not result:
             return None
-        panels, thetas = result["panels"], np.array(result["thetas"])
+        panels = result["panels"]
+        thetas = np.array(result["thetas"])
+        # One scale for all panels, so that flattening shows.
         limit = max(float(np.abs(panel["surface"]).max()) for panel in panels.values())
         rows = -(-len(panels) // 4)
         figure, axes = plt.subplots(
@@ -214,7 +235,10 @@ def surfaces(convention: str, *, flat: bool) -> Callable[[Any, Records], Any]:
 
 
 def trajectory(plt: Any, records: Records) -> Any:
-    """Figure 5: (error, unfairness) by round on Communities, coloured by t."""
+    """Draw Figure 5: (error, unfairness) by round on Communities, coloured by t.
+
+    A panel for each gamma of the paper's figure, on common axes; dashed lines are the gammas.
+    """
     result = records.result("subgroup", "communities")
     if not result:
         return None
@@ -233,105 +257,6 @@ def trajectory(plt: Any, records: Records) -> Any:
     figure.colorbar(points, ax=axes, label="log₁₀ t")
     figure.suptitle(title("communities", records))
     return figure
-
-
-def sensitivity_to_c(plt: Any, records: Records) -> Any:
-    """SUBGROUP's frontier for four values of C."""
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    drawn = False
-    for axis, name in zip(axes.flat, TITLES, strict=True):
-        for C, colour in zip((10, 20, 50, 100), (SUBGROUP, MARGINAL, GREEN, PURPLE), strict=True):
-            result = records.result("c", f"{name}_{C}")
-            if not result:
-                continue
-            drawn = True
-            _plot_frontier(
-                axis, result["frontier"],
-                lw=1.3, color=colour, label=f"C = {C}", drawstyle="steps-post",
-            )  # fmt: skip
-            axis.set(title=title(name, records), xlabel="error", ylabel="unfairness, as reported")
-            axis.legend(frameon=False, fontsize=8)
-    return figure if drawn else None
-
-
-def richer_learners(plt: Any, records: Records) -> Any:
-    """Frontiers of richer Learners against the same linear subgroups."""
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    drawn = False
-    for axis, name in zip(axes.flat, TITLES, strict=True):
-        fronts = {
-            "linear regression (the paper's)": records.result("subgroup", name),
-            "logistic regression": records.result("learners", f"{name}_logistic"),
-            "boosted trees": records.result("learners", f"{name}_boosted_trees"),
-        }
-        for (label, result), colour in zip(
-            fronts.items(), (SUBGROUP, MARGINAL, GREEN), strict=True
-        ):
-            if not result:
-                continue
-            drawn = True
-            _plot_frontier(
-                axis, result["frontier"], marker="o", ms=2.5, lw=1, color=colour, label=label
-            )
-            axis.set(title=title(name, records), xlabel="training error",
-                     ylabel="unfairness, as reported")  # fmt: skip
-            axis.legend(frameon=False, fontsize=8)
-    return figure if drawn else None
-
-
-def solvers(plt: Any, records: Records) -> Any:
-    """Error and unfairness by round: fictitious play, no regret, exponentiated gradient."""
-    found = _found(records, "solvers")
-    if not found:
-        return None
-    figure, axes = plt.subplots(
-        len(found), 2, figsize=(11, 2.7 * len(found)), layout="constrained", squeeze=False
-    )
-    for (left, right), (name, result) in zip(axes, found.items(), strict=True):
-        for (label, game), colour in zip(
-            result["games"].items(), (SUBGROUP, MARGINAL, GREEN, PURPLE), strict=True
-        ):
-            left.plot(game["t"], game["error"], color=colour, lw=1.2, label=label)
-            right.plot(game["t"], game["unfairness"], color=colour, lw=1.2)
-            strongest = game["strongest"]
-            right.scatter(
-                strongest["t"], strongest["unfairness"], color=colour, marker="x", s=36, zorder=3
-            )
-        right.axhline(result["gamma"], color="black", lw=0.8, ls="--")
-        heading = f"{title(name, records)}, gamma = {result['gamma']:g}"
-        for axis, what in ((left, "error"), (right, "unfairness")):
-            axis.set(xscale="log", xlabel="round t (log scale)", ylabel=what, title=heading)
-        right.set_ylim(bottom=0)
-    axes[0][0].scatter([], [], color="black", marker="x", s=36, label="by a stronger search")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=5, frameon=False)
-    return figure
-
-
-def held_out(plt: Any, records: Records) -> Any:
-    """Train and test error and unfairness by gamma, over splits, with the range as a band."""
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    drawn = False
-    for axis, name in zip(axes.flat, TITLES, strict=True):
-        splits = splits_of(records, name)
-        if not splits:
-            continue
-        drawn = True
-        for part, colour in (("train", SUBGROUP), ("test", MARGINAL)):
-            errors, unfairness = (
-                np.array([[p[part][what] for p in s["points"]] for s in splits])
-                for what in ("error", "unfairness")
-            )
-            order = np.argsort(errors.mean(axis=0))
-            x = errors.mean(axis=0)[order]
-            low, high = unfairness.min(axis=0)[order], unfairness.max(axis=0)[order]
-            axis.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
-            axis.plot(x, unfairness.mean(axis=0)[order], "o-", ms=3, lw=1, color=colour, label=part)
-        axis.set(title=f"{title(name, records)}, {len(splits)} splits", xlabel="error",
-                 ylabel="unfairness, as reported")  # fmt: skip
-        axis.set_ylim(bottom=0)
-        axis.legend(frameon=False)
-    return figure if drawn else None
 
 
 _FIGURES: dict[str, dict[str, Callable[[Any, Records], Any]]] = {

@@ -1,4 +1,4 @@
-"""The paper's two algorithms on one dataset, watched by the auditors that we have."""
+"""The paper's two games on one dataset, and listeners that audit or keep their rounds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,20 @@ from gerrymend.subgroups import SubgroupClass
 
 @dataclass(frozen=True, eq=False)
 class PaperData:
-    """A dataset as the paper used it: one-hot features, labels, protected columns."""
+    """Hold a dataset as the paper used it.
+
+    Attributes
+    ----------
+    name : str
+    X : array (n, columns)
+        One-hot features.
+    y : array (n,) of int
+        Labels, 0 and 1.
+    protected : frame or mapping
+        The protected columns.
+    note : str
+        Empty, or which data stands in for the paper's.
+    """
 
     name: str
     X: Array
@@ -27,12 +40,13 @@ class PaperData:
     note: str = ""
 
     def rows(self, which: NDArray[np.intp]) -> "PaperData":
-        """Some of the rows."""
+        """Return some of the rows."""
         columns = {column.name: _raw(column)[which] for column in read_columns(self.protected)}
         return PaperData(self.name, self.X[which], self.y[which], columns, self.note)
 
 
 def _raw(column: Any) -> NDArray[Any]:
+    """Return the values of a column as they were passed: numbers, or categories."""
     if column.categories is None:
         values: NDArray[Any] = column.values
         return values
@@ -40,7 +54,23 @@ def _raw(column: Any) -> NDArray[Any]:
 
 
 class Table:
-    """A dataset in the order of the game: sorted by label and cell."""
+    """Sort a dataset by label and cell, as the games order their rows.
+
+    Parameters
+    ----------
+    data : PaperData
+    attributes : sequence of str, optional
+        The protected columns to use, by default all.
+
+    Attributes
+    ----------
+    order : array (n,)
+        The row of the dataset at each place of the game.
+    cells, y, weight :
+        Protected rows, labels and weights, in that order.
+    X : array
+        The features as they were, which learners take with `order`.
+    """
 
     def __init__(self, data: PaperData, attributes: Sequence[str] | None = None) -> None:
         columns = read_columns(data.protected)
@@ -52,19 +82,22 @@ class Table:
         self.weight = np.ones(len(self.y))
 
     def auditor(self, subgroups: SubgroupClass) -> Auditor:
-        """An auditor of false positives over a class."""
+        """Return an auditor of false positive rates over a class of subgroups."""
         return Auditor([FALSE_POSITIVE_RATE], subgroups, self.cells, self.y, self.weight)
 
     def linear_learner(self, auditor: Auditor) -> Learner:
-        """The paper's regression heuristic."""
+        """Return the paper's Learner, which regresses on the costs of either decision."""
         return LinearLearner(
             self.X, self.weight, auditor.base_cost, auditor.pressed, order=self.order
         )
 
 
 @dataclass(eq=False)
-class Watcher:
-    """What other auditors say of the mixtures, at chosen rounds."""
+class AuditListener:
+    """Listen to rounds, and audit the mixtures of chosen ones by other auditors.
+
+    `seen` has, by auditor, the unfairness of every game at each of the rounds `at`.
+    """
 
     auditors: dict[str, Auditor]
     at: NDArray[np.intp]
@@ -74,19 +107,22 @@ class Watcher:
         self.seen: dict[str, list[Array]] = {name: [] for name in self.auditors}
 
     def __call__(self, played: Round) -> None:
-        """Ask the auditors, if this round is watched."""
+        """Audit the round, if it is one of those chosen."""
         if played.number not in self._at:
             return
         for name, auditor in self.auditors.items():
             self.seen[name].append(auditor.worst(played.votes, played.number).unfairness)
 
     def of(self, name: str, game: int) -> list[float]:
-        """One auditor's values for one game, by watched round."""
+        """Return one auditor's unfairness of one game, by audited round."""
         return [float(values[game]) for values in self.seen[name]]
 
 
 class Fairest:
-    """The mixture of least reported unfairness of each game, and the last round."""
+    """Listen to rounds, and keep each game's fairest mixture and the last round.
+
+    The fairest is that of least reported unfairness; of equals the earliest.
+    """
 
     def __init__(self, n_games: int) -> None:
         self._unfairness = np.full(n_games, np.inf)
@@ -96,7 +132,7 @@ class Fairest:
         self.last: Round
 
     def __call__(self, played: Round) -> None:
-        """Keep the round, and what is fairer in it."""
+        """Keep the round as the last, and the mixtures that are fairer than before."""
         self.last = played
         fairer = played.unfairness < self._unfairness
         if not fairer.any():
@@ -105,15 +141,16 @@ class Fairest:
         self._error[fairer] = played.error[fairer]
         self._number[fairer] = played.number
         for game in np.flatnonzero(fairer):
+            # Copied by the division: the game adds to its votes in place.
             self._probabilities[int(game)] = played.votes[game] / played.number
 
     @property
     def probabilities(self) -> Array:
-        """Decisions of the fairest mixtures, one game a row."""
+        """Decisions of the fairest mixtures: (games, rows)."""
         return np.array([self._probabilities[game] for game in range(len(self._unfairness))])
 
     def point(self, game: int) -> dict[str, float]:
-        """Where one game was fairest."""
+        """Return error, unfairness and round of the fairest mixture of one game."""
         return {
             "error": float(self._error[game]),
             "unfairness": float(self._unfairness[game]),
@@ -122,19 +159,28 @@ class Fairest:
 
 
 def watched_rounds(n_rounds: int, most: int = 400) -> NDArray[np.intp]:
-    """Rounds to keep of many: all of the first, then ever fewer, and the last."""
+    """Return the rounds to keep of many: all of the first, then ever fewer, and the last.
+
+    These are whole numbers from 1, at most about `most` and half as many again.
+
+    >>> watched_rounds(1000, most=8).tolist()
+    [1, 2, 3, 4, 7, 19, 51, 138, 372, 1000]
+    """
+    # Early rounds change most, and later ones are drawn on a logarithmic scale.
     first = np.arange(1, min(n_rounds, most // 2) + 1)
     later = np.geomspace(1, n_rounds, most).astype(int)
     return np.unique(np.concatenate([first, later, [n_rounds]]))
 
 
 def pareto(points: Sequence[tuple[float, float, Any]]) -> list[tuple[float, float, Any]]:
-    """The undominated of (error, unfairness, label), by growing error.
+    """Return the undominated of (error, unfairness, label), by growing error.
 
     >>> pareto([(0.2, 0.1, "a"), (0.1, 0.3, "b"), (0.3, 0.1, "c"), (0.15, 0.2, "d")])
     [(0.1, 0.3, 'b'), (0.15, 0.2, 'd'), (0.2, 0.1, 'a')]
     """
-    best, kept = np.inf, []
+    best = np.inf
+    kept = []
+    # By error, then unfairness: a point is undominated if it is fairer than all that come before.
     for error, unfairness, label in sorted(points, key=lambda point: point[:2]):
         if unfairness < best:
             kept.append((error, unfairness, label))
@@ -143,11 +189,15 @@ def pareto(points: Sequence[tuple[float, float, Any]]) -> list[tuple[float, floa
 
 
 def frontier_of(games: Sequence[Equilibrium]) -> list[dict[str, float]]:
-    """The Pareto frontier over all rounds of all games, as the paper draws it."""
+    """Return the Pareto frontier over all rounds of all games, as the paper draws it.
+
+    Each point has its error, unfairness, gamma and round `t`.
+    """
     points: list[tuple[float, float, Any]] = []
     for game in games:
         rounds = range(len(game.error))
         own = list(zip(game.error.tolist(), game.unfairness.tolist(), rounds, strict=True))
+        # The frontier of each game first: all rounds of all games would be millions of tuples.
         points += [(e, u, (game.gamma, t + 1)) for e, u, t in pareto(own)]
     return [
         {"error": e, "unfairness": u, "gamma": gamma, "t": t}
@@ -156,7 +206,11 @@ def frontier_of(games: Sequence[Equilibrium]) -> list[dict[str, float]]:
 
 
 def _thinned(points: list[Any], most: int = 1500) -> list[Any]:
-    """At most so many points of a curve, evenly along it, both ends included."""
+    """Return at most so many points of a curve, evenly along it, both ends included.
+
+    >>> _thinned(list(range(10)), most=4)
+    [0, 3, 6, 9]
+    """
     if len(points) <= most:
         return points
     kept = np.linspace(0, len(points) - 1, most).round().astype(int)
@@ -171,13 +225,30 @@ def play_games(
     gammas: Sequence[float],
     rounds: int,
     C: float,
-    watchers: Sequence[Callable[[Round], None]] = (),
+    listeners: Sequence[Callable[[Round], None]] = (),
 ) -> list[Equilibrium]:
-    """Every round, nothing kept but errors, unfairness and what the watchers see."""
+    """Play all rounds at every gamma, and report each of them to the listeners.
+
+    Of the plays nothing is kept but errors and unfairness by round: a long game has 180,000.
+
+    Parameters
+    ----------
+    learner, auditor, solver :
+        The players, and how they play.
+    gammas : sequence of float
+        One game each, all of them played side by side.
+    rounds : int
+        Number of rounds; games don't end before.
+    C : float
+        The bound on the dual variables.
+    listeners : sequence of callable
+        Each is called with every Round, in order.
+    """
 
     def on_round(played: Round) -> None:
-        for watcher in watchers:
-            watcher(played)
+        """Report a round to each listener, in order."""
+        for listener in listeners:
+            listener(played)
 
     return play(
         solver, learner, auditor, gammas=gammas, C=C, max_iter=rounds, tol=None,

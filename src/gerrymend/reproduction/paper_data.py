@@ -9,6 +9,7 @@ import numpy as np
 from gerrymend import datasets
 from gerrymend.reproduction.games import PaperData
 
+# By the names that records and figures use.
 FETCH: dict[str, Any] = {
     "communities": datasets.fetch_communities,
     "law_school": datasets.fetch_law_school,
@@ -18,7 +19,16 @@ FETCH: dict[str, Any] = {
 
 
 def load(names: Sequence[str], data_home: Any = None) -> dict[str, PaperData]:
-    """Datasets by name; Law School also with its incomplete rows, for Table 1."""
+    """Return datasets by name; Law School also with its incomplete rows, for Table 1.
+
+    `data_home` is the folder of the files, as in `fetch_communities`. Raises an OSError where a
+    dataset can't be fetched.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Keys of FETCH.
+    """
     loaded = {}
     for name in names:
         loaded[name] = _load(name, data_home)
@@ -28,6 +38,7 @@ def load(names: Sequence[str], data_home: Any = None) -> dict[str, PaperData]:
 
 
 def _load(name: str, data_home: Any, **options: Any) -> PaperData:
+    """Fetch one dataset, with a note where other data stands in for it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a stand-in is noted in every record
         bunch = FETCH[name](data_home=data_home, as_frame=False, **options)

@@ -1,7 +1,7 @@
-"""Records: what an experiment found, with all that it takes to find it again.
+"""Records: the results of an experiment, with all that it takes to repeat it.
 
-A record is one JSON file, written at once when its unit of work is done. A run that was interrupted
-finds the records of its configuration and goes on with the rest.
+A record is one JSON file, written as a whole when its unit of work is done. A run that was
+interrupted finds the records of its configuration and goes on with the rest.
 """
 
 import json
@@ -16,30 +16,38 @@ from gerrymend._runtime.versions import versions
 
 
 class Records:
-    """A folder of records, by experiment and unit."""
+    """Read and write records in a folder, by experiment and unit.
+
+    A record has the `config` that it depends on, the `versions` of the packages, and the `result`,
+    in the form that the experiment's docstring tells.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
 
     def path(self, experiment: str, unit: str) -> Path:
-        """Where a record is kept."""
+        """Return the path of a record."""
         return self.folder / experiment / f"{unit}.json"
 
     def read(self, experiment: str, unit: str) -> dict[str, Any] | None:
-        """The whole record, or None if there is none that can be read."""
+        """Return the whole record, or None if there is none that can be read."""
         try:
             record = json.loads(self.path(experiment, unit).read_text(encoding="utf-8"))
+        # A record that is broken is done again.
         except (FileNotFoundError, json.JSONDecodeError):
             return None
         return record if isinstance(record, dict) else None
 
     def result(self, experiment: str, unit: str) -> dict[str, Any] | None:
-        """What a unit found."""
+        """Return the result of a unit, or None without a record."""
         record = self.read(experiment, unit)
         return record["result"] if record else None
 
     def has(self, experiment: str, unit: str, config: Mapping[str, Any]) -> bool:
-        """Whether the unit was done with this configuration."""
+        """Return whether the unit was done with this configuration.
+
+        A record of another configuration is overwritten when its unit is done again.
+        """
         record = self.read(experiment, unit)
         return record is not None and record.get("config") == _plain(config)
 
@@ -57,19 +65,24 @@ class Records:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file, whole or not at all, and the folders that it is in."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
 
 
 def _plain(value: Any) -> Any:
-    """Only what JSON knows; numbers to seven digits."""
+    """Return a value as JSON knows it, with numbers to seven digits.
+
+    >>> _plain({"t": np.array([1, 2]), "error": 1 / 3})
+    {'t': [1, 2], 'error': 0.3333333}
+    """
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    # Before the numbers, as True is an int too.
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, np.integer):

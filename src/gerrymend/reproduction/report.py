@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 
 from gerrymend.reproduction import claims, claims_dynamics
-from gerrymend.reproduction.claims import Claim, curves
+from gerrymend.reproduction.claim import Claim, curves
 from gerrymend.reproduction.claims_dynamics import surface_at
 from gerrymend.reproduction.experiments import CONVENTIONS
-from gerrymend.reproduction.figures import TITLES, splits_of, title
+from gerrymend.reproduction.figure_parts import TITLES, splits_of, title
 from gerrymend.reproduction.records import Records, write_text
 
 
 def write_report(records: Records, path: Path, *, quick: bool = False) -> Path:
-    """Write the report; claims without records are counted, and quick runs get no verdicts."""
+    """Write the report, and return its path.
+
+    Claims without records are counted as left out; quick runs get no verdicts, as too few rounds
+    decide nothing.
+    """
     makers = (*claims.CLAIMS, *claims_dynamics.CLAIMS)
     found = [claim for claim in (make(records) for make in makers) if claim is not None]
     lines = _lines(records, found, left_out=len(makers) - len(found), quick=quick)
@@ -24,6 +28,11 @@ def write_report(records: Records, path: Path, *, quick: bool = False) -> Path:
 
 
 def _lines(records: Records, found: list[Claim], *, left_out: int, quick: bool) -> Iterator[str]:
+    """Yield the lines of the report.
+
+    First come the claims with their verdicts, then a section for each table; `left_out` is the
+    number of claims without records.
+    """
     yield "# The paper, reproduced"
     yield ""
     yield (
@@ -50,6 +59,7 @@ def _lines(records: Records, found: list[Claim], *, left_out: int, quick: bool) 
     if left_out:
         yield ""
         yield f"{left_out} more claims are left out: what they need was not run."
+    # Sections without records have a head and no lines.
     for section in (_table_1, _under_reporting, _surface_table, _learners_table, _solvers_table,
                     _held_out_table):  # fmt: skip
         yield ""
@@ -57,6 +67,7 @@ def _lines(records: Records, found: list[Claim], *, left_out: int, quick: bool) 
 
 
 def _about(records: Records) -> Iterator[str]:
+    """Yield versions, and the rounds and gammas of each dataset."""
     record = records.read("subgroup", "communities") or records.read("toy", "toy")
     if record:
         listed = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
@@ -65,11 +76,18 @@ def _about(records: Records) -> Iterator[str]:
         result = records.result("subgroup", name)
         if result:
             note = f" **{result['note']}**" if result["note"] else ""
-            rounds, n_gammas = result["t"][-1], len(result["curves"])
+            rounds = result["t"][-1]
+            n_gammas = len(result["curves"])
             yield f"- {title(name, records)}: {rounds:,} rounds, {n_gammas} gammas.{note}"
 
 
 def _table_1(records: Records) -> Iterator[str]:
+    """Yield Table 1 with the paper's numbers in brackets.
+
+    Law School is there twice, without and with its incomplete rows, unless other data stands in for
+    it.
+    """
+    # Rows, features, protected attributes and the majority's error, from the paper's Table 1.
     paper = {
         "communities": ("1994", "128", "18", "0.30"),
         "law_school": ("2053", "10", "4", "0.49"),
@@ -99,6 +117,11 @@ def _table_1(records: Records) -> Iterator[str]:
 
 
 def _under_reporting(records: Records) -> Iterator[str]:
+    """Yield a table of what the paper's auditor reports, and what a stronger search finds.
+
+    The paper's auditor is a heuristic, so that its numbers are lower bounds; the last column is a
+    bound from above.
+    """
     yield "## What the paper's auditor misses"
     yield ""
     yield (
@@ -119,6 +142,7 @@ def _under_reporting(records: Records) -> Iterator[str]:
 
 
 def _surface_table(records: Records) -> Iterator[str]:
+    """Yield a table of the surface's largest value at the end, by reading of the algorithm."""
     yield "## The surface at t = 1301, by reading of the text"
     yield ""
     yield "| order of play, divisor of the duals, penalised side | largest of 400 |"
@@ -131,6 +155,10 @@ def _surface_table(records: Records) -> Iterator[str]:
 
 
 def _held_out_table(records: Records) -> Iterator[str]:
+    """Yield a table of error and unfairness on training and test rows.
+
+    Each number is a mean over the splits.
+    """
     yield "## Held-out rows (the paper's third future direction)"
     yield ""
     yield "Means over splits, two thirds to train; unfairness as the paper's auditor reports it."
@@ -152,6 +180,10 @@ def _held_out_table(records: Records) -> Iterator[str]:
 
 
 def _learners_table(records: Records) -> Iterator[str]:
+    """Yield a table of the error of richer Learners at the same unfairness.
+
+    Only datasets with records of all three Learners have a line.
+    """
     yield "## Richer Learners (the paper's first future direction)"
     yield ""
     yield "Cheapest training error at reported unfairness below .005, the same linear subgroups."
@@ -170,6 +202,11 @@ def _learners_table(records: Records) -> Iterator[str]:
 
 
 def _solvers_table(records: Records) -> Iterator[str]:
+    """Yield a table of the solvers, with a summary in words.
+
+    "Worth" puts error and unfairness in one number, as the game does, so that solvers which end at
+    different trade-offs can be compared.
+    """
     yield "## The no-regret algorithm (the paper's second future direction)"
     yield ""
     yield (
@@ -198,13 +235,22 @@ def _solvers_table(records: Records) -> Iterator[str]:
 
 
 def _worth(result: dict[str, Any], game: dict[str, Any]) -> float:
+    """Return error + C·max(0, U − gamma) of a game's last mixture, U by the strongest search.
+
+    It is what the Learner pays for the mixture against a perfect Auditor.
+    """
     excess = game["strongest"]["unfairness"][-1] - result["gamma"]
     return float(game["error"][-1] + result["C"] * max(0.0, excess))
 
 
 def _solvers_in_words(results: list[dict[str, Any]]) -> str:
+    """Return a sentence on which solver did better, on how many datasets.
+
+    Games are compared after their last rounds, which are fewer for the default solver.
+    """
     fairer = cheaper = cheapest = least_worth = 0
     for result in results:
+        # In the order in which `solver_games` has them.
         played, no_regret, pooled, _ = result["games"].values()
         errors = [game["error"][-1] for game in (played, no_regret, pooled)]
         worths = [_worth(result, game) for game in result["games"].values()]
@@ -221,5 +267,6 @@ def _solvers_in_words(results: list[dict[str, Any]]) -> str:
 
 
 def _cheapest(result: dict[str, Any]) -> str:
+    """Return the least error with a reported unfairness below .005, in words."""
     fair = [point["error"] for point in result["frontier"] if point["unfairness"] < 0.005]
     return f"{min(fair):.4f}" if fair else "not reached"

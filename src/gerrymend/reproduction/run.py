@@ -1,4 +1,4 @@
-"""Run experiments: what is recorded already is not done again."""
+"""Execution of the units that targets need; what is recorded already is not done again."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,9 +25,23 @@ def run(
     jobs: int = 1,
     on_unit: Callable[[Unit, int, int], None] | None = None,
 ) -> Records:
-    """Do what the targets need and is not recorded yet; records are written as units end.
+    """Run what the targets need and is not recorded yet, and return the records.
 
-    Quick and full runs have folders of their own, so that neither is taken for the other.
+    Records are written as units end. Quick and full runs have folders of their own, so that neither
+    is taken for the other.
+
+    Parameters
+    ----------
+    targets : sequence of str
+        Some of TARGETS.
+    data : mapping of name to PaperData
+        As `paper_data.load` returns it; datasets that are not in it are left out.
+    out : path
+        Records go below it.
+    jobs : int
+        Processes, each on one core.
+    on_unit : callable, optional
+        Called as on_unit(unit, done, of) when a unit has ended.
     """
     records = Records(Path(out) / "records" / ("quick" if quick else "full"))
     datasets = [name for name in DATASETS if name in data]
@@ -36,8 +50,8 @@ def run(
         for experiment in dict.fromkeys(name for target in targets for name in needed_by(target))
         for unit in units(experiment, datasets, quick=quick)
     ]
-    prints = {name: joblib.hash((one.X, one.y)) for name, one in data.items()}
-    configs = {(u.experiment, u.name): _config(u, prints) for u in todo}
+    digests = {name: joblib.hash((dataset.X, dataset.y)) for name, dataset in data.items()}
+    configs = {(unit.experiment, unit.name): _config(unit, digests) for unit in todo}
     left = [
         unit
         for unit in todo
@@ -54,6 +68,7 @@ def run(
         )
         for unit in left
     )
+    # As they end, not as they were given: progress is told at once.
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
     for unit in parallel(work):
         done += 1
@@ -62,18 +77,19 @@ def run(
     return records
 
 
-def _config(unit: Unit, prints: Mapping[str, str]) -> dict[str, Any]:
-    """All that a record depends on: the unit's settings, the seeds, and which data it was."""
+def _config(unit: Unit, digests: Mapping[str, str]) -> dict[str, Any]:
+    """Return all that a record depends on: settings, seeds, and a digest of the data."""
     return {
         **unit.config,
         "dataset": unit.dataset,
-        "data": prints.get(unit.dataset or ""),
+        "data": digests.get(unit.dataset or ""),
         "seed": SEED,
         "strongest": repr(STRONGEST),
     }
 
 
 def _do(unit: Unit, data: PaperData | None, records: Records, config: Mapping[str, Any]) -> Unit:
+    """Do one unit, write its record, and return it."""
     # Each process has a core to itself; threads of BLAS would only get in each other's way.
     with threadpool_limits(1):
         result = unit.work(*([] if data is None else [data]), **unit.config)
@@ -82,5 +98,9 @@ def _do(unit: Unit, data: PaperData | None, records: Records, config: Mapping[st
 
 
 def expand(target: str) -> tuple[str, ...]:
-    """The targets behind a name; all of them behind `all`."""
+    """Return the targets behind a name: all of them behind `all`.
+
+    >>> expand("toy")
+    ('toy',)
+    """
     return TARGETS if target == "all" else (target,)

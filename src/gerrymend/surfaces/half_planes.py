@@ -1,9 +1,9 @@
-"""The groups of a surface: half-planes of two attributes, through their mean.
+"""Half-planes of two attributes through their mean: the groups of a discrimination surface.
 
 With x the two attributes, m their mean and s their standard deviations, z = (x − m) / s, and the
-group of θ = (θ₁, θ₂) is {θ·z > 0}: who has much of what θ weighs. The paper's Figure 4 has s = 1
-and θ·z < 0, so that its surface is this one turned half round. Only the direction of θ matters: a
-surface is constant along rays from 0, and at 0 itself nobody is in.
+group of θ = (θ₁, θ₂) is {θ·z > 0}: the people with much of what θ weighs. The paper's Figure 4 has
+s = 1 and θ·z < 0, so that its surface is this one turned by half a circle. Only the direction of θ
+matters: a surface is constant along rays from 0, and at 0 itself the group is empty.
 """
 
 from collections.abc import Sequence
@@ -25,13 +25,23 @@ from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term, category_label
 from gerrymend.surfaces.likeness import Parts, nearest
 
-# One number more than the paper, which ends at 0.9: each group then has its complement.
+# One more than in the paper, whose grid ends at 0.9: with 1.0 each group has its complement.
 THETAS = tuple(np.arange(-10, 11) / 10)
 
 
 @dataclass(frozen=True, eq=False)
 class HalfPlanes:
-    """The groups of all θ of a grid; θ₁ by row, θ₂ by column."""
+    """Define a group for each θ of a grid, with θ₁ by row and θ₂ by column.
+
+    Attributes
+    ----------
+    encoding : LinearEncoding
+        The two attributes as terms of a linear rule.
+    mean, scale : arrays (2,)
+        z = (x − mean) / scale; scale is 1 where attributes are not standardized.
+    thetas : array (k,)
+        The values of θ₁ and of θ₂, in increasing order.
+    """
 
     encoding: LinearEncoding
     mean: Array
@@ -48,30 +58,35 @@ class HalfPlanes:
         *,
         standardize: bool = True,
     ) -> "HalfPlanes":
-        """The half-planes of two attributes of some cells, with the weight of each cell."""
+        """Return the half-planes of two attributes, from cells and the weight of each.
+
+        Raises a ValueError or TypeError for `attributes` that can't be found or don't vary, and for
+        `thetas` that are no increasing finite numbers.
+        """
         encoding = two_terms(columns, weight, attributes)
         grid = _check_thetas(THETAS if thetas is None else thetas)
-        design, n = encoding.matrix(columns), total(weight)
+        design = encoding.matrix(columns)
+        n = total(weight)
         mean = np.array([total(weight * values) for values in design.T]) / n
         spread = np.sqrt([total(weight * (design - mean)[:, k] ** 2) / n for k in (0, 1)])
         for term, width in zip(encoding.terms, spread, strict=True):
             if not width > TIE:
                 raise ValueError(
                     f"{term.describe()} is the same in every row that has weight: no threshold "
-                    "parts them. Name other attributes."
+                    "separates them. Name other attributes."
                 )
         return cls(encoding, mean, spread if standardize else np.ones(2), grid)
 
     @property
     def names(self) -> tuple[str, str]:
-        """The two attributes in words."""
+        """The two attributes in words, as a report prints them."""
         first, second = self.encoding.terms
         return _words(first), _words(second)
 
     def sums(self, columns: Sequence[Column], values: Array) -> Array:
-        """Σ over the members of each group: (r, k, k) of values (r, m) by cell.
+        """Return the sum over the members of each group: (r, k, k), of values (r, m) by cell.
 
-        A row of the grid at a time, so that memory is of the order of k·m and never k²·m.
+        Goes by row of the grid, so that memory is of the order of k·m and never k²·m.
         """
         z = self._standard(columns)
         return np.stack([values @ self._inside(z, first).T for first in self.thetas], axis=1)
@@ -82,39 +97,54 @@ class HalfPlanes:
         rows: Array,
         counted: Array,
         places: NDArray[np.bool_],
-        smallest: int,
+        min_group_size: int,
     ) -> NDArray[np.intp]:
-        """The place (i·k + j) of the group that each square shows; −1 where it shows none.
+        """Return the group that each square shows, as i·k + j, or −1 where it shows none.
 
-        `places` are the groups that are large enough; `rows` and `counted` are by cell. Groups are
-        kept in the order of their angle, and others shown as the nearest that is kept. If a single
-        row may be shown, all are kept.
+        Groups are tried in the order of their angle, and kept if `Parts` allows it; a square whose
+        group is not kept shows the nearest that is. If groups of a single row may be shown, all are
+        kept.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            The protected values by cell.
+        rows, counted : arrays (m,)
+            The number of rows in each cell, and of those in the notion's event.
+        places : bool array (k, k)
+            True for the groups that are large enough.
+        min_group_size : int
+            The fewest rows that sums may be over.
         """
         theta = np.array(np.meshgrid(self.thetas, self.thetas, indexing="ij")).reshape(2, -1) + 0.0
         at = np.flatnonzero(places)
-        rays, one, ray = np.unique(
+        # θ along one ray make one group. Rounding the angle joins those that differ in the last
+        # bits; + 0.0 above turns −0.0 into 0.0, since arctan2 tells the two apart (−π and π).
+        rays, first, ray = np.unique(
             np.round(np.arctan2(theta[1, at], theta[0, at]), 12),
             return_index=True, return_inverse=True,
         )  # fmt: skip
-        parts, z = Parts(rows, counted, smallest), self._standard(columns)
+        parts = Parts(rows, counted, min_group_size)
+        z = self._standard(columns)
         kept = [
-            i for i, place in enumerate(at[one])
-            if smallest == 1 or parts.take(z @ theta[:, place] > TIE)
+            i for i, place in enumerate(at[first])
+            if min_group_size == 1 or parts.take(z @ theta[:, place] > TIE)
         ]  # fmt: skip
         shown = np.full(places.size, -1)
         if kept:
             near, is_near = nearest(rays, rays[kept])
-            shown[at] = np.where(is_near, at[one][np.array(kept)[near]], -1)[ray]
+            shown[at] = np.where(is_near, at[first][np.array(kept)[near]], -1)[ray]
         return shown.reshape(places.shape)
 
     def describe(
         self, columns: Sequence[Column], shown: NDArray[np.intp]
     ) -> list[list[str | None]]:
-        """Who is in the group that each square shows, in words; None where it shows none.
+        """Return the rule of the group that each square shows in words, None where it shows none.
 
-        A rule in few digits that selects exactly the group's members of these cells.
+        It is a rule in few digits that selects exactly the group's members of these cells.
         """
-        z, by_name = self._standard(columns), {column.name: column for column in columns}
+        z = self._standard(columns)
+        by_name = {column.name: column for column in columns}
         words: dict[int, str | None] = {-1: None}
         for place in np.setdiff1d(shown, [-1]).tolist():
             theta = self.thetas[list(divmod(place, len(self.thetas)))]
@@ -124,17 +154,23 @@ class HalfPlanes:
         return [[words[place] for place in row] for row in shown.tolist()]
 
     def _standard(self, columns: Sequence[Column]) -> Array:
+        """Return z by cell: (m, 2)."""
         standard: Array = (self.encoding.matrix(columns) - self.mean) / self.scale
         return standard
 
     def _inside(self, z: Array, first: float) -> NDArray[np.bool_]:
-        """Members of a row of the grid: (k, m)."""
+        """Return the members of each group in one row of the grid: (k, m)."""
+        # A cell on the line is out, on both sides: within TIE of it float64 can't tell.
         inside: NDArray[np.bool_] = first * z[:, 0] + self.thetas[:, None] * z[:, 1] > TIE
         return inside
 
 
 def two_terms(columns: Sequence[Column], weight: Array, attributes: Any) -> LinearEncoding:
-    """The two attributes as terms of a linear rule: a number, or the indicator of one value."""
+    """Return the two attributes as terms of a linear rule: a number, or the indicator of one value.
+
+    Raises a TypeError where `attributes` is no pair, and a ValueError where it names an attribute
+    or a value that is not there, the same one twice, or nothing while there are more than two.
+    """
     by_name = {column.name: column for column in columns}
     if attributes is None:
         attributes = tuple(by_name)
@@ -148,7 +184,7 @@ def two_terms(columns: Sequence[Column], weight: Array, attributes: Any) -> Line
             "attributes must be a pair, each the name of an attribute or, for one value of a "
             f"category, (name, value); got {attributes!r}."
         )
-    terms = tuple(_term(one, by_name, weight) for one in attributes)
+    terms = tuple(_term(asked, by_name, weight) for asked in attributes)
     if terms[0] == terms[1]:
         raise ValueError(f"attributes names {_words(terms[0])} twice; name two that differ.")
     used = (term.attribute for term in terms)
@@ -158,7 +194,10 @@ def two_terms(columns: Sequence[Column], weight: Array, attributes: Any) -> Line
 def check_not_rare(
     encoding: LinearEncoding, columns: Sequence[Column], rows: Array, smallest: int
 ) -> None:
-    """Refuse a value that so few rows have, or lack, that its name is about them."""
+    """Raise a ValueError if a term names a value that very few rows have, or lack.
+
+    Its name alone would be about these few people.
+    """
     by_name = {column.name: column for column in columns}
     for term in encoding.terms:
         if not term.categorical:
@@ -174,6 +213,7 @@ def check_not_rare(
 
 
 def _term(asked: Any, columns: dict[str, Column], weight: Array) -> Term:
+    """Return the term for one of `attributes`: a name, or a pair (name, value)."""
     name, *values = asked if isinstance(asked, tuple | list) and asked else (asked,)
     if not isinstance(name, str) or name not in columns or len(values) > 1:
         hint = did_you_mean(name, columns) if isinstance(name, str) else ""
@@ -187,7 +227,7 @@ def _term(asked: Any, columns: dict[str, Column], weight: Array) -> Term:
         if values:
             raise ValueError(f"{name!r} is a number; name it alone, not as {asked!r}.")
         return Term(name, categorical=False)
-    if not values:  # of two categories, the less common one
+    if not values:  # with two categories, the indicator of the less common one
         found = LinearEncoding.of([column], weight).terms
         if len(found) == 1:
             return found[0]
@@ -201,12 +241,14 @@ def _term(asked: Any, columns: dict[str, Column], weight: Array) -> Term:
 
 
 def _words(term: Term) -> str:
+    """Return a term as an axis prints it."""
     if not term.categorical:
         return term.attribute
     return f"{term.attribute} = {category_label(term.value)}"
 
 
 def _check_thetas(thetas: Any) -> Array:
+    """Return the grid as an array, or raise a ValueError unless it increases and is finite."""
     grid = as_numbers(as_vector(thetas, "thetas"), "thetas")
     if len(grid) < 2 or not np.isfinite(grid).all() or (np.diff(grid) <= 0).any():
         raise ValueError(

@@ -1,9 +1,9 @@
-"""Which group each square of a surface shows: those that differ by few rows are shown as one.
+"""Choice of the groups that a surface shows, so that no difference of groups discloses a few rows.
 
 The groups that are kept cut the rows into parts, by who is in which. Every sum over a kept group is
-a sum over parts, so whatever is added and subtracted of the groups that are shown is a sum of parts
-as well. A group is kept only if each part still has no row at all, or at least `smallest` rows that
-count: then no subtraction, of two groups or of many, leaves a few.
+a sum over parts, so that whatever is added and subtracted of the groups shown is a sum of parts as
+well. A group is kept only if each part still has no row at all, or at least `smallest` rows in the
+event: then no subtraction, of two groups or of many, leaves a few.
 """
 
 import numpy as np
@@ -17,24 +17,38 @@ _FURTHEST = np.pi / 2 - 1e-9
 
 
 class Parts:
-    """The rows by who is in which of the kept groups, from their numbers by cell."""
+    """Track the parts into which the kept groups cut the rows, from numbers of rows by cell.
+
+    Parameters
+    ----------
+    rows, counted : arrays (m,)
+        The number of rows in each cell, and of those in the notion's event.
+    smallest : int
+        The fewest rows in the event that a part with any row may have.
+    """
 
     def __init__(self, rows: Array, counted: Array, smallest: int) -> None:
-        self._rows, self._counted, self._smallest = rows, counted, smallest
+        self._rows = rows
+        self._counted = counted
+        self._smallest = smallest
         self._part: NDArray[np.intp] = np.zeros(len(rows), dtype=np.intp)
 
     def take(self, inside: NDArray[np.bool_]) -> bool:
-        """Cut the parts by one more group, unless that leaves a few rows; whether it was done."""
+        """Cut the parts by one more group unless that leaves a few rows; return whether it did."""
         finer = 2 * self._part + inside
         rows, counted = np.bincount(finer, self._rows), np.bincount(finer, self._counted)
         if ((rows > 0) & too_few(counted, self._smallest)).any():
             return False
+        # Renumber the parts that have rows from 0, so that they never outgrow the number of cells.
         self._part = (np.cumsum(rows > 0) - 1)[finer]
         return True
 
 
 def nearest(angles: Array, kept: Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """For each angle the place of the nearest that is kept, and whether it is near at all.
+    """Return for each angle the place of the nearest kept one, and whether it is near at all.
+
+    Angles are in radians, and may be any that differ by a full turn. A right angle is not near:
+    such a group is as much like the opposite one.
 
     >>> place, is_near = nearest(np.array([0.1, 3.0, -3.1, 1.5]), np.array([0.0, 3.1]))
     >>> place.tolist(), is_near.tolist()

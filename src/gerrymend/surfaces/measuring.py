@@ -1,4 +1,4 @@
-"""From decisions to a surface: sums by cell, and what the half-planes make of them."""
+"""discrimination_surface(): from decisions, by way of sums by cell, to a surface of half-planes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def discrimination_surface(
     sample_weight: Any = None,
     data: Any = None,
 ) -> DiscriminationSurface:
-    """The unfairness of every half-plane of two attributes, for one model or several.
+    """Measure the unfairness of every half-plane of two attributes, for one model or several.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def discrimination_surface(
         Measure both attributes in standard deviations; False is the paper's, which had both between
         0 and 1.
     min_group_size : int, default=10
-        Groups with fewer rows that count, inside or outside, are not shown, and groups that differ
-        by fewer are shown as one.
+        Groups with fewer rows in the notion's event (of false positive rates, fewer negatives),
+        inside or outside, are not shown, and groups that differ by fewer are shown as one.
 
     Returns
     -------
@@ -104,8 +104,10 @@ def discrimination_surface(
         "sample_weight": sample_weight,
     }
     tallies = {
-        name: over_two(read_tally(data, given | {"y_pred": one}, decided), attributes, smallest)
-        for name, one in models.items()
+        name: over_two(
+            read_tally(data, given | {"y_pred": predictions}, decided), attributes, smallest
+        )
+        for name, predictions in models.items()
     }
     return measure_surface(
         tallies, rate, attributes,
@@ -122,7 +124,16 @@ def measure_surface(
     standardize: bool,
     min_group_size: int,
 ) -> DiscriminationSurface:
-    """The surface of each tally: the same cells, decided by several models."""
+    """Return the surface of several tallies, which are over the same cells.
+
+    Parameters
+    ----------
+    tallies : mapping of int or str to Tally
+        By round or by the model's name: decisions, summed by the two attributes.
+    notion : FairnessNotion
+    attributes, thetas, standardize, min_group_size :
+        As in discrimination_surface().
+    """
     seen = [tally.of_notion(notion) for tally in tallies.values()]
     first = next(iter(tallies.values()))
     planes = HalfPlanes.of(
@@ -136,9 +147,10 @@ def measure_surface(
     shown = planes.shown(first.columns, rows, counted, large, min_group_size)
 
     def of_shown(values: Array) -> Array:
+        """Return the value of the group that each square shows, NaN where it shows none."""
         return np.where(shown < 0, np.nan, values.ravel()[shown])
 
-    residuals = np.stack([one.residual for one in seen])
+    residuals = np.stack([notion_tally.residual for notion_tally in seen])
     unfairness = planes.sums(_active(seen[0]), residuals) / first.total_weight
     return DiscriminationSurface(
         attributes=planes.names,
@@ -151,10 +163,10 @@ def measure_surface(
             SurfaceRound(
                 name=name if isinstance(name, int) else str(name),
                 unfairness=of_shown(values),
-                overall_rate=_overall_rate(one, min_group_size),
-                error=_error(one, min_group_size),
+                overall_rate=_overall_rate(notion_tally, min_group_size),
+                error=_error(notion_tally, min_group_size),
             )
-            for name, one, values in zip(tallies, seen, unfairness, strict=True)
+            for name, notion_tally, values in zip(tallies, seen, unfairness, strict=True)
         ),
         n_rows=int(first.n_rows.sum()),
         min_group_size=min_group_size,
@@ -163,7 +175,7 @@ def measure_surface(
 
 
 class _Groups(NamedTuple):
-    """Of every group: its rows, those that count, and their weight."""
+    """Hold the number of rows of every group, those in the event, and their weight: each (k, k)."""
 
     size: Array
     counted: Array
@@ -171,18 +183,22 @@ class _Groups(NamedTuple):
 
 
 def _sizes(planes: HalfPlanes, seen: NotionTally) -> _Groups:
+    """Return the sizes of every group, from the sums by cell."""
     (size,) = planes.sums(seen.tally.columns, seen.cells.n_rows[None].astype(float))
     counted, mass = planes.sums(_active(seen), np.stack([seen.rows.astype(float), seen.cells.mass]))
     return _Groups(size, counted, mass)
 
 
 def _active(seen: NotionTally) -> tuple[Column, ...]:
-    """The columns of the cells that count."""
+    """Return the columns of the cells that have rows in the event."""
     return take_rows(seen.tally.columns, seen.cells.active)
 
 
 def over_two(tally: Tally, attributes: Any, smallest: int) -> Tally:
-    """The same sums by the values of the two attributes alone."""
+    """Return the same sums by the values of the two attributes alone.
+
+    Raises a ValueError where fewer than `smallest` rows have, or lack, a value that is named.
+    """
     encoding = two_terms(tally.columns, tally.weight.sum(axis=0), attributes)
     check_not_rare(encoding, tally.columns, tally.n_rows.sum(axis=0).astype(float), smallest)
     cells = distinct_rows([column for column in tally.columns if column.name in encoding.levels])
@@ -200,18 +216,20 @@ def over_two(tally: Tally, attributes: Any, smallest: int) -> Tally:
 
 
 def _overall_rate(seen: NotionTally, smallest: int) -> float:
-    """The rate of all rows that count; NaN of so few that it would be about them."""
+    """Return the rate of all rows in the event, or NaN where these are too few to be described."""
     if too_few(seen.rows.sum(), smallest):
         return math.nan
     return float(seen.outcomes.sum() / seen.cells.mass.sum())
 
 
 def _error(seen: NotionTally, smallest: int) -> float:
-    """The expected error of all decisions; NaN where it would tell that of a few.
+    """Return the expected error of all decisions, or NaN where it discloses that of a few rows.
 
-    Beside the overall rate it does so, too, where there are few rows that don't count.
+    Beside the overall rate it does so, too, where few rows are outside of the event: the error
+    times all weight, less the wrong decisions within the event, is that of the others.
     """
-    tally, counted = seen.tally, seen.rows.sum()
+    tally = seen.tally
+    counted = seen.rows.sum()
     others = (tally.n_rows if tally.n_counted is None else tally.n_counted).sum() - counted
     few = identifies([counted, others], smallest).any()
     if few or too_few(counted + others, smallest):
@@ -221,10 +239,10 @@ def _error(seen: NotionTally, smallest: int) -> float:
 
 
 def one_notion(notions: Sequence[FairnessNotion]) -> FairnessNotion:
-    """The one rate that a surface is about."""
+    """Return the only notion, or raise a ValueError if there are several."""
     if len(notions) > 1:
         raise ValueError(
-            f"A surface is of one rate, and there are {len(notions)}: "
-            f"{', '.join(one.name for one in notions)}. Choose one with notion=."
+            f"A surface compares one rate; got {len(notions)}: "
+            f"{', '.join(notion.name for notion in notions)}. Choose one with notion=."
         )
     return notions[0]

@@ -18,18 +18,18 @@ from gerrymend.notions import FairnessNotion
 
 @dataclass(frozen=True, eq=False)
 class SurfaceRound:
-    """The surface of one model: of one round, where a training was watched.
+    """Hold the surface of one model, or of one round of a training.
 
     Attributes
     ----------
     name : int or str
-        The round, or what the model was called.
+        The round, or the model's name.
     unfairness : array (k, k)
         Signed: positive where the group's rate is above the overall one. NaN where the group is
         too small to be shown.
     overall_rate, error : float
-        The rate of all rows that count, and the error; NaN where they would be of fewer than
-        `min_group_size` rows.
+        The rate of all rows in the notion's event, and the error; NaN where they would be of fewer
+        than `min_group_size` rows.
     """
 
     name: int | str
@@ -39,34 +39,37 @@ class SurfaceRound:
 
     @cached_property
     def place(self) -> tuple[int, int] | None:
-        """Row and column of the largest unfairness, without sign; None where none is shown.
+        """Row and column of the largest |unfairness|; None where no group is shown.
 
-        Between equals one of too high a rate, and the one of the largest θ.
+        Of equals it takes one with too high a rate, and among these the one of the largest θ.
         """
         if np.isnan(self.unfairness).all():
             return None
-        high, low = np.nanmax(self.unfairness), np.nanmin(self.unfairness)
+        high = np.nanmax(self.unfairness)
+        low = np.nanmin(self.unfairness)
         extreme = self.unfairness >= high - ROUNDING
         if high < -low - ROUNDING:
             extreme = self.unfairness <= low + ROUNDING
+        # argwhere goes by row, so that the last has the largest θ₁, and then θ₂.
         i, j = np.argwhere(extreme)[-1].tolist()
         return i, j
 
     @property
     def worst(self) -> float:
-        """The largest unfairness that is shown, without sign."""
+        """The largest |unfairness| that is shown, 0 where none is."""
         return 0.0 if self.place is None else abs(float(self.unfairness[self.place]))
 
 
 @dataclass(frozen=True, eq=False)
 class DiscriminationSurface:
-    """The unfairness of every half-plane of two attributes: the paper's Figure 4, for any two.
+    """Hold the unfairness of every half-plane of two attributes: the paper's Figure 4, for any two.
 
     A group is {θ·z > 0}, with z the two attributes in standard deviations from their mean (the
-    paper has θ·z < 0, and no standard deviations). Groups with fewer than `min_group_size` rows
-    that count, inside or outside, are not shown; and groups that differ by fewer are shown as one,
-    the nearest by the angle of θ. So whatever is added and subtracted of the groups that are shown
-    is of no row, or of at least so many that count. With `min_group_size=1` every group is shown.
+    paper has θ·z < 0, and no standard deviations). Groups with fewer than `min_group_size` rows in
+    the notion's event, inside or outside, are not shown; and groups that differ by fewer are shown
+    as one, the nearest by the angle of θ. So whatever is added and subtracted of the groups that
+    are shown is of no row, or of at least so many in the event. With `min_group_size=1` every group
+    is shown.
 
     Attributes
     ----------
@@ -77,12 +80,14 @@ class DiscriminationSurface:
     thetas : array (k,)
         θ₁ by row of the arrays, and θ₂ by column.
     subgroups : k lists of k str or None
-        Who is in the group that each square shows, in words.
+        The group that each square shows, in words.
     size, share : arrays (k, k)
-        Rows in the group; and the weight of those that count, over the weight of all rows. NaN
+        Rows in the group; and the weight of its rows in the event, over the weight of all rows. NaN
         where the group is not shown.
     rounds : tuple of SurfaceRound
+        One for each model, or for each round that was kept of a training, in order.
     n_rows, min_group_size : int
+        Number of rows, and the fewest in the event that a shown group may have.
     standardized : bool
         Whether θ weighs the attributes in standard deviations, or in their own units.
     """
@@ -145,7 +150,7 @@ class DiscriminationSurface:
         >>> surface = DiscriminationSurface.from_training(
         ...     clf, data.data, data.target, sensitive_features=data.sensitive_features,
         ...     attributes=("number_0", ("category_0", "v0")), rounds=[1, 5, 10])
-        >>> [one.name for one in surface.rounds]
+        >>> [kept.name for kept in surface.rounds]
         [1, 5, 10, 20]
         """
         from gerrymend.surfaces.measuring import measure_surface
@@ -163,38 +168,38 @@ class DiscriminationSurface:
 
     @property
     def limit(self) -> float:
-        """The largest unfairness of any round, without sign: what a scale of colours reaches to."""
-        return max(one.worst for one in self.rounds)
+        """The largest |unfairness| of any round, to which a scale of colours reaches."""
+        return max(kept.worst for kept in self.rounds)
 
     def rate(self, number: int = -1) -> Array:
-        """The rate of every group in a round, by its place in `rounds`: overall + unfairness/share.
+        """Return the rate of every group in a round, given by its place in `rounds`: (k, k).
 
-        NaN where the group is not shown.
+        It is overall + unfairness/share, and NaN where the group is not shown.
         """
-        one = self.rounds[number]
-        rates: Array = one.overall_rate + one.unfairness / self.share
+        kept = self.rounds[number]
+        rates: Array = kept.overall_rate + kept.unfairness / self.share
         return rates
 
     def worst(self, number: int = -1) -> dict[str, Any] | None:
-        """The worst group that is shown in a round, as plain data; None where none is shown.
+        """Return the worst group shown in a round as plain data, or None where none is shown.
 
         Its θ is that of a square that shows it.
         """
-        one = self.rounds[number]
-        if one.place is None:
+        kept = self.rounds[number]
+        if kept.place is None:
             return None
-        i, j = one.place
+        i, j = kept.place
         return {
             "theta": [float(self.thetas[i]), float(self.thetas[j])],
             "subgroup": self.subgroups[i][j],
             "size": int(self.size[i, j]),
             "share": float(self.share[i, j]),
             "rate": float(self.rate(number)[i, j]),
-            "unfairness": float(one.unfairness[i, j]),
+            "unfairness": float(kept.unfairness[i, j]),
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The surface as plain data: sums over groups alone, and None where nothing is shown."""
+        """Return the surface as plain data: sums over groups, and None where nothing is shown."""
         return {
             "attributes": list(self.attributes),
             "notion": self.notion.to_dict(),
@@ -207,23 +212,23 @@ class DiscriminationSurface:
             "share": _plain(self.share, float),
             "rounds": [
                 {
-                    "name": one.name,
-                    "error": _known(one.error),
-                    "overall_rate": _known(one.overall_rate),
-                    "unfairness": _plain(one.unfairness, float),
-                    "place": None if one.place is None else list(one.place),
+                    "name": kept.name,
+                    "error": _known(kept.error),
+                    "overall_rate": _known(kept.overall_rate),
+                    "unfairness": _plain(kept.unfairness, float),
+                    "place": None if kept.place is None else list(kept.place),
                     "worst": self.worst(i),
                 }
-                for i, one in enumerate(self.rounds)
+                for i, kept in enumerate(self.rounds)
             ],
         }
 
     def to_json(self) -> str:
-        """The surface as JSON."""
+        """Return the surface as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """The worst group of each round as Markdown; text from the data is escaped."""
+        """Return the worst group of each round as Markdown; text from the data is escaped."""
         from gerrymend.reporting.surface.text import as_markdown
 
         return as_markdown(self.to_dict())
@@ -234,19 +239,22 @@ class DiscriminationSurface:
         return as_text(self.to_dict())
 
     def to_html(self) -> str:
-        """The surface as one HTML page, to be turned over rounds; it needs `gerrymend[report]`."""
+        """Return one HTML page with a slider over rounds; this needs `gerrymend[report]`."""
         from gerrymend.reporting.surface.page import surface_page
 
         return surface_page(self.to_dict())
 
     def write_html(self, path: str | Path) -> Path:
-        """Write that page."""
+        """Write the page of `to_html` to a file, and return its path."""
         from gerrymend.reporting.page import write_page
 
         return write_page(self.to_html(), path)
 
     def _repr_html_(self) -> str | None:
-        """The sentence and the table for notebooks; None without jinja2, and they show the text."""
+        """Return the sentence and the table for notebooks.
+
+        None where jinja2 is not installed: a notebook then shows the text.
+        """
         from gerrymend.reporting.surface.page import surface_fragment
 
         try:
@@ -256,10 +264,10 @@ class DiscriminationSurface:
 
 
 def _known(value: float) -> float | None:
-    """None for what is not shown."""
+    """Return the value, or None for one that is not shown."""
     return None if math.isnan(value) else value
 
 
 def _plain(values: Array, kind: type) -> list[list[Any]]:
-    """Numbers as Python's own; None where nothing is shown."""
+    """Return numbers as Python's own type, None where nothing is shown."""
     return [[None if np.isnan(value) else kind(value) for value in row] for row in values.tolist()]

@@ -1,4 +1,4 @@
-"""A training that is watched: what its mixtures decide at chosen rounds, as sums by cell."""
+"""Recording of a training: the decisions of its mixtures at chosen rounds, as sums by cell."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -20,12 +20,12 @@ from gerrymend.surfaces.half_planes import check_not_rare, two_terms
 from gerrymend.surfaces.measuring import one_notion
 from gerrymend.training.fit import ParityClassifier
 
-# Rounds that are kept unless they are named.
+# About as many rounds are kept unless they are named, the first ones closest together.
 _ABOUT = 24
 
 
 class Watched(NamedTuple):
-    """The rounds that were kept, by number, and the rate that they are compared by."""
+    """Hold the tally of each round that was kept, and the notion to compare them by."""
 
     tallies: dict[int, Tally]
     notion: FairnessNotion
@@ -40,9 +40,25 @@ def watch_training(
     attributes: Any,
     rounds: Sequence[int] | None,
     notion: Any,
-    smallest: int,
+    min_group_size: int,
 ) -> Watched:
-    """Fit a copy of the classifier, and sum its decisions at some rounds by two attributes."""
+    """Fit a copy of the classifier, and sum its decisions at some rounds by two attributes.
+
+    Parameters
+    ----------
+    classifier : ParityClassifier
+        Without a checkpoint, since a resumed training doesn't replay its earlier rounds.
+    X, y, sensitive_features, sample_weight :
+        As in its fit().
+    attributes :
+        As in discrimination_surface().
+    rounds : sequence of int or None
+        The rounds to keep; a warning names those that were not played. The last is always kept.
+    notion :
+        One rate, or None for the classifier's own.
+    min_group_size : int
+        Values of an attribute that fewer rows have, or lack, can't be named.
+    """
     if not isinstance(classifier, ParityClassifier):
         raise TypeError(
             "classifier must be a SubgroupParityClassifier or a MarginalParityClassifier; got "
@@ -56,11 +72,13 @@ def watch_training(
     rate = one_notion(as_notions(classifier.notion if notion is None else notion))
     at = _check_rounds(rounds, check_whole(classifier.max_iter, "max_iter", low=1))
     rows = Rows.read(X, y, sensitive_features, sample_weight)
-    keeper = _Keeper(rows, attributes, at, smallest)
-    fitted = clone(classifier).set_params(solver=_Heard(as_solver(classifier.solver), keeper))
+    listener = _RoundTallies(rows, attributes, at, min_group_size)
+    solver = _SolverWithListener(as_solver(classifier.solver), listener)
+    fitted = clone(classifier).set_params(solver=solver)
     fitted.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
-    kept = {number: tally for number, tally in keeper.tallies.items() if number < fitted.n_iter_}
-    kept[fitted.n_iter_] = keeper.tally(fitted.predict_proba(X)[:, 1])
+    # The last round is that of the fitted mixture itself, as it would be deployed.
+    kept = {number: tally for number, tally in listener.tallies.items() if number < fitted.n_iter_}
+    kept[fitted.n_iter_] = listener.tally(fitted.predict_proba(X)[:, 1])
     missed = sorted(at - kept.keys())
     if rounds is not None and missed:
         warnings.warn(
@@ -72,44 +90,51 @@ def watch_training(
     return Watched(kept, rate)
 
 
-class _Keeper:
-    """Keeps the sums of chosen rounds; a row's decision is gone when the next round is played."""
+class _RoundTallies:
+    """Listen to rounds, and keep the tally of chosen ones in `tallies`, by number.
 
-    def __init__(self, rows: Rows, attributes: Any, at: set[int], smallest: int) -> None:
+    Decisions have to be summed at once: the next round overwrites them.
+    """
+
+    def __init__(self, rows: Rows, attributes: Any, at: set[int], min_group_size: int) -> None:
         columns = read_columns(rows.protected)
         classes, self._y = np.unique(rows.labels, return_inverse=True)
         self._labels = tuple(classes.tolist())
         self._weight = np.ones(len(self._y)) if rows.weight is None else rows.weight
-        # The game has its rows by label and cell of all the attributes.
+        # The game orders its rows by label and by cell of all attributes; its votes are in this
+        # order, and have to be put back.
         self._order, _ = distinct_rows(columns).sorted_by(self._y)
         encoding = two_terms(columns, self._weight, attributes)
-        check_not_rare(encoding, columns, np.ones(len(self._y)), smallest)
-        self._cells: Cells = distinct_rows([one for one in columns if one.name in encoding.levels])
+        check_not_rare(encoding, columns, np.ones(len(self._y)), min_group_size)
+        self._cells: Cells = distinct_rows(
+            [column for column in columns if column.name in encoding.levels]
+        )
         self._at = at
         self.tallies: dict[int, Tally] = {}
 
     def __call__(self, played: Round) -> None:
-        """Keep the round, if it is among the chosen."""
+        """Keep the round, if it is one of those chosen."""
         if played.number in self._at:
             p = np.empty(len(self._y))
             p[self._order] = played.votes[0] / played.number
             self.tallies[played.number] = self.tally(p)
 
     def tally(self, p: Array) -> Tally:
-        """The decisions of a mixture, summed; without the rows themselves."""
+        """Return the decisions of a mixture, summed by cell, without the rows themselves."""
         tally = Tally.of_rows(self._cells, self._y, p, self._weight, self._labels)
         return replace(tally, rows=None)
 
 
-class _Heard(GameSolver):
-    """Another solver, with one more who hears of its rounds."""
+class _SolverWithListener(GameSolver):
+    """Play as another solver does, and report each round to one more listener."""
 
-    def __init__(self, solver: GameSolver, hears: Callable[[Round], None]) -> None:
+    def __init__(self, solver: GameSolver, listener: Callable[[Round], None]) -> None:
         self.solver = solver
-        self.hears = hears
+        self.listener = listener
 
-    def __sklearn_clone__(self) -> "_Heard":
-        return _Heard(clone(self.solver), self.hears)  # the same ears, not a copy of them
+    def __sklearn_clone__(self) -> "_SolverWithListener":
+        # The listener is shared, not copied: its owner reads from it after the fit.
+        return _SolverWithListener(clone(self.solver), self.listener)
 
     def play(
         self,
@@ -122,7 +147,8 @@ class _Heard(GameSolver):
         """Play as the solver does."""
 
         def both(played: Round) -> None:
-            self.hears(played)
+            """Report a round to this listener, then to the caller's."""
+            self.listener(played)
             if on_round is not None:
                 on_round(played)
 
@@ -130,7 +156,10 @@ class _Heard(GameSolver):
 
 
 def _check_rounds(rounds: Sequence[int] | None, max_iter: int) -> set[int]:
-    """The rounds to keep: all of the first, and ever fewer, unless they are named."""
+    """Return the rounds to keep: those that are named, or about 24 that grow geometrically apart.
+
+    Raises a TypeError for anything but whole numbers, and a ValueError for rounds after `max_iter`.
+    """
     if rounds is None:
         chosen: NDArray[np.intp] = np.geomspace(1, max_iter, _ABOUT).round().astype(np.intp)
         return set(chosen.tolist())

@@ -1,7 +1,7 @@
-"""Who hears of rounds: the log, and scikit-learn's callbacks, where it has them, as tasks of fit.
+"""Progress reports: to the logger, and to scikit-learn's callbacks, one task per round.
 
-`sklearn.callback` is experimental. Without it classifiers have no `set_callbacks`, and all else is
-the same.
+`sklearn.callback` is experimental. Without it classifiers have no `set_callbacks`, and everything
+else is the same.
 """
 
 import logging
@@ -19,7 +19,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 if TYPE_CHECKING:
 
     class CallbackSupportMixin:
-        """What scikit-learn's has."""
+        """Stand in for scikit-learn's class while types are checked."""
 
     def with_callbacks(method: Method) -> Method:
         """Tear callbacks down after a method, however it ends."""
@@ -30,48 +30,65 @@ else:
     except ImportError:
 
         class CallbackSupportMixin:
-            """Nothing to support."""
+            """Stand in for scikit-learn's class where it has none: callbacks can't be set."""
 
         def with_callbacks(method):
-            """Nothing to tear down."""
+            """Return the method as it is: there are no callbacks to tear down."""
             return method
 
 
 class Rounds:
-    """Tells callbacks of each round: it is a task that begins where the last one ends.
+    """Report each round to callbacks, as a task that begins where the last one ends.
 
-    Rounds are told of when they end, so that one begins after the last; the last look is its work.
+    The game reports a round when it ends, so that the next task begins at once. The last task is
+    what follows the last round, the final audit; a fit of n rounds therefore has n + 1 tasks.
+
+    Parameters
+    ----------
+    estimator : CallbackSupportMixin
+        The classifier that is fitted.
+    context : CallbackContext
+        That of its fit, as scikit-learn makes it.
     """
 
     def __init__(self, estimator: Any, context: Any) -> None:
-        self._estimator, self._context = estimator, context
+        self._estimator = estimator
+        self._context = context
         self._begin_round()
 
     @classmethod
     def begin(cls, estimator: Any, most: int | None) -> "Rounds | None":
-        """Begin to fit, in at most so many rounds; None where nobody listens."""
+        """Report that fit begins, with at most `most` rounds; return None where nobody listens.
+
+        `most` is None where the number of rounds is not known in advance.
+        """
         if not hasattr(estimator, "_init_callback_context"):
             return None
+        # One task more than rounds: see the class.
         context = estimator._init_callback_context(max_subtasks=None if most is None else most + 1)
         context.call_on_fit_task_begin(estimator=estimator)
         return cls(estimator, context) if getattr(estimator, "_skl_callbacks", None) else None
 
     def __call__(self, played: Round) -> None:
-        """A round has ended, and another begins."""
+        """Report that a round has ended and that another begins."""
         self._round.call_on_fit_task_end(estimator=self._estimator)
         self._begin_round()
 
     def _begin_round(self) -> None:
+        """Begin the task of the next round."""
         self._round = self._context.subcontext(task_name="round")
         self._round.call_on_fit_task_begin(estimator=self._estimator)
 
     def end(self) -> None:
-        """No round follows."""
+        """Report that the last task has ended."""
         self._round.call_on_fit_task_end(estimator=self._estimator)
 
 
 def end_fit(estimator: Any, **training_data: Any) -> None:
-    """Fit has ended, and the estimator is ready to predict."""
+    """Report that fit has ended and that the estimator is ready to predict.
+
+    `training_data` is handed on to callbacks that ask for it.
+    """
     if hasattr(estimator, "_callback_fit_ctx"):
         estimator._callback_fit_ctx.call_on_fit_task_end(
             estimator=estimator, reconstruction_attributes={}, **training_data
@@ -84,14 +101,16 @@ def everyone(listeners: Sequence[Callable[[Round], None]]) -> Followers | None:
 
 
 class Progress:
-    """Logs where the game stands, about once a second."""
+    """Log the round, the error and the largest unfairness, about once a second."""
 
     def __init__(self, max_iter: int) -> None:
         self._max_iter = max_iter
         self._last = time.monotonic()
 
     def __call__(self, played: Round) -> None:
-        """Log the round, if it is time to."""
+        """Log the round, if a second has passed or it is the last that may be played."""
+        # A round may take microseconds, and a line in the log for each would take longer than the
+        # game.
         if time.monotonic() - self._last < 1.0 and played.number < self._max_iter:
             return
         self._last = time.monotonic()

@@ -1,8 +1,8 @@
-"""The state of a game as bytes, and back: JSON for its form, raw bytes for what is in it.
+"""Encoding of a game's state as bytes: a line of JSON for its form, then the bytes of its arrays.
 
-Nothing is pickled. Arrays are their bytes, and estimators archives of skops, which builds none but
-types that are trusted. Of the package's own types only the records in `_RECORDS` are made, from
-their fields.
+Nothing is pickled. Arrays are stored as their bytes and estimators as archives of skops, which
+builds only types that are trusted. Of this package's types only the records in `_RECORDS` are made,
+from their fields.
 """
 
 import dataclasses
@@ -37,7 +37,9 @@ from gerrymend.subgroups.tree_rule import Split, TreeRule
 _PREDICTORS = (ConstantPredictor, LinearPredictor, CostPredictor, LabelPredictor, ScorePredictor)
 _RULES = (Condition, Conjunction, Term, LinearRule, Split, TreeRule)
 _GAME = (Ending, Certificate, PooledGroup, Standing, Weighing, Subgroup, FairnessNotion)
-_RECORDS: dict[str, type[Any]] = {one.__name__: one for one in (*_PREDICTORS, *_RULES, *_GAME)}
+_RECORDS: dict[str, type[Any]] = {
+    record.__name__: record for record in (*_PREDICTORS, *_RULES, *_GAME)
+}
 _WITH_ESTIMATOR = (CostPredictor, LabelPredictor, ScorePredictor)
 
 # Numbers and fixed-width text; not objects, whose bytes are addresses.
@@ -47,7 +49,9 @@ Trusted = Callable[[], set[str]]
 
 
 class Packer:
-    """Packs one state after another; what was packed of an estimator serves the next state too.
+    """Pack states into bytes, one after another; an estimator is written once and used again.
+
+    A checkpoint holds every predictor so far, and most were in the last one too.
 
     >>> content = Packer().pack({"votes": np.array([3, 0, 2]), "number": 3})
     >>> unpack(content)
@@ -55,23 +59,41 @@ class Packer:
     """
 
     def __init__(self) -> None:
-        # By identity; the estimator is kept with it, so that no other can have the same.
+        # By id(); the object is kept beside it, so that no later object can have the same id.
         self._archives: dict[int, tuple[Any, bytes]] = {}
         self._contents: dict[int, tuple[Any, str | None]] = {}
 
     def pack(self, state: Any) -> bytes:
-        """A line of JSON, and then the bytes that it refers to."""
+        """Return a line of JSON, followed by the bytes that it refers to.
+
+        Parameters
+        ----------
+        state : Any
+            None, numbers, text, arrays, estimators and the package's records, in lists, tuples
+            and dicts.
+
+        Raises
+        ------
+        TypeError
+            For anything else, and for an estimator that skops can't write so that it can be read.
+        """
         page = _Page(self._archives, self._contents)
         form = json.dumps(page.form(state), separators=(",", ":")).encode()
-        self._archives, self._contents = page.archives, page.contents
+        self._archives = page.archives
+        self._contents = page.contents
         return b"".join([form, b"\n", *page.parts])
 
 
 class _Page:
-    """One state that is being packed."""
+    """Encode one state; `parts` collects its bytes.
+
+    `archives` and `contents` are those that this state uses: the packer keeps them for the next
+    state, and drops the others.
+    """
 
     def __init__(self, archives: dict[int, Any], contents: dict[int, Any]) -> None:
-        self._known_archives, self._known_contents = archives, contents
+        self._known_archives = archives
+        self._known_contents = contents
         self.archives: dict[int, tuple[Any, bytes]] = {}
         self.contents: dict[int, tuple[Any, str | None]] = {}
         self.parts: list[bytes] = []
@@ -79,43 +101,53 @@ class _Page:
         self._placed: dict[int, tuple[Any, Any]] = {}
 
     def form(self, value: Any) -> Any:
-        """The value as JSON; an object of JSON is never a dict, but says what is made of it."""
+        """Return the value as JSON; raise a TypeError where that can't be done.
+
+        A JSON object never stands for a dict: its only key says what to build from its value.
+        """
+        # First, as float64 is a float too, and would come back as Python's.
         if isinstance(value, np.generic):
             return {"scalar": self._array(np.asarray(value))}
         if value is None or isinstance(value, bool | int | float | str):
             return value
         if isinstance(value, list):
-            if _can_be_stacked(value):  # those of many rounds, as one array
+            if _can_be_stacked(value):  # arrays of many rounds are stored as one
                 return {"stack": self._array(np.stack(value))}
-            return [self.form(one) for one in value]
+            return [self.form(item) for item in value]
         if isinstance(value, np.ndarray):
             return self._once(value, self._array)
+        # By the very type: a subclass could have other fields.
         if _RECORDS.get(type(value).__name__) is type(value):
             return self._record(value)
         if type(value) is tuple:
-            return {"tuple": [self.form(one) for one in value]}
+            return {"tuple": [self.form(item) for item in value]}
         if isinstance(value, Mapping):
-            return {"dict": [[self.form(key), self.form(one)] for key, one in value.items()]}
+            return {"dict": [[self.form(key), self.form(item)] for key, item in value.items()]}
         if hasattr(value, "get_params"):
             return self._once(value, self._estimator)
         raise TypeError(f"A checkpoint can't hold {type(value).__name__} objects; got {value!r}.")
 
     def _once(self, value: Any, form: Callable[[Any], Any]) -> Any:
-        """What several parts of a state share is in the bytes once."""
+        """Return the form of a value, encoding what a state has in several places only once."""
         if id(value) not in self._placed:
             self._placed[id(value)] = value, form(value)
         return self._placed[id(value)][1]
 
     def _place(self, content: bytes) -> list[int]:
+        """Add bytes to the parts, and return their start and size."""
         place = [self._size, len(content)]
         self.parts.append(content)
         self._size += len(content)
         return place
 
     def _array(self, values: NDArray[Any]) -> dict[str, Any]:
+        """Return the form of an array: bits of booleans, bytes of numbers, forms of objects.
+
+        Raises a TypeError for other types, such as dates or structures.
+        """
         shape = list(values.shape)
         if values.dtype == object:
-            return {"objects": [shape, [self.form(one) for one in values.ravel()]]}
+            return {"objects": [shape, [self.form(item) for item in values.ravel()]]}
         if values.dtype.kind not in _KINDS_OF_ARRAYS:
             raise TypeError(f"A checkpoint can't hold an array of {values.dtype}.")
         # The order of memory is kept, as products can round differently in another.
@@ -129,34 +161,41 @@ class _Page:
         return {"array": [self._place(content), values.dtype.str, shape, order]}
 
     def _record(self, value: Any) -> dict[str, Any]:
+        """Return the form of a record: the name of its type and its fields, in order."""
         if dataclasses.is_dataclass(value):
             fields = [getattr(value, field.name) for field in dataclasses.fields(value)]
         else:
             fields = list(value)
-        form = {"record": [type(value).__name__, [self.form(one) for one in fields]]}
+        form = {"record": [type(value).__name__, [self.form(item) for item in fields]]}
         if isinstance(value, _WITH_ESTIMATOR):
             form["content"] = self._content(value)
         return form
 
     def _content(self, predictor: Any) -> Any:
-        """By what the predictor is told from others, which a copy of an estimator may not keep."""
+        """Return the digest that tells a predictor from others, or None where it has none.
+
+        It is stored because a copy of an estimator needn't have the same one.
+        """
         if id(predictor) not in self._known_contents:
             self._known_contents[id(predictor)] = predictor, content_of(predictor)
         self.contents[id(predictor)] = self._known_contents[id(predictor)]
         return self.contents[id(predictor)][1]
 
     def _estimator(self, estimator: Any) -> dict[str, Any]:
+        """Return the form of an estimator: the place of its archive."""
         if id(estimator) not in self._known_archives:
             self._known_archives[id(estimator)] = estimator, self._archive(estimator)
         self.archives[id(estimator)] = self._known_archives[id(estimator)]
         return {"estimator": self._place(self.archives[id(estimator)][1])}
 
     def _archive(self, estimator: Any) -> bytes:
+        """Return an estimator as an archive of skops, or raise a TypeError if skops can't."""
         skops = skops_io()
         try:
             archive: bytes = skops.dumps(estimator)
             if not self._known_archives:
-                # skops writes some things, such as a lambda, that it can't read: known at once.
+                # skops writes some things, such as a lambda, that it can't read. Trying it with the
+                # first estimator shows that before any round is lost.
                 skops.loads(archive, trusted=skops.get_untrusted_types(data=archive))
         except Exception as error:  # skops walks any estimator, and any estimator can object
             raise TypeError(
@@ -169,22 +208,26 @@ class _Page:
 
 
 def _can_be_stacked(values: list[Any]) -> bool:
-    """Whether these are arrays of one type and shape, each in the order of its rows."""
-    if len(values) < 2 or not all(type(one) is np.ndarray for one in values):
+    """Return whether all values are arrays of one type and shape, each stored by row.
+
+    >>> _can_be_stacked([np.zeros(2), np.ones(2)]), _can_be_stacked([np.zeros(2), np.zeros(3)])
+    (True, False)
+    """
+    if len(values) < 2 or not all(type(array) is np.ndarray for array in values):
         return False
     first = values[0]
     return (
         first.dtype != object
         and first.ndim > 0
         and all(
-            one.dtype == first.dtype and one.shape == first.shape and one.flags.c_contiguous
-            for one in values
+            array.dtype == first.dtype and array.shape == first.shape and array.flags.c_contiguous
+            for array in values
         )
     )
 
 
 def skops_io() -> ModuleType:
-    """What writes and reads estimators."""
+    """Return the module `skops.io`, or raise an ImportError that names the extra."""
     try:
         import skops.io
     except ImportError as error:
@@ -193,39 +236,54 @@ def skops_io() -> ModuleType:
 
 
 def unpack(content: bytes, trusted: Trusted = set, *, start: int = 0) -> Any:
-    """The state that was packed, and is in the content from `start` on.
+    """Return the state that `Packer.pack` wrote to `content` from `start` on.
 
-    Estimators may be of types that skops trusts and of those that `trusted` names; it is asked if
-    there are others. UntrustedError where it doesn't name them.
+    Parameters
+    ----------
+    content : bytes
+        Not copied, as it can be large.
+    trusted : callable
+        Returns the types of estimators to trust beside those that skops trusts by itself; called
+        only if there are others.
+    start : int
+        Where the state begins.
+
+    Raises
+    ------
+    UntrustedError
+        Where an estimator has another type; nothing of it has been built.
+    ValueError
+        Where the content is not of the form.
     """
-    end = content.index(b"\n", start)  # content is not copied: it can be large
+    end = content.index(b"\n", start)  # by place, as a slice would copy what can be large
     form = json.loads(content[start:end])
     return _Reading(memoryview(content)[end + 1 :], trusted).value(form)
 
 
 class UntrustedError(ValueError):
-    """Estimators are of types that are not trusted."""
+    """Raised for estimators of types that are not trusted; the message lists these types."""
 
 
 class _Reading:
-    """A state that is being unpacked."""
+    """Decode one state from its parts."""
 
     def __init__(self, parts: memoryview, trusted: Trusted) -> None:
-        self._parts, self._ask = parts, trusted
+        self._parts = parts
+        self._ask = trusted
         self._trusted: set[str] = set()
         self._estimators: dict[tuple[int, ...], Any] = {}
 
     def value(self, form: Any) -> Any:
-        """What the form says; ValueError where it is none."""
+        """Return the value that a form describes; raise a ValueError where it is no form."""
         match form:
             case None | bool() | int() | float() | str():
                 return form
             case list():
-                return [self.value(one) for one in form]
+                return [self.value(item) for item in form]
             case {"tuple": parts}:
-                return tuple(self.value(one) for one in parts)
+                return tuple(self.value(item) for item in parts)
             case {"dict": pairs}:
-                return {self.value(key): self.value(one) for key, one in pairs}
+                return {self.value(key): self.value(item) for key, item in pairs}
             case {"stack": array}:
                 return list(self.value(array))
             case {"scalar": array}:
@@ -235,13 +293,16 @@ class _Reading:
                 values = np.unpackbits(bits, count=math.prod(shape)).astype(bool)
                 return values.reshape(shape, order=order)
             case {"array": [place, dtype, shape, order]}:
+                # A forged type of objects would make addresses of the bytes.
                 if np.dtype(dtype).kind not in _KINDS_OF_ARRAYS:
                     raise ValueError(f"an array of {dtype}")
+                # Copied, since an array over the file's bytes could not be written to; "K" keeps
+                # its order.
                 return np.frombuffer(self._at(place), dtype).reshape(shape, order=order).copy("K")
             case {"objects": [shape, forms]}:
                 objects = np.empty(len(forms), dtype=object)
-                for i, one in enumerate(forms):
-                    objects[i] = self.value(one)
+                for i, item in enumerate(forms):
+                    objects[i] = self.value(item)
                 return objects.reshape(shape)
             case {"record": [name, fields], **more}:
                 record = _RECORDS[name](*map(self.value, fields))
@@ -253,14 +314,20 @@ class _Reading:
         raise ValueError(f"a form {form!r:.80}")
 
     def _at(self, place: Any) -> memoryview:
+        """Return the bytes at a place, or raise a ValueError where there are none."""
         start, size = place
         if not 0 <= start <= start + size <= len(self._parts):
             raise ValueError(f"bytes {start} to {start + size} of {len(self._parts)}")
         return self._parts[start : start + size]
 
     def _estimator(self, place: tuple[int, ...]) -> Any:
+        """Return the estimator at a place, which is built once.
+
+        Raises an UntrustedError where one of its types is not trusted.
+        """
         if place not in self._estimators:
-            skops, archive = skops_io(), bytes(self._at(place))
+            skops = skops_io()
+            archive = bytes(self._at(place))
             needed = set(skops.get_untrusted_types(data=archive))
             if needed - self._trusted:
                 self._trusted |= self._ask()
@@ -271,8 +338,8 @@ class _Reading:
 
 
 def types_in(value: Any) -> set[str]:
-    """The types of estimators in a value that skops doesn't trust by itself."""
+    """Return the types of estimators in a value that skops doesn't trust by itself."""
     page = _Page({}, {})
     page.form(value)
     archives = [archive for _, archive in page.archives.values()]
-    return {name for one in archives for name in skops_io().get_untrusted_types(data=one)}
+    return {name for data in archives for name in skops_io().get_untrusted_types(data=data)}

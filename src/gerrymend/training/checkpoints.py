@@ -1,4 +1,4 @@
-"""A fit that is kept in a file while it is played, and goes on from it when it is called again.
+"""Checkpoints of a fit: a file that is written while it is played and that the same call resumes.
 
 The file is a line with its format and its sha256 (`_runtime/sealed.py`), a line of JSON that says
 which fit it is of (`inputs/fit_identity.py`), and the state of the game (`checkpoint_codec.py`).
@@ -26,7 +26,8 @@ from gerrymend.training.checkpoint_codec import Packer, UntrustedError, skops_io
 FORMAT_VERSION = 2
 
 _NAME = b"gerrymend checkpoint"
-# Writing takes at most about a tenth of the time: so many times as long as it took, it waits.
+# After a write that took t seconds, the next is at least 9·t later, so that writing takes at most
+# about a tenth of the time.
 _PATIENCE = 9.0
 _OR_ANEW = "or name another file, or delete this one to start anew."
 
@@ -35,18 +36,29 @@ logger = logging.getLogger("gerrymend")
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that a fit can't go on from; says which, why, and what to do about it."""
+    """Raised for a checkpoint that a fit can't go on from; the message says why and what to do."""
 
 
 class FitCheckpoint:
-    """The checkpoint of one fit: read and checked, then written every so often, and removed.
+    """Read, check, write and finally remove the checkpoint of one fit.
 
     Parameters
     ----------
     path : path
-        The file. What is there already must be a checkpoint of the same fit.
+        The file. If it exists it must be a checkpoint of the same fit.
     every : float
         Seconds between two writes; 0 writes whenever the game could go on from there.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a path or a number of seconds that is none.
+    ImportError
+        Where skops is not installed.
+    OSError
+        Where the file can't be written.
+    CheckpointError
+        Where the file is no whole checkpoint of this format.
 
     Examples
     --------
@@ -65,7 +77,8 @@ class FitCheckpoint:
     def __init__(self, path: Any, every: Any) -> None:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(f"checkpoint must be a path or None; got {path!r}.")
-        self._path, self._argument = Path(path).expanduser(), f"checkpoint={os.fspath(path)!r}"
+        self._path = Path(path).expanduser()
+        self._argument = f"checkpoint={os.fspath(path)!r}"
         self._every = check_number(every, "checkpoint_every", low=0.0, remedy="It is in seconds.")
         skops_io()
         if not can_be_written(self._path):
@@ -81,7 +94,7 @@ class FitCheckpoint:
         self._left = self._first_line()
         self._kept: bytes | None = None if self._left is None else self._read()
         self.example: Callable[[], Any] = list
-        """Makes a predictor like those of the fit: only types that it has are trusted."""
+        """Return a predictor like those of the fit: only its types are trusted."""
 
     def identify(
         self,
@@ -90,7 +103,25 @@ class FitCheckpoint:
         protected: Sequence[Column],
         draw_seed: Callable[[], int],
     ) -> int:
-        """The seed of the fit, which is drawn if it is new; raise if what is kept is another's."""
+        """Return the seed of the fit: that of the kept fit, or else `draw_seed()`.
+
+        Parameters
+        ----------
+        parameters : mapping
+            The classifier's parameters.
+        data : callable
+            Returns digests of X, y, … by name. Called after versions and parameters were
+            compared, as digests of large data take longest.
+        protected : sequence of Column
+            The protected attributes, whose categories the checkpoint has to hold.
+        draw_seed : callable
+            Returns a new seed, for a fit that begins.
+
+        Raises
+        ------
+        CheckpointError
+            If the kept fit had other versions, parameters or data.
+        """
         _check_categories(protected)
         now: dict[str, Any] = {
             "versions": _versions(),
@@ -111,30 +142,34 @@ class FitCheckpoint:
         return seed
 
     def resume(self, game: Resumable) -> None:
-        """Restore what was kept of the game, if anything was."""
+        """Restore what was kept of the game, if anything was.
+
+        Raises a CheckpointError where the game can't go on from it.
+        """
         if self._kept is None:
             return
         try:
             start = self._kept.index(b"\n") + 1
             state = unpack(self._kept, lambda: types_in(self.example()), start=start)
+            # Released before the game builds its own arrays from the state.
             self._kept = None
             game.restore(state)
         except CannotResumeError as error:
             raise CheckpointError(f"{self._argument} {error}, {_OR_ANEW}") from None
         except UntrustedError as error:
             raise CheckpointError(
-                f"{self._argument} has types that no fit of the estimator has here: {error}. "
-                "Nothing of them was loaded. Use the file that fit wrote, with the packages that "
+                f"{self._argument} has types that fits of this estimator don't have: {error}. "
+                "None of them was loaded. Use the file that fit wrote, with the packages that "
                 f"it was written with, {_OR_ANEW}"
             ) from None
         except Exception as error:  # a forged file can fail in any way
             raise self._unreadable(error) from error
 
     def reached(self, state: Callable[[], State]) -> None:
-        """The game has come so far; it is written if it is time to.
+        """Remember a state that the game can go on from, and write it if it is time to.
 
-        Where the first can't be written, nothing has been lost yet, and it is an error; later ones
-        are tried again.
+        Where the first can't be written, nothing has been lost yet, and it is an error; a later one
+        is a warning, and is tried again. `state` is only called for a write.
         """
         self._state = state
         if clock() < self._due:
@@ -148,7 +183,10 @@ class FitCheckpoint:
             warnings.warn(f"{error} The fit goes on, and tries again.", UserWarning, stacklevel=2)
 
     def cut_short(self, error: BaseException) -> None:
-        """The fit ends before its end: keep how far it came, and say so with the error."""
+        """Write how far the fit came before it was stopped by an error, and add that to the error.
+
+        Raises nothing itself: a problem with writing becomes a note of the error.
+        """
         try:
             if self._state is not None:
                 self._write()
@@ -158,11 +196,13 @@ class FitCheckpoint:
             error.add_note(str(problem))
 
     def ended(self) -> None:
-        """The fit has ended, and what was kept of it is of no more use."""
+        """Remove the file after the fit has ended, unless another fit has written it since."""
+        # A file that another fit has written since is that fit's to remove.
         if self._left is not None and self._first_line() == self._left:
             self._target().unlink()
 
     def _write(self) -> None:
+        """Write the last state that was reached, unless another fit has written the file."""
         assert self._state is not None
         if self._first_line() not in (None, self._left):
             raise CheckpointError(
@@ -176,15 +216,19 @@ class FitCheckpoint:
             write_whole(self._path, content)
         except OSError as error:
             raise type(error)(f"{self._argument} can't be written: {error}.") from error
-        self._left, self._state, self._wrote_once = content[: content.index(b"\n")], None, True
+        self._left = content[: content.index(b"\n")]
+        self._state = None
+        self._wrote_once = True
         now = clock()
+        # With every=0 each state is written, however long that takes.
         self._due = now + (max(self._every, _PATIENCE * (now - start)) if self._every else 0.0)
 
     def _target(self) -> Path:
+        """Return the file itself, where the path is a link to it."""
         return Path(os.path.realpath(self._path))
 
     def _first_line(self) -> bytes | None:
-        """The first line of the file, by which it is known; None if there is no file."""
+        """Return the first line of the file, which has its sha256, or None without a file."""
         try:
             with self._path.open("rb") as file:
                 return file.readline(200).rstrip(b"\n")
@@ -192,6 +236,7 @@ class FitCheckpoint:
             return None
 
     def _read(self) -> bytes:
+        """Return the content of the file after its first line, or raise a CheckpointError."""
         file: Opened | None = opened(_NAME, self._path.read_bytes())
         if file is None:
             raise CheckpointError(
@@ -212,6 +257,7 @@ class FitCheckpoint:
         return file.content
 
     def _kept_about(self) -> dict[str, Any] | None:
+        """Return the identity of the kept fit, or None if nothing was kept."""
         if self._kept is None:
             return None
         try:
@@ -221,7 +267,9 @@ class FitCheckpoint:
             raise self._unreadable(error) from error
 
     def _check_same(self, part: str, kept: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-        there, here = kept[part], now[part]
+        """Raise a CheckpointError that names what differs between the kept fit and this one."""
+        there = kept[part]
+        here = now[part]
         differing = [name for name in {**there, **here} if there.get(name) != here.get(name)]
         if not differing:
             return
@@ -243,6 +291,7 @@ class FitCheckpoint:
         raise CheckpointError(f"{self._argument} is of {what}, {_OR_ANEW}")
 
     def _unreadable(self, error: Exception) -> CheckpointError:
+        """Return the error for a checkpoint whose sha256 is right and whose content isn't."""
         return CheckpointError(
             f"{self._argument} is not as fit writes it ({type(error).__name__}: {error}). Name "
             "another file, or delete this one to start anew."
@@ -250,13 +299,13 @@ class FitCheckpoint:
 
 
 def _versions() -> dict[str, str]:
-    """Of what results depend on; a patch of Python changes none."""
+    """Return the versions that results depend on, of Python without its patch."""
     there = versions()
     return there | {"python": ".".join(there["python"].split(".")[:2])}
 
 
 def _check_categories(protected: Sequence[Column]) -> None:
-    """Rules name categories, and so they must be what a checkpoint can hold."""
+    """Raise a TypeError for categories that a checkpoint can't hold: rules name them."""
     for column in protected:
         try:
             Packer().pack(column.categories)
