@@ -7,7 +7,7 @@ from sklearn.linear_model._base import LinearClassifierMixin
 
 
 def is_linear(estimator: Any) -> bool:
-    """Return True if predictors are linear functions of X, which must then be array of numbers."""
+    """Return True if predictors are linear in X, which must then be an array of numbers."""
     return isinstance(estimator, LinearClassifierMixin) or is_plain_least_squares(estimator)
 
 
