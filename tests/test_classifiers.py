@@ -486,7 +486,11 @@ BAD = [
     ({"y": None}, {}, "requires y"),
     ({"sample_weight": [1, 1, 1, 1, 1, -1]}, {}, "negative values"),
     ({"sample_weight": [0] * 6}, {}, "zero in every row"),
-    ({"sample_weight": [1, 0, 1, 0, 1, 0]}, {"notion": "false_negative_rate"}, "No row counts"),
+    (
+        {"sample_weight": [1, 0, 1, 0, 1, 0]},
+        {"notion": "false_negative_rate"},
+        "There are no rows for the",
+    ),
     ({}, {"gamma": -1}, "gamma must be a number of at least 0; got -1"),
     ({}, {"gamma": float("nan")}, "gamma must be a number"),
     ({}, {"notion": "false_positives"}, "did you mean 'false_positive_rate'"),

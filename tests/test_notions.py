@@ -102,7 +102,7 @@ def test_an_unknown_notion_gets_a_suggestion():
 
 
 def test_a_notion_is_checked_when_it_is_made():
-    with pytest.raises(ValueError, match="no row counts"):
+    with pytest.raises(ValueError, match="False for both labels"):
         FairnessNotion("nothing", (False, False), (0, 0), (1, 1))
     with pytest.raises(ValueError, match="label 0 and one for label 1"):
         FairnessNotion("short", (True, True), (0,), (1, 1))

@@ -1,13 +1,16 @@
-"""Fairness notions: which rows count, and which rate is compared.
+"""Fairness notions: rates that are compared between subgroups.
 
-A notion is an event E(y), the rows that count, and an outcome u = a(y) + b(y)·p, affine in the
-probability p of deciding 1. With centre(v) = 1_E·(v − mean_E v) and all sums weighted:
+A notion is an event E(y), which selects the rows that its rate is taken over, and an outcome
+u = a(y) + b(y)·p, affine in the probability p of deciding 1. With all sums weighted, and
+centre(v) = 1_E·(v − mean_E v):
 
-- the signed unfairness of a subgroup g is ⟨g, centre(u)⟩ / n = α(g)·(u(g) − u), the share of all
-  rows that are in the group and the event, times how far the group's rate is from the overall one;
+- the signed unfairness of a subgroup g is ⟨g, centre(u)⟩ / n = α(g)·(u(g) − u): the share of all
+  rows that are in the group and in the event, times the difference between the rate of the group
+  and the overall rate;
 - its gradient in p is b·centre(g) / n.
 
-The Auditor searches the first, the Learner pays the second: one linear operator and its transpose.
+The Auditor maximises the first, and the Learner pays the second as its costs: one linear operator
+and its transpose.
 """
 
 import math
@@ -23,7 +26,7 @@ from gerrymend.inputs.settings import did_you_mean
 
 
 def in_words(name: str) -> str:
-    """The name of a rate as a reader would say it.
+    """Return the name of a rate as it is written in a sentence.
 
     >>> in_words("statistical_parity"), in_words("error_rate")
     ('rate of positive decisions', 'error rate')
@@ -38,15 +41,16 @@ class FairnessNotion:
     Parameters
     ----------
     name : str
-        What to call it.
+        A name for reports; underscores are shown as spaces.
     event : pair of bool
-        Whether rows of label 0, and of label 1, count.
+        True if the rate is taken over rows of label 0, and over rows of label 1.
     a, b : pairs of float
-        The outcome of a row is a[y] + b[y]·p, with p the probability of deciding 1.
+        The outcome of a row is a[y] + b[y]·p, with p the probability of deciding 1. The rate is
+        the mean outcome over the rows in the event.
 
     Examples
     --------
-    The accuracy, as a notion of one's own:
+    The accuracy, as a notion of your own:
 
     >>> accuracy = FairnessNotion("accuracy", event=(True, True), a=(1, 0), b=(-1, 1))
     >>> y, decision, members = [0, 0, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0]
@@ -69,20 +73,24 @@ class FairnessNotion:
                     f"{field} of a FairnessNotion has a value for label 0 and one for label 1; "
                     f"got {short(pair)}."
                 )
+            # The class is frozen; this replaces what was given by plain data.
             object.__setattr__(self, field, tuple(read(value, field) for value in pair))
         if not any(self.event):
-            raise ValueError(f"event of the notion {self.name!r} holds no label: no row counts.")
+            raise ValueError(
+                f"event of the notion {self.name!r} is False for both labels, so that no row is "
+                "in it; pass True for at least one."
+            )
 
     @property
     def words(self) -> str:
-        """The name as a reader would say it."""
+        """The name as it is written in a sentence."""
         return in_words(self.name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The notion as plain data."""
+        """Return the notion as plain data for JSON."""
         return {
             "name": self.name,
-            "event": [bool(counts) for counts in self.event],
+            "event": [bool(selected) for selected in self.event],
             "a": [float(value) for value in self.a],
             "b": [float(value) for value in self.b],
         }
@@ -91,35 +99,39 @@ class FairnessNotion:
     def outcome_range(self) -> tuple[float, float]:
         """The smallest and the largest outcome that a row can have."""
         labels = [label for label in (0, 1) if self.event[label]]
+        # The outcome is affine in p, so its extremes are at the ends.
         ends = [self.a[label] + self.b[label] * p for label in labels for p in (0.0, 1.0)]
         return min(ends), max(ends)
 
     def in_event(self, y: ArrayLike) -> NDArray[np.bool_]:
-        """Rows that count."""
+        """Return a mask of the rows in the event; `y` has labels 0 and 1."""
         return np.asarray(self.event, dtype=bool)[np.asarray(y, dtype=np.intp)]
 
     def outcome(self, y: ArrayLike, p: ArrayLike) -> Array:
-        """The outcome u = a(y) + b(y)·p of each row."""
-        label = np.asarray(y, dtype=np.intp)
+        """Return the outcome u = a(y) + b(y)·p of each row."""
+        label = np.asarray(y, dtype=np.intp)  # an index into the pairs a and b
         outcome: Array = np.asarray(self.a, float)[label] + self.slope(y) * np.asarray(p, float)
         return outcome
 
     def slope(self, y: ArrayLike) -> Array:
-        """b(y): how the outcome of each row moves with its decision."""
+        """Return b(y), the derivative of each row's outcome by its decision."""
         return np.asarray(self.b, float)[np.asarray(y, dtype=np.intp)]
 
     def residual(self, y: ArrayLike, p: ArrayLike, weight: ArrayLike | None = None) -> Array:
-        """centre(u): what the Auditor searches, per unit of weight."""
+        """Return centre(u), which the Auditor sums over subgroups, per unit of weight."""
         return self._centre(y, self.outcome(y, p), weight)
 
     def pull(self, y: ArrayLike, members: ArrayLike, weight: ArrayLike | None = None) -> Array:
-        """b·centre(g): what the Learner pays for deciding 1, per unit of weight."""
+        """Return b·centre(g), the Learner's cost of deciding 1 in each row, per unit of weight."""
         return self.slope(y) * self._centre(y, np.asarray(members, float), weight)
 
     def unfairness(
         self, y: ArrayLike, p: ArrayLike, members: ArrayLike, weight: ArrayLike | None = None
     ) -> float:
-        """Signed unfairness of a subgroup: positive where its rate is above the overall one.
+        """Return the signed unfairness of a subgroup, positive if its rate is above the overall.
+
+        `members` has 1 for rows in the subgroup and 0 for others; weights are 1 by default. Raises
+        ValueError if no row in the event has positive weight.
 
         >>> FALSE_POSITIVE_RATE.unfairness([0, 0, 1, 1], [1, 0, 1, 1], members=[1, 0, 0, 0])
         0.125
@@ -129,16 +141,21 @@ class FairnessNotion:
         return total(w * residual * np.asarray(members, float)) / total(w)
 
     def _centre(self, y: ArrayLike, values: Array, weight: ArrayLike | None) -> Array:
+        """Return 1_E·(v − mean_E v), with the weighted mean over the event."""
         event = self.in_event(y)
-        mass = _weights(values, weight) * event
-        if not mass.any():
-            raise ValueError(f"No row counts for the notion {self.name!r}: its event is empty.")
-        centred: Array = np.where(event, values - total(mass * values) / total(mass), 0.0)
+        event_weight = _weights(values, weight) * event
+        if not event_weight.any():
+            raise ValueError(
+                f"There are no rows for the notion {self.name!r}: its event is empty, or has no "
+                "positive weight."
+            )
+        mean = total(event_weight * values) / total(event_weight)
+        centred: Array = np.where(event, values - mean, 0.0)
         return centred
 
 
 def _as_flag(value: Any, field: str) -> bool:
-    """Return whether rows count: True or False, or 1 or 0."""
+    """Return True or False, also for 1 or 0; raise TypeError for anything else."""
     if not isinstance(value, bool | np.bool_ | int | np.integer) or value not in (0, 1):
         raise TypeError(
             f"{field} of a FairnessNotion holds True or False for each label; got {short(value)}."
@@ -147,7 +164,7 @@ def _as_flag(value: Any, field: str) -> bool:
 
 
 def _as_coefficient(value: Any, field: str) -> float:
-    """Return a finite number; sums over any number of rows are finite too."""
+    """Return a number so small that its sums over any number of rows are finite."""
     number = as_float(value) if is_number_type(type(value)) else math.nan
     if not abs(number) <= LARGEST:
         raise ValueError(
@@ -161,6 +178,8 @@ def _weights(values: Array, weight: ArrayLike | None) -> Array:
     return np.ones(len(values)) if weight is None else np.asarray(weight, float)
 
 
+# Pairs are (label 0, label 1). The outcome is p itself where a decision of 1 is counted, and 1 − p
+# where it is missed: a = 1, b = −1.
 FALSE_POSITIVE_RATE = FairnessNotion("false_positive_rate", (True, False), a=(0, 0), b=(1, 1))
 FALSE_NEGATIVE_RATE = FairnessNotion("false_negative_rate", (False, True), a=(1, 1), b=(-1, -1))
 STATISTICAL_PARITY = FairnessNotion("statistical_parity", (True, True), a=(0, 0), b=(1, 1))
@@ -178,7 +197,9 @@ NotionLike: TypeAlias = "str | FairnessNotion | tuple[str | FairnessNotion, ...]
 
 
 def as_notions(notion: NotionLike) -> tuple[FairnessNotion, ...]:
-    """The notions behind a name, an instance, or a collection of these.
+    """Return the notions that a name, an instance, or a collection of these stands for.
+
+    Duplicates are removed. Raises ValueError for an unknown name, TypeError for anything else.
 
     >>> [n.name for n in as_notions("equalized_odds")]
     ['false_positive_rate', 'false_negative_rate']
@@ -193,17 +214,17 @@ def as_notions(notion: NotionLike) -> tuple[FairnessNotion, ...]:
             )
         return _BY_NAME[notion]
     if isinstance(notion, tuple | list) and notion:
-        return tuple(dict.fromkeys(one for part in notion for one in as_notions(part)))
+        every = (single for part in notion for single in as_notions(part))
+        return tuple(dict.fromkeys(every))
     raise TypeError(
         f"notion must be a name, a FairnessNotion, or a non-empty tuple of these; got {notion!r}."
     )
 
 
 def nothing_counts(notion: FairnessNotion) -> ValueError:
-    """The error for an event without rows."""
+    """Return the error for a notion whose event has no rows of positive weight."""
     wanted = " or ".join(str(label) for label in (0, 1) if notion.event[label])
     return ValueError(
-        f"No row counts for the {notion.words}: it is a rate over rows of label {wanted} (0 and 1 "
-        "in the order of the classes), and there is none with positive weight. Choose another "
-        "notion."
+        f"There are no rows for the {notion.words}: it is a rate over rows of label {wanted} (0 "
+        "and 1 in the order of the classes), and none has positive weight. Choose another notion."
     )

@@ -24,7 +24,7 @@ def test_what_is_no_file_is_left(tmp_path, make):
     make(path)
     before = path.lstat()
     assert not can_be_written(path)
-    with pytest.raises(FileExistsError, match="is no file; name another"):
+    with pytest.raises(FileExistsError, match="exists and is not a plain file"):
         write_whole(path, b"content")
     assert path.lstat().st_mode == before.st_mode
     assert os.listdir(tmp_path) == ["there"]

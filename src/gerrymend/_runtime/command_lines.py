@@ -1,10 +1,12 @@
-"""Words of a command line, from names and values that may be anything."""
+"""The arguments of a command line, from names and values that may start with a dash."""
 
 from typing import Any
 
 
 def option_words(name: str, value: Any) -> list[str]:
-    """An option, again for each of its values; those that look like one are joined to it.
+    """Return the words of an option, repeated for each of its values.
+
+    A value that starts with "-" is joined by "=", or it would be read as an option itself.
 
     >>> option_words("--protected", ["race", "-age"])
     ['--protected', 'race', '--protected=-age']
@@ -14,7 +16,7 @@ def option_words(name: str, value: Any) -> list[str]:
     if value is True:
         return [name]
     values = value if isinstance(value, list | tuple) else [value]
-    texts = [repr(one) if isinstance(one, float) else str(one) for one in values]
+    texts = [repr(item) if isinstance(item, float) else str(item) for item in values]
     return [
         word
         for text in texts

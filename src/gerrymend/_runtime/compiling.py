@@ -1,7 +1,7 @@
-"""Compile loops with numba, and say so: whoever comes first waits for seconds.
+"""Compile loops with numba, and announce it, since the first caller waits for seconds.
 
-Compiled code is kept on disk, so it happens once in an environment. The logger
-"gerrymend.compiling" says it, once in a process, when a loop is compiled rather than loaded.
+Compiled code is cached on disk, so that happens once in an environment. The logger
+"gerrymend.compiling" logs a message, once in a process, when a loop is compiled and not loaded.
 """
 
 import functools
@@ -19,7 +19,7 @@ MESSAGE = "Compiling the search; it takes some seconds, once in this environment
 
 
 def njit(**options: Any) -> Callable[[Loop], Loop]:
-    """Decorate a loop as `numba.njit` does, and have its compilation announced."""
+    """Decorate a loop with `numba.njit`, whose options these are, and announce its compilation."""
     import numba
 
     _listen()
@@ -29,12 +29,12 @@ def njit(**options: Any) -> Callable[[Loop], Loop]:
 
 @functools.cache
 def _listen() -> None:
-    """Hear from numba when it compiles, from now on."""
+    """Register a listener of numba's compile events, once in a process."""
     from numba.core import event
 
     class Announcer(event.Listener):
         def on_start(self, event: Any) -> None:
-            # numba compiles parts of itself as well, and what its other users have.
+            # The event is also fired for functions of numba itself and of its other users.
             module = event.data["dispatcher"].py_func.__module__
             if (module or "").startswith("gerrymend."):
                 _announce_once()
@@ -49,29 +49,30 @@ _announcing = threading.Lock()
 
 
 def _announce_once() -> None:
-    """Log the message; the lock is never released, so that nobody else does."""
+    """Log the message; the lock is never released, so that it is logged once."""
     if _announcing.acquire(blocking=False):
         logger.info(MESSAGE)
 
 
 @contextmanager
 def compilation_told(say: Callable[[str], None]) -> Iterator[None]:
-    """Pass on to `say` what is logged of compilation while the context is open.
+    """Pass messages about compilation on to `say` while the context is open.
 
     >>> with compilation_told(print):
     ...     logger.info(MESSAGE)
     Compiling the search; it takes some seconds, once in this environment.
     """
 
-    class Teller(logging.Handler):
+    class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             say(record.getMessage())
 
-    teller, level = Teller(logging.INFO), logger.level
-    logger.addHandler(teller)
+    handler = Handler(logging.INFO)
+    level = logger.level
+    logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        logger.removeHandler(teller)
+        logger.removeHandler(handler)
         logger.setLevel(level)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writes: a file is written whole or not at all."""
 
 import contextlib
 import os
@@ -7,29 +7,35 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write beside the file first, then move into place; nothing stays after a failure.
+    """Write a file atomically; after a failure it is as before, and no temporary file is left.
 
-    A link stays one: what it points to is written. What is no file, a device or a folder, is left.
+    A symbolic link is kept, and its target is written. Raises FileExistsError if the path is a
+    folder, a device or anything else that isn't a plain file.
     """
     target = Path(os.path.realpath(path))
     if not _can_be_replaced(target):
-        raise FileExistsError(f"path {str(path)!r} is there, and is no file; name another.")
+        raise FileExistsError(
+            f"path {str(path)!r} exists and is not a plain file; choose another path."
+        )
+    # In the same folder: a move within a file system is atomic.
     part = _beside(target)
     try:
         with part.open("wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())  # or a power failure could leave the name without the content
+            # Before the move, or a power failure could leave the name without the content.
+            os.fsync(file.fileno())
         os.replace(part, target)
     finally:
-        with contextlib.suppress(OSError):  # gone after a success
+        with contextlib.suppress(OSError):  # it was moved, if all went well
             part.unlink()
 
 
 def can_be_written(path: Path) -> bool:
-    """Whether `write_whole` could write this file, to be known before there is anything to write.
+    """Return True if `write_whole` can write this file; for a check before long work.
 
-    Its folder may be one in which no file can be made, whatever its permissions say: so one is.
+    Permissions don't tell if a folder takes files (a full disk, a read-only mount), so an empty
+    file is created there and removed.
     """
     target = Path(os.path.realpath(path))
     part = _beside(target)
@@ -42,9 +48,10 @@ def can_be_written(path: Path) -> bool:
 
 
 def _can_be_replaced(target: Path) -> bool:
-    """Whether there is nothing, or a plain file."""
+    """Return True if the path is a plain file or doesn't exist."""
     return target.is_file() or not target.exists()
 
 
 def _beside(target: Path) -> Path:
+    """Return the path of a new temporary file in the folder of the target."""
     return target.with_name(f".{uuid.uuid4().hex}.part")

@@ -1,4 +1,4 @@
-"""Ctrl-C in compiled code, in threads, and in the middle of what has to be whole."""
+"""Handling of Ctrl-C in compiled code, in threads, and around rounds that must not be cut short."""
 
 import functools
 import signal
@@ -12,17 +12,17 @@ T = TypeVar("T")
 
 
 class StoppableTasks:
-    """Run tasks in threads of others, so that they can be stopped and waited for.
+    """Tasks in threads that others own, which can be stopped and waited for.
 
-    Ctrl-C reaches the main thread only, and joblib's threads are daemons that it leaves behind with
-    what they are at. Where the interpreter ends before they do, a thread that comes back from
-    compiled code to take the GIL is ended by pthread_exit, and C++ that has a destructor on the
-    stack (pybind11's, around HiGHS) turns that into an abort of the process.
+    Ctrl-C reaches the main thread only, and joblib's threads are daemons that go on with their
+    work. If the interpreter ends before they do, a thread that returns from compiled code to take
+    the GIL is ended by pthread_exit, and C++ with a destructor on the stack (pybind11's, around
+    HiGHS) turns that into an abort of the process.
 
     >>> tasks = StoppableTasks()
     >>> tasks.run(divmod, 7, 2)
     (3, 1)
-    >>> tasks.stop()  # and from now on none begins
+    >>> tasks.stop()  # from now on `run` raises KeyboardInterrupt
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,8 @@ class StoppableTasks:
         self._n_running = 0
 
     def run(self, function: Callable[..., T], *task: Any) -> T:
-        """Run a task in this thread; it is stopped where it calls `check_stopped`."""
+        """Run a task in the calling thread; `stop` ends it where it calls `check_stopped`."""
+        # Counted before the first check, so that `stop` waits for a task that is just starting.
         with self._ended:
             self._n_running += 1
         try:
@@ -45,14 +46,14 @@ class StoppableTasks:
                 self._ended.notify_all()
 
     def stop(self) -> None:
-        """Stop what is running and wait for it: a round, or the fit of an estimator, at most."""
+        """Stop the running tasks and wait for them: at most a round, or one fit of an estimator."""
         self._stopped.set()
         with self._ended:
             self._ended.wait_for(lambda: self._n_running == 0)
 
 
 class _OwnTask(threading.local):
-    """The task that this thread runs: what is set when it has to stop, if it has one."""
+    """The event that is set when the task of this thread has to stop; None without a task."""
 
     stopped: threading.Event | None = None
 
@@ -61,15 +62,15 @@ _own = _OwnTask()
 
 
 def check_stopped() -> None:
-    """Raise KeyboardInterrupt in a task that nobody waits for any more."""
+    """Raise KeyboardInterrupt if the task of this thread has been stopped."""
     if _own.stopped is not None and _own.stopped.is_set():
         raise KeyboardInterrupt
 
 
 def interruptible(function: Callable[P, T]) -> Callable[P, T]:
-    """Let Ctrl-C be a KeyboardInterrupt in compiled code too: numba makes it a SystemError.
+    """Raise KeyboardInterrupt for Ctrl-C in compiled code, where numba raises a SystemError.
 
-    It is looked for in the threads of a sweep too, when the function is called.
+    Also calls `check_stopped` first, which stops the threads of a sweep.
     """
 
     @functools.wraps(function)
@@ -86,7 +87,8 @@ def interruptible(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _was_pressed(error: BaseException | None) -> bool:
-    """Tell whether Ctrl-C is behind an error: compiled code that calls others wraps it anew."""
+    """Return True if an error was caused by Ctrl-C."""
+    # Each compiled function in the call stack wraps the error of the one below.
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -94,7 +96,7 @@ def _was_pressed(error: BaseException | None) -> bool:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until the end of a round: half of one would leave votes that nobody counted."""
+    """Delay Ctrl-C until the context ends: half a round would leave votes that nobody counted."""
     with noted() as check:
         yield
     check()
@@ -102,7 +104,10 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def noted() -> Iterator[Callable[[], None]]:
-    """Ctrl-C is noted, and raised by what this gives: between rounds, which are then whole."""
+    """Note Ctrl-C instead of raising it; yield a function that raises it when it is called.
+
+    To be called between rounds, so that each is whole.
+    """
     pressed: list[int] = []
 
     def check() -> None:
@@ -110,6 +115,7 @@ def noted() -> Iterator[Callable[[], None]]:
         if pressed:
             raise KeyboardInterrupt
 
+    # Python runs signal handlers in the main thread, and lets no other thread set one.
     if threading.current_thread() is not threading.main_thread():
         yield check
         return

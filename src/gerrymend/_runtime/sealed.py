@@ -1,4 +1,4 @@
-"""Files whose first line has a name, a format and the sha256 of all the rest of the file."""
+"""Sealed files: a first line with a name, a format and the sha256 of the content after it."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Opened(NamedTuple):
-    """A sealed file: its format, what it holds, and whether that is what was sealed."""
+    """A sealed file: its format, its content, and True if the content is as it was sealed."""
 
     version: int
     content: bytes
@@ -14,7 +14,7 @@ class Opened(NamedTuple):
 
 
 def sealed(name: bytes, version: int, content: bytes) -> bytes:
-    """The content, after a line by which it is known.
+    """Return the content with a line before it that tells its name, format and sha256.
 
     >>> opened(b"note", sealed(b"note", 1, b"words"))
     Opened(version=1, content=b'words', is_whole=True)
@@ -25,6 +25,7 @@ def sealed(name: bytes, version: int, content: bytes) -> bytes:
 
 
 def _first_line(name: bytes, version: int, content: bytes) -> bytes:
+    """Return the first line; its digest covers the name and the format too."""
     start = name + b", format %d" % version
     digest = hashlib.sha256(start)
     digest.update(content)
@@ -32,9 +33,10 @@ def _first_line(name: bytes, version: int, content: bytes) -> bytes:
 
 
 def opened(name: bytes, whole: bytes) -> Opened | None:
-    """What is in a sealed file; None if it is none of that name."""
+    """Return the parts of a sealed file, or None if it isn't one of that name."""
     line = re.match(re.escape(name) + rb", format (\d{1,9}), sha256 [0-9a-f]{64}\n", whole)
     if line is None:
         return None
-    version, content = int(line[1]), whole[line.end() :]
+    version = int(line[1])
+    content = whole[line.end() :]
     return Opened(version, content, _first_line(name, version, content) == line[0])

@@ -1,4 +1,4 @@
-"""Versions, to keep beside a result."""
+"""Versions of the packages that results depend on."""
 
 import functools
 import platform
@@ -8,7 +8,7 @@ PACKAGES = ("gerrymend", "numpy", "scipy", "scikit-learn")
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of what results depend on."""
+    """Return the versions of Python and of the packages that results depend on, by name."""
     return {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
 
 

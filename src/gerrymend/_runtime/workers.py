@@ -1,9 +1,9 @@
-"""Tasks side by side, through joblib and whatever backend it is told to use.
+"""Parallel tasks through joblib, on whatever backend it is configured to use.
 
-Workers × threads are no more than the cores. Of the pools that a task may use OpenMP's and numba's
-are limited for the thread that runs it. BLAS has one pool for a whole process: it is limited by the
-caller in its own, as long as it has workers, and for good in processes of workers. (joblib limits
-them in loky's processes alone.)
+Workers × threads don't exceed the cores. The thread pools of OpenMP and numba are limited for the
+thread that runs a task. BLAS has one pool for a whole process, which is limited in the caller's
+process while it has workers, and for good in the processes of workers. (joblib itself does so in
+loky's processes only.)
 """
 
 import os
@@ -27,7 +27,7 @@ _DASK = "DaskDistributedBackend"
 
 
 def check_jobs(n_jobs: Any) -> int | None:
-    """A number of workers as joblib counts them, or None.
+    """Return a number of workers as joblib counts them, or None; raise ValueError for others.
 
     >>> check_jobs(-1)
     -1
@@ -40,10 +40,10 @@ def check_jobs(n_jobs: Any) -> int | None:
 
 
 class Common(Generic[T]):
-    """What all tasks of a sweep read, made to be sent but once where a backend can do that.
+    """A value that all tasks of a sweep read, wrapped to be sent once if the backend can do that.
 
-    loky and multiprocessing keep the large arrays that they come across in files which all workers
-    map, however deep they are. Dask leaves an argument on its workers only if it says to be large.
+    loky and multiprocessing put large arrays into files that all workers map, however deep they
+    are in an argument. Dask keeps an argument on its workers only if `sys.getsizeof` is large.
     """
 
     def __init__(self, value: T) -> None:
@@ -54,10 +54,10 @@ class Common(Generic[T]):
 
 
 class Workers:
-    """So many workers as n_jobs and joblib's configuration say; a context, to keep them for.
+    """A pool of as many workers as `n_jobs` and joblib's configuration say, kept by a context.
 
-    Within a task of joblib's there is one: the task has its core, and the others are taken. No
-    thread is left at work when the context ends: tasks that nobody waits for are stopped.
+    Inside a task of joblib there is one worker, since the other cores are taken. No thread is left
+    working when the context ends; tasks whose results nobody waits for are stopped.
 
     >>> with Workers(n_jobs=None) as workers:
     ...     list(workers(divmod, [(7, 2), (9, 4)]))
@@ -66,6 +66,7 @@ class Workers:
 
     def __init__(self, n_jobs: int | None) -> None:
         backend, _ = get_active_backend()
+        # joblib would nest threads within a task, on cores that other tasks use.
         if (backend.nesting_level or 0) > 0:
             n_jobs = 1
         self.number: int = effective_n_jobs(n_jobs)
@@ -88,15 +89,16 @@ class Workers:
         try:
             self._entered.__exit__(*error)
         finally:
+            # joblib leaves its threads at work; stop their tasks, and wait for them.
             if self._in_threads is not None:
                 self._in_threads.stop()
 
     def __call__(
         self, function: Callable[..., T], tasks: Sequence[tuple[Any, ...]]
     ) -> Generator[T, None, None]:
-        """The function of each task, in their order, as they are done.
+        """Yield the result of the function for each task, in order, as soon as it is there.
 
-        A backend that returns no result before the last is given as many tasks as it has workers.
+        A backend that returns all results at once gets as many tasks at a time as it has workers.
         """
         run = partial(_run, function, self._threads, os.getpid(), get_config())
         if self._in_threads is not None:
@@ -109,14 +111,14 @@ class Workers:
                     yield result
             finally:
                 if self._one_by_one:
-                    with heard_warnings():  # joblib's, of tasks that nobody waits for any more
+                    with heard_warnings():  # joblib warns of tasks that nobody waits for any more
                         results.close()
 
 
 def _threads_of_each(backend: Any, workers: int) -> int | None:
-    """Threads that a task may use; None where it has all cores to itself.
+    """Return the number of threads that a task may use, None if it has all cores to itself.
 
-    Dask's workers run a task on each of their cores. What a user told loky is left as it is.
+    Dask's workers run a task on each of their cores. A user's own `inner_max_num_threads` is kept.
     """
     if type(backend).__name__ == _DASK:
         return 1
@@ -132,11 +134,11 @@ def _run(
     config: dict[str, Any],
     *task: Any,
 ) -> T:
-    """A task as the caller would have run it, with the threads that it may use."""
+    """Run a task with scikit-learn's configuration of the caller and its share of threads."""
     with ExitStack() as limited:
         limited.enter_context(config_context(**config))
         if threads is not None:
-            if os.getpid() != caller:
+            if os.getpid() != caller:  # for good: the pool is the process's, which only has tasks
                 _at_most(threads, "blas")
             # numba first: where it starts its threads, it sets OpenMP's number to all cores.
             limited.enter_context(_of_numba(threads))
@@ -145,7 +147,7 @@ def _run(
 
 
 def _at_most(threads: int, api: str) -> AbstractContextManager[Any]:
-    """At most so many threads from now on, or fewer where it was fewer; a context, to undo it."""
+    """Limit thread pools from now on, never to more than they have; a context undoes it."""
     pools = ThreadpoolController().select(user_api=api)
     limits: dict[str, int] = {}
     for pool in pools.info():
@@ -157,6 +159,7 @@ def _at_most(threads: int, api: str) -> AbstractContextManager[Any]:
 
 @contextmanager
 def _of_numba(threads: int) -> Iterator[None]:
+    """Limit the threads of numba in this thread while the context is open."""
     import numba
 
     before = numba.get_num_threads()

@@ -1,4 +1,4 @@
-"""Data to try things on: made here, or the paper's four datasets, fetched."""
+"""Datasets for examples and tests: synthetic ones, and fetchers of the paper's four."""
 
 from gerrymend.datasets.paper import fetch_adult, fetch_communities, fetch_law_school, fetch_student
 from gerrymend.datasets.synthetic import make_benchmark, make_gerrymandered, make_intersectional

@@ -1,4 +1,4 @@
-"""From a cleaned dataset to what scikit-learn's fetchers return."""
+"""Bunches of cleaned datasets, as the fetchers of scikit-learn return them."""
 
 import importlib
 from typing import Any
@@ -11,9 +11,10 @@ from gerrymend.datasets._cleaning import Cleaned, Columns, is_missing
 
 
 def one_hot(features: Columns) -> tuple[Array, list[str]]:
-    """Numbers, then an indicator of each category in order; the columns of pandas.get_dummies.
+    """Encode columns as `pandas.get_dummies` does, without pandas; return a matrix and names.
 
-    A missing category has no indicator set; a missing number stays NaN.
+    Numbers come first, then an indicator of each category in order. A missing category has no
+    indicator set; a missing number stays NaN.
 
     Examples
     --------
@@ -42,7 +43,7 @@ def make_bunch(
     target_name: str,
     **about: Any,
 ) -> Any:
-    """The Bunch, or data and target; `about` holds what describes the dataset."""
+    """Return the Bunch, or data and target only; `about` has further entries of the Bunch."""
     pandas = need_pandas() if as_frame else None
     encoded, encoded_names = one_hot(cleaned.features)
     sensitive: Any = {name: cleaned.features[name] for name in cleaned.protected}
@@ -50,7 +51,8 @@ def make_bunch(
     target: Any = cleaned.target
     feature_names = encoded_names
     if pandas is not None:
-        data, sensitive = pandas.DataFrame(cleaned.features), pandas.DataFrame(sensitive)
+        data = pandas.DataFrame(cleaned.features)
+        sensitive = pandas.DataFrame(sensitive)
         target = pandas.Series(target, name=target_name)
         feature_names = list(cleaned.features)
     if return_X_y:
@@ -67,11 +69,11 @@ def make_bunch(
 
 
 def need_pandas() -> Any:
-    """The module pandas, imported only where a frame is asked for."""
+    """Import pandas, which only a frame needs; raise ModuleNotFoundError with a remedy."""
     try:
         return importlib.import_module("pandas")
     except ModuleNotFoundError as missing:
-        if missing.name != "pandas":
+        if missing.name != "pandas":  # something that pandas needs: its own message says it better
             raise
         raise ModuleNotFoundError(
             "as_frame=True needs pandas, which is not installed: pip install pandas or pass "

@@ -1,4 +1,4 @@
-"""From the text of a file to features, labels and protected columns, cleaned as the paper did."""
+"""Cleaning of the paper's datasets: from text to features, labels and protected columns."""
 
 import csv
 from collections.abc import Collection, Sequence
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 Columns = dict[str, NDArray[Any]]
 
+# The number of rows of the paper's Law School data, before rows with a missing value are dropped.
 STAND_IN_ROWS = 2052
 STAND_IN_SEED = 0
 
+# adult.data has no header; these are the names in the description at UCI.
 _ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
     "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week",
@@ -23,9 +25,16 @@ _ADULT_COLUMNS = (
 
 @dataclass(frozen=True)
 class Cleaned:
-    """Columns of numbers and of strings, labels of 0 and 1, and which columns are protected.
+    """A cleaned dataset.
 
-    A missing number is NaN, a missing string None; only Law School keeps any, when asked to.
+    Attributes
+    ----------
+    features : dict of arrays
+        Columns of numbers and of strings. A missing number is NaN, a missing string None; only Law
+        School keeps any, if asked to.
+    target : array of 0 and 1
+    protected : tuple of str
+        Names of the protected columns.
     """
 
     features: Columns
@@ -40,9 +49,10 @@ def parse(
     delimiter: str = ",",
     missing: Collection[str] = (),
 ) -> Columns:
-    """Columns of a CSV text; `names` for one without a header.
+    """Parse a CSV text into columns by name; pass `names` for a text without a header.
 
-    A column is of numbers if all its values are, and of whole numbers if none is missing too.
+    A column is of numbers if all values are that aren't in `missing`, and of whole numbers if, in
+    addition, none is missing.
 
     Examples
     --------
@@ -60,9 +70,10 @@ def parse(
 
 
 def _typed(values: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
+    """Convert texts to integers, else to floats, else to strings."""
     absent = [value in missing for value in values]
     for number in (int, float):
-        if number is int and any(absent):
+        if number is int and any(absent):  # an array of integers has no NaN
             continue
         try:
             return np.array(
@@ -74,28 +85,29 @@ def _typed(values: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
 
 
 def as_strings(values: Sequence[str | None]) -> NDArray[Any]:
-    """An array of strings; of objects where some are missing, as NumPy's strings can't be."""
+    """Return an array of strings, of objects if some are None, which NumPy's strings can't be."""
     return np.array(values, dtype=object if None in values else str)
 
 
 def take(columns: Columns, rows: Any) -> Columns:
-    """The same columns with some of the rows."""
+    """Return these rows, by position or mask, of all columns."""
     return {name: values[rows] for name, values in columns.items()}
 
 
 def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which values are NaN or None."""
+    """Return a mask of the values that are NaN or None."""
     if values.dtype.kind == "f":
         return np.isnan(values)
     return np.array([value is None for value in values], dtype=bool)
 
 
 def clean_communities(text: str, *, raw: bool) -> Cleaned:
-    """Missing values are 0, the label is crime above its 70th percentile.
+    """Clean Communities: missing values are 0, the label is crime above its 70th percentile.
 
-    `raw` is UCI's communities.data; else it is the paper's communities.csv, which has a header and
-    lacks the five columns that do not predict.
+    `raw` is True for communities.data of UCI, False for communities.csv of the paper, which has a
+    header and lacks the five columns that do not predict.
     """
+    # Each line has a name, and a mark if the column is protected; the first five don't predict.
     listed = [line.split() for line in _resource("communities_columns.txt")]
     columns = parse(text, names=[line[0] for line in listed] if raw else None, missing={"", "?"})
     features = {name: np.nan_to_num(columns[name], nan=0.0) for name, *_ in listed[5:]}
@@ -105,7 +117,10 @@ def clean_communities(text: str, *, raw: bool) -> Cleaned:
 
 
 def clean_law_school(text: str, *, drop_missing: bool) -> Cleaned:
-    """Race is a string, rows with a missing value are dropped if asked; the label is bar1 = P."""
+    """Clean Law School: race is a string, and the label is bar1 = P.
+
+    Rows with a missing value are dropped with `drop_missing`, as the paper did.
+    """
     features = parse(text, missing={"", "NA"})
     race = features["race"]
     features["race"] = as_strings([None if value != value else str(int(value)) for value in race])
@@ -118,15 +133,17 @@ def clean_law_school(text: str, *, drop_missing: bool) -> Cleaned:
 
 
 def clean_law_stand_in(text: str) -> Cleaned:
-    """As many rows of each label as make up the paper's number, drawn with a fixed seed, in order.
+    """Clean the stand-in for Law School: a sample of the paper's size, balanced by label, in order.
 
-    RandomState's stream is frozen, so that the same rows are drawn by every version of NumPy.
+    The seed is fixed, and the stream of RandomState is frozen, so that every version of NumPy draws
+    the same rows.
     """
     columns = parse(text)
-    del columns[""]  # row numbers of a file that this one was taken from
+    del columns[""]  # row numbers of the file that this one was made from
     columns["sex"] = columns["sex"].astype(str)
     passed = columns.pop("first_pf") == 1
     rng = np.random.RandomState(STAND_IN_SEED)
+    # Balanced by label, as the paper's file is.
     each = min(STAND_IN_ROWS // 2, int(passed.sum()), int((~passed).sum()))
     drawn = [
         rng.choice(np.flatnonzero(passed == label), each, replace=False) for label in (False, True)
@@ -136,16 +153,17 @@ def clean_law_stand_in(text: str) -> Cleaned:
 
 
 def clean_adult(text: str, *, raw: bool, subset: str) -> Cleaned:
-    """The label is an income above 50K; a "?" is a category like others.
+    """Clean Adult: the label is an income above 50K, and "?" is a category like others.
 
-    `raw` is UCI's adult.data, of which "paper" takes the listed rows; else it is the paper's
-    adult.csv, which has these rows and a header with a misspelt name.
+    `raw` is True for adult.data of UCI, of which the subset "paper" takes the listed rows; False
+    for adult.csv of the paper, which has these rows and a header with a misspelt name.
     """
     if raw and subset == "paper":
         lines = [line for line in text.splitlines() if line.strip()]
+        # Positions of the paper's rows, found by comparison with its adult.csv.
         rows = [int(row) for line in _resource("adult_rows.txt") for row in line.split()]
         text = "\n".join(lines[row] for row in rows)
-    elif not raw:
+    elif not raw:  # without its header
         text = text.partition("\n")[2]
     features = parse(text, names=_ADULT_COLUMNS)
     rich = features.pop("income") == ">50K"
@@ -153,7 +171,7 @@ def clean_adult(text: str, *, raw: bool, subset: str) -> Cleaned:
 
 
 def clean_student(text: str) -> Cleaned:
-    """The label is a final grade of at least 11; the two earlier grades are dropped."""
+    """Clean Student: the label is a final grade of at least 11; earlier grades are dropped."""
     features = parse(text, delimiter=";")
     del features["G1"], features["G2"]
     passed = features.pop("G3") >= 11
@@ -165,6 +183,6 @@ def _labels(positive: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _resource(name: str) -> list[str]:
-    """Lines of a file of the package, without comments."""
+    """Read the lines of a file of the package, without comments."""
     lines = resources.files(__package__).joinpath(name).read_text("utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]

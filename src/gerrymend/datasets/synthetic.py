@@ -1,4 +1,4 @@
-"""Data with a subgroup that is treated worse, known by construction."""
+"""Synthetic data with a subgroup that is treated worse, known by construction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from sklearn.utils import Bunch
 from gerrymend.inputs.seeds import random_generator, random_source
 from gerrymend.inputs.settings import check_number, check_whole
 
-# Far more rows, columns or values than any machine holds; an array of more can't even be asked for.
+# Far more rows, columns or values than any machine holds.
 _MOST = 10**12
 
 
@@ -27,9 +27,9 @@ def make_gerrymandered(
     Parameters
     ----------
     n_samples : int, default=2000
-        Rows.
+        Number of rows, at least 8.
     shift : float, default=1.0
-        How far the score of these negatives is moved up.
+        Added to the score of these negatives.
     noise : float, default=0.0
         Standard deviation of the normal noise on the score.
     random_state : int, RandomState or None
@@ -53,8 +53,11 @@ def make_gerrymandered(
     shift = check_number(shift, "shift", low=-np.inf)
     noise = check_number(noise, "noise", low=0.0)
     rng = random_source(random_state)
+    # A balanced design: the three bits of the cell are race, gender and label.
     cell = rng.permutation(n_rows) % 8
-    blue, man, y = cell & 1, cell >> 1 & 1, cell >> 2
+    blue = cell & 1
+    man = cell >> 1 & 1
+    y = cell >> 2
     score = np.where((y == 0) & (blue == man), shift, y) + noise * rng.standard_normal(n_rows)
     return Bunch(
         data=np.column_stack([score, blue, man]),
@@ -88,7 +91,7 @@ def make_intersectional(
     Parameters
     ----------
     n_samples : int, default=10_000
-        Rows.
+        Number of rows.
     cardinalities : sequence of int, default=(2, 3, 5)
         Number of values of each categorical attribute.
     n_numeric : int, default=1
@@ -96,7 +99,7 @@ def make_intersectional(
     n_features : int, default=5
         Number of unprotected features.
     shift : float, default=2.0
-        How far the planted group's negatives are moved.
+        Distance by which the negatives of the planted group are moved.
     random_state : int, RandomState or None
         Seeds everything.
 
@@ -122,17 +125,20 @@ def make_intersectional(
     shift = check_number(shift, "shift", low=-np.inf)
     rng = random_source(random_state)
 
+    # A unit vector, so that the signal has a standard deviation of 2, about that of logistic noise.
     features = rng.standard_normal((n_rows, width))
     direction = np.full(width, 1 / np.sqrt(width))
     y = (2.0 * (features @ direction) + rng.logistic(size=n_rows) > 0).astype(np.int64)
     codes = [rng.randint(size, size=n_rows) for size in sizes]
     numeric = rng.standard_normal((n_rows, n_numeric))
 
+    # After the labels were drawn, which therefore don't follow the shift.
     planted = np.logical_and.reduce([code == 0 for code in codes[:2]])
     features[planted & (y == 0)] += shift * direction
 
     names = [f"feature_{j}" for j in range(width)]
-    indicators, planted_values = [], []
+    indicators = []
+    planted_values = []
     sensitive: dict[str, Any] = {}
     for j, (code, size) in enumerate(zip(codes, sizes, strict=True)):
         values = _value_names(size)
@@ -175,7 +181,7 @@ def make_benchmark(
     Parameters
     ----------
     n_samples : int, default=100_000
-        Rows.
+        Number of rows.
     cardinalities : sequence of int, default=(2, 3, 5)
         Number of values of each categorical attribute.
     numeric : sequence of int, default=(100,)
@@ -183,7 +189,7 @@ def make_benchmark(
     rate : float, default=0.3
         Probability of a positive decision.
     shift : float, default=0.2
-        How much higher it is in the planted group.
+        Added to that probability in the planted group.
     random_state : int, numpy.random.Generator or None
         Seeds everything.
 
@@ -206,7 +212,8 @@ def make_benchmark(
     counts = _check_sizes(numeric, "numeric", low=1)
     if not sizes and not counts:
         raise ValueError("cardinalities and numeric are both empty; name at least one attribute.")
-    rate, shift = check_number(rate, "rate", low=0.0), check_number(shift, "shift", low=-1.0)
+    rate = check_number(rate, "rate", low=0.0)
+    shift = check_number(shift, "shift", low=-1.0)
     if rate > 1 or not 0 <= rate + shift <= 1:
         raise ValueError(
             f"rate={rate:g} and rate + shift={rate + shift:g} must be probabilities, in [0, 1]."
@@ -214,7 +221,8 @@ def make_benchmark(
     rng = random_generator(random_state)
 
     sensitive: dict[str, Any] = {}
-    planted, words = np.ones(n_rows, dtype=bool), []
+    planted = np.ones(n_rows, dtype=bool)
+    words = []
     for j, size in enumerate(sizes):
         values = _value_names(size)
         code = rng.integers(0, size, n_rows, dtype=np.int32)
@@ -224,7 +232,7 @@ def make_benchmark(
             words.append(f"category_{j} = {values[0]}")
     for j, size in enumerate(counts):
         sensitive[f"number_{j}"] = rng.integers(0, size, n_rows, dtype=np.int32)
-        if j == 0:
+        if j == 0:  # ⌈size / 2⌉ values
             planted &= sensitive["number_0"] < -(-size // 2)
             words.append(f"number_0 < {-(-size // 2)}")
     return Bunch(
@@ -238,7 +246,7 @@ def make_benchmark(
 
 
 def _check_size(value: Any, argument: str, *, low: int, most: int = _MOST, remedy: str = "") -> int:
-    """Return a number of rows, columns or values that an array can have."""
+    """Return a number of rows, columns or values; raise ValueError if no array has so many."""
     size = check_whole(value, argument, low=low, remedy=remedy)
     if size > most:
         raise ValueError(f"{argument} must be at most {most:,}; got {value!r}.")
@@ -246,7 +254,7 @@ def _check_size(value: Any, argument: str, *, low: int, most: int = _MOST, remed
 
 
 def _check_sizes(values: Any, argument: str, *, low: int) -> list[int]:
-    """Return a number of values for each attribute; they are coded in 32 bits."""
+    """Return a number of values for each attribute, at most 10⁹ as codes have 32 bits."""
     if not isinstance(values, list | tuple | range | np.ndarray) or np.ndim(values) != 1:
         raise TypeError(
             f"{argument} must be a list with a number of values for each attribute, as (2, 3); got "
@@ -256,6 +264,6 @@ def _check_sizes(values: Any, argument: str, *, low: int) -> list[int]:
 
 
 def _value_names(size: int) -> Any:
-    """v0, v1, …, padded so that they sort by number."""
+    """Return names v0, v1, …, padded so that they sort by number."""
     digits = len(str(size - 1))
     return np.array([f"v{value:0{digits}d}" for value in range(size)])

@@ -1,1 +1,1 @@
-"""Train and audit a model for each gamma, and compare what they trade."""
+"""Frontiers of error and unfairness: a model trained and audited for each gamma, compared."""

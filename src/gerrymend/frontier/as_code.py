@@ -1,4 +1,4 @@
-"""Python code that makes an estimator again, from its parameters."""
+"""Generation of Python code that makes an estimator from its parameters."""
 
 import importlib
 import inspect
@@ -12,11 +12,11 @@ from gerrymend.notions import NOTION_NAMES, FairnessNotion, as_notions
 
 
 class UnwritableError(ValueError):
-    """A value that no code makes again: a function of a session, a generator, an open file."""
+    """Error for a value that no code can make: a local function, a generator, an open file."""
 
 
 class Code:
-    """Expressions, and the imports that they need.
+    """A writer of expressions that collects the imports they need.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> code = Code()
@@ -31,12 +31,12 @@ class Code:
 
     @property
     def imports(self) -> list[str]:
-        """Lines of import, those of gerrymend last."""
+        """The import statements, those of gerrymend last."""
         lines = [f"from {home} import {name}" for name, home in self._imports.items()]
         return sorted(lines, key=lambda line: (line.startswith("from gerrymend"), line))
 
     def of(self, value: Any) -> str:
-        """An expression that makes an equal value; UnwritableError where there is none."""
+        """Return an expression that makes an equal value; raise UnwritableError if none does."""
         if value is None or isinstance(value, bool | int | float | complex | str | bytes):
             return self._plain(value)
         if isinstance(value, np.generic):
@@ -45,10 +45,10 @@ class Code:
             return self._notion(value)
         if isinstance(value, BaseEstimator):
             return f"{self._named(type(value))}({', '.join(self.arguments(value))})"
-        if type(value) in (list, tuple, set):
+        if type(value) in (list, tuple, set):  # a subclass may not take its items
             return self._collection(value)
         if isinstance(value, Mapping) and type(value) is dict:
-            pairs = (f"{self.of(key)}: {self.of(one)}" for key, one in value.items())
+            pairs = (f"{self.of(key)}: {self.of(item)}" for key, item in value.items())
             return "{" + ", ".join(pairs) + "}"
         if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "biufU":
             return f"{self._import('array', 'numpy')}({self.of(value.tolist())})"
@@ -57,7 +57,10 @@ class Code:
         raise UnwritableError(f"{value!r} can't be written as code.")
 
     def arguments(self, estimator: BaseEstimator, **instead: str) -> list[str]:
-        """Its parameters that differ from their defaults; `instead` has expressions for some."""
+        """Return the arguments of an estimator that differ from their defaults, as code.
+
+        `instead` has expressions for some parameters, which are written in any case.
+        """
         signature = inspect.signature(type(estimator).__init__).parameters
         given = estimator.get_params(deep=False)
         written: list[str] = []
@@ -67,19 +70,20 @@ class Code:
             changed = name in instead or not _same(given[name], parameter.default)
             if changed:
                 words = instead[name] if name in instead else self.of(given[name])
+                # As users write it: SubgroupParityClassifier(LogisticRegression(), gamma=0.01).
                 positional = name == "estimator" and not written
                 written.append(words if positional else f"{name}={words}")
         return written
 
     def notion(self, notions: tuple[FairnessNotion, ...]) -> str:
-        """Notions by a name, where they have one."""
+        """Return notions as code, by their name if they have one."""
         for name in NOTION_NAMES:
             if as_notions(name) == notions:
                 return self.of(name)
         return self.of(notions[0] if len(notions) == 1 else notions)
 
     def _plain(self, value: Any) -> str:
-        if isinstance(value, float) and not np.isfinite(value):
+        if isinstance(value, float) and not np.isfinite(value):  # the repr of inf is no expression
             return f"float({str(value)!r})"
         return repr(value)
 
@@ -90,7 +94,7 @@ class Code:
         return repr(notion)
 
     def _collection(self, value: Any) -> str:
-        parts = ", ".join(self.of(one) for one in value)
+        parts = ", ".join(self.of(item) for item in value)
         if isinstance(value, tuple):
             return f"({parts},)" if len(value) == 1 else f"({parts})"
         if isinstance(value, list):
@@ -98,8 +102,12 @@ class Code:
         return "{" + parts + "}" if value else "set()"
 
     def _named(self, value: Any) -> str:
-        """The name of a class or a function, imported from the most public module that has it."""
-        parts, name = value.__module__.split("."), value.__qualname__
+        """Import a class or a function from the shortest module path that has it; return its name.
+
+        scikit-learn's classes are defined in private modules and re-exported by their packages.
+        """
+        parts = value.__module__.split(".")
+        name = value.__qualname__
         for depth in range(1, len(parts) + 1):
             home = ".".join(parts[:depth])
             if home == "__main__":
@@ -109,11 +117,12 @@ class Code:
         raise UnwritableError(f"{value!r} is in no module that code could import it from.")
 
     def _import(self, name: str, home: str) -> str:
+        """Note an import and return the name; raise UnwritableError if it is taken by another."""
         if self._imports.setdefault(name, home) != home:
             raise UnwritableError(f"{name} is in both {self._imports[name]} and {home}.")
         return name
 
 
 def _same(value: Any, default: Any) -> bool:
-    """Whether a parameter is as it would be if it were not given."""
+    """Return True if a parameter has its default; arrays and estimators are compared by repr."""
     return value is default or (type(value) is type(default) and repr(value) == repr(default))

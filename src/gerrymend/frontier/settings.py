@@ -1,4 +1,4 @@
-"""What a frontier is over: notions, estimators and gammas, checked and named."""
+"""Settings of a frontier: notions, estimators and gammas, checked and named."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,7 +18,10 @@ from gerrymend.training.fit import ParityClassifier
 
 
 class Setting(NamedTuple):
-    """What is trained for every gamma at once; `contrast` if it is MARGINAL beside another."""
+    """A notion and an estimator, with the classifier that is trained for all gammas at once.
+
+    `contrast` is True for the paper's MARGINAL, trained beside another classifier.
+    """
 
     notion: str
     estimator: str
@@ -26,13 +29,14 @@ class Setting(NamedTuple):
     contrast: bool = False
 
     def code(self, gammas: Sequence[float], gamma: float, data: Mapping[str, str]) -> str | None:
-        """Python code that trains the model of one gamma again; None where none can be written.
+        """Return Python code that trains the model of one gamma again, or None if none can.
 
-        The default solver has one pool for all gammas; so they are all trained again, and the
-        result is the same.
+        `data` has the arguments of fit beside X and y, as code. The default solver shares one pool
+        between all gammas, so the code trains all of them, to get the same model.
         """
         code = Code()
-        classifier, shared = self.classifier, [gamma]
+        classifier = self.classifier
+        shared = [gamma]
         if isinstance(as_solver(classifier.solver), ExponentiatedGradient):
             shared = list(gammas)
         try:
@@ -45,26 +49,34 @@ class Setting(NamedTuple):
         except UnwritableError:
             return None
         arguments = ["X", "y", *(f"{name}={words}" for name, words in data.items())]
-        fit, which, notes = "fit", "", [f"# {', '.join(('X', *_named(data)))}: the training rows."]
+        fit = "fit"
+        which = ""
+        notes = [f"# {', '.join(('X', *_named(data)))}: the training rows."]
         if len(shared) > 1:
-            fit, which = "fit_path", f"[{shared.index(gamma)}]"
+            fit = "fit_path"
+            which = f"[{shared.index(gamma)}]"
             arguments.insert(2, f"gammas={code.of(shared)}")
             notes.append("# Gammas are trained together, each with what the others found.")
         return "\n".join(
             [
                 *code.imports, "", *notes, f"model = {name}(",
-                *(f"    {one}," for one in parameters), f").{fit}({', '.join(arguments)}){which}",
+                *(f"    {words}," for words in parameters),
+                f").{fit}({', '.join(arguments)}){which}",
             ]
         )  # fmt: skip
 
 
 def _named(data: Mapping[str, str]) -> list[str]:
-    """The arguments that are names of the reader's own variables."""
+    """List the arguments that are variables of the reader: those that stand for themselves."""
     return ["y", *(name for name, words in data.items() if name == words)]
 
 
 def one_seed(estimator: Any, random_state: Any) -> int:
-    """One seed for all, drawn here, so that it can't depend on who trains first."""
+    """Check the estimator of a frontier and return the seed that all its models share.
+
+    The seed is drawn here, before workers start, so that it can't depend on their order. Raises
+    TypeError for another estimator, and ValueError for one with a checkpoint.
+    """
     if not isinstance(estimator, ParityClassifier):
         raise TypeError(
             "estimator must be a SubgroupParityClassifier or a MarginalParityClassifier; got "
@@ -77,14 +89,18 @@ def one_seed(estimator: Any, random_state: Any) -> int:
             "frontier trains several; set checkpoint=None."
         )
     state = estimator.random_state if random_state is None else random_state
-    seed = draw_seed(state)  # which checks it
+    seed = draw_seed(state)  # which checks `state`
+    # A number is a seed itself, so that a model is the same as from a fit with that random_state.
     return int(state) if isinstance(state, int | np.integer) else seed
 
 
 def every_setting(
     estimator: ParityClassifier, notions: Any, estimators: Any, seed: int, *, marginal: bool
 ) -> list[Setting]:
-    """Every notion with every estimator, in a copy of the classifier; then MARGINAL's."""
+    """Return a setting for every notion and estimator, followed by MARGINAL's if asked for.
+
+    Each has a copy of the classifier. Raises ValueError for MARGINAL beside MARGINAL.
+    """
     if check_flag(marginal, "marginal") and isinstance(estimator, MarginalParityClassifier):
         raise ValueError(
             "marginal=True trains MARGINAL beside another classifier, and estimator is MARGINAL "
@@ -96,31 +112,32 @@ def every_setting(
         Setting(
             notion,
             name,
-            clone(estimator).set_params(notion=rates, estimator=clone(one), random_state=seed),
+            clone(estimator).set_params(notion=rates, estimator=clone(learned), random_state=seed),
         )
         for notion, rates in named_notions.items()
-        for name, one in trained.items()
+        for name, learned in trained.items()
     ]
     return settings + [_contrast(setting) for setting in settings if marginal]
 
 
 def _contrast(setting: Setting) -> Setting:
-    """The same, one protected attribute at a time."""
+    """Return the same setting for MARGINAL, which has a part of the parameters."""
     parameters = setting.classifier.get_params(deep=False)
     shared = {name: parameters[name] for name in MarginalParityClassifier().get_params(deep=False)}
     return setting._replace(classifier=MarginalParityClassifier(**shared), contrast=True)
 
 
 def _named_notions(notions: Any) -> dict[str, tuple[FairnessNotion, ...]]:
+    """Return notions by name; those without one name are joined by "and"."""
     if not isinstance(notions, list | tuple) or not notions:
         raise TypeError(
             "notions must be a list of at least one notion, such as ['false_positive_rate', "
             f"'equalized_odds']; got {notions!r}."
         )
     named = {
-        one if isinstance(one, str) else " and ".join(part.name for part in as_notions(one)):
-        as_notions(one)
-        for one in notions
+        notion if isinstance(notion, str) else " and ".join(n.name for n in as_notions(notion)):
+        as_notions(notion)
+        for notion in notions
     }  # fmt: skip
     if len(named) < len(notions):
         raise ValueError(f"notions has the same one twice: {notions!r}; leave one of them out.")
@@ -128,7 +145,10 @@ def _named_notions(notions: Any) -> dict[str, tuple[FairnessNotion, ...]]:
 
 
 def _named_estimators(estimators: Any) -> dict[str, Any]:
-    """By the names that were given, or those of their classes where these differ."""
+    """Return estimators by the names given, those of their classes, or their code if these repeat.
+
+    Raises TypeError or ValueError if there are none, or one is there twice.
+    """
     if isinstance(estimators, str) or not isinstance(estimators, Mapping | Sequence):
         raise TypeError(
             "estimators must be a list of estimators, or a mapping from names to them; got "
@@ -140,12 +160,13 @@ def _named_estimators(estimators: Any) -> dict[str, Any]:
         )
     if isinstance(estimators, Mapping):
         return {
-            str(name): check_estimator_kind(one, weighted=False) for name, one in estimators.items()
+            str(name): check_estimator_kind(estimator, weighted=False)
+            for name, estimator in estimators.items()
         }
-    usable = [check_estimator_kind(one, weighted=False) for one in estimators]
-    names = [type(one).__name__ for one in usable]
+    usable = [check_estimator_kind(estimator, weighted=False) for estimator in estimators]
+    names = [type(estimator).__name__ for estimator in usable]
     if len(set(names)) < len(names):
-        names = [" ".join(repr(one).split()) for one in usable]
+        names = [" ".join(repr(estimator).split()) for estimator in usable]
     if len(set(names)) < len(names):
         raise ValueError(
             f"estimators has the same one twice: {', '.join(names)}; leave one of them out, or "
@@ -155,7 +176,11 @@ def _named_estimators(estimators: Any) -> dict[str, Any]:
 
 
 def audited_class(estimator: ParityClassifier, asked: Any) -> SubgroupClass:
-    """The class to audit over; of linear thresholds all, however they were searched in training."""
+    """Return the class of subgroups to audit over, by default that of the estimator.
+
+    Linear thresholds are searched and proven with audit()'s own settings, however cheap the search
+    of the training was.
+    """
     chosen = as_subgroup_class(
         getattr(estimator, "subgroups", "linear") if asked is None else asked
     )
@@ -165,7 +190,7 @@ def audited_class(estimator: ParityClassifier, asked: Any) -> SubgroupClass:
 
 
 def check_gammas(gammas: Any) -> list[float]:
-    """The gammas as a list, each once."""
+    """Return the gammas as a list; raise ValueError if it is empty or has one twice."""
     is_scalar = isinstance(gammas, np.ndarray) and gammas.ndim == 0
     if isinstance(gammas, str) or is_scalar or not isinstance(gammas, Iterable):
         raise TypeError(f"gammas must be a list of numbers; got {gammas!r}. For one: [{gammas!r}].")

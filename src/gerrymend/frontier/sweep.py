@@ -1,4 +1,4 @@
-"""pareto_frontier(): what each unfairness costs in error, over gammas, notions and estimators."""
+"""pareto_frontier(): models over gammas, notions and estimators, trained and audited by workers."""
 
 import time
 import warnings
@@ -24,11 +24,12 @@ from gerrymend.inputs.rows import Rows
 from gerrymend.inputs.settings import check_fraction, check_number
 from gerrymend.training.fit import ParityClassifier
 
+# From none to more than most models have without constraint, in steps of about two.
 GAMMAS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 
 
 class FrontierInterrupted(KeyboardInterrupt):
-    """The user stopped the work; `frontier` has the points that were done."""
+    """KeyboardInterrupt of a sweep; `frontier` has the points that were done."""
 
     def __init__(self, frontier: ParetoFrontier) -> None:
         super().__init__("Interrupted; the points that were done are in `frontier`.")
@@ -63,7 +64,7 @@ def pareto_frontier(
     Parameters
     ----------
     estimator : SubgroupParityClassifier or MarginalParityClassifier
-        What is trained; it is cloned, and never changed. Its own gamma plays no part.
+        The classifier to train; it is cloned, and never changed. Its own gamma is ignored.
     X, y, sensitive_features, sample_weight :
         The rows, as in its fit().
     gammas : sequence of float
@@ -72,29 +73,30 @@ def pareto_frontier(
         Each in turn; the classifier's own by default. Models of different notions are never
         compared.
     estimators : mapping from names to estimators, or sequence of estimators, optional
-        What the Learner trains, each in turn; the classifier's own by default.
+        The estimators that the Learner trains, each in turn; the classifier's own by default.
     test_size : float, optional
-        Part of the rows, of each label, to keep out of the training, and to audit on too.
+        Share of the rows, of each label, to keep out of the training and to audit on too.
     X_test, y_test, sensitive_features_test, sample_weight_test : optional
-        Or: other rows to audit on. Protected attributes that are columns of X need not be given.
+        Or other rows to audit on. Protected attributes that are columns of X need not be given.
     marginal : bool, default=False
         Train the paper's MARGINAL too, which is fair to one attribute at a time, for contrast:
         the same gammas, notions and estimators, audited over the same class, in
         `marginal_points`. It takes about as long again.
     audit_subgroups : str or SubgroupClass, optional
         The class to audit over. By default the classifier's own, searched and proven as audit()
-        does it whatever it was trained against; for a MarginalParityClassifier, "linear".
+        does, whatever search was used in training; for a MarginalParityClassifier, "linear".
     audit_budget : float, default=10.0
-        Seconds that the proof of one audit may take.
+        Seconds for the proof of each audit.
     min_group_size : int, default=10
-        Groups with fewer rows that count, inside or outside, are not described.
+        Groups with fewer rows in the event, inside or outside, are not described.
     n_jobs : int, optional
-        Workers, through joblib and whatever backend it is configured to use, which share the cores
-        between them. The result is the same, unless the budget ends a proof.
+        Number of workers, through joblib and whatever backend it is configured to use, which share
+        the cores between them. The result is the same, unless the budget ends a proof.
     random_state : int, RandomState or None
-        Seeds all models alike, and the rows that are held out; the classifier's own by default.
+        Seeds all models alike, and the choice of rows that are held out; the classifier's own by
+        default.
     on_point : callable, optional
-        Called as on_point(point, of) when a point is done; `of` is how many there will be,
+        Called as on_point(point, of) when a point is done; `of` is the number of points in all,
         those of MARGINAL included, which come last.
 
     Returns
@@ -110,7 +112,7 @@ def pareto_frontier(
     -----
     A point is dominated if another of its notion, MARGINAL's included, has no more error and no
     more unfairness, and less of one, by what the strongest audit found. `suggested` is the knee,
-    by the definition that it states. Rows that a choice was made on are no test of it any more.
+    as defined there. Rows that a choice was made on are no longer a test of it.
 
     Examples
     --------
@@ -130,6 +132,7 @@ def pareto_frontier(
     >>> frontier.model(0.02).gamma
     0.02
     """
+    # Every check comes before any work, those of the rows last since they take longest.
     n_jobs = check_jobs(n_jobs)
     if on_point is not None and not callable(on_point):
         raise TypeError(
@@ -170,6 +173,7 @@ def pareto_frontier(
     points: list[FrontierPoint] = []
     asked = len(settings) * len(levels)
     try:
+        # Contexts are left in reverse: the generator ends, and its tasks with it, before the pool.
         with (
             Workers(n_jobs) as workers,
             closing(_points(settings, levels, samples, how, data, workers)) as done,
@@ -188,8 +192,8 @@ def pareto_frontier(
 def _frontier(
     done: list[FrontierPoint], settings: Sequence[Setting], gammas: list[float]
 ) -> ParetoFrontier:
-    """The points, and MARGINAL's, which come after them; each marked where any dominates it."""
-    n_points = sum(not one.contrast for one in settings) * len(gammas)
+    """Mark the dominated points, and make the frontier; MARGINAL's points come last in `done`."""
+    n_points = sum(not setting.contrast for setting in settings) * len(gammas)
     marked = mark_dominated(done)
     return ParetoFrontier(
         marked[:n_points],
@@ -199,17 +203,21 @@ def _frontier(
 
 
 def _data_arguments(sensitive_features: Any, sample_weight: Any) -> dict[str, str]:
-    """How code says what is passed to fit beside X and y."""
+    """Return the arguments of fit beside X and y, as code: names of columns, or of variables."""
     data = {}
     if sensitive_features is not None:
         names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
-        is_names = isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)
+        is_names = isinstance(names, list | tuple) and all(isinstance(n, str) for n in names)
         data["sensitive_features"] = repr(list(names)) if is_names else "sensitive_features"
     return data if sample_weight is None else data | {"sample_weight": "sample_weight"}
 
 
 class _Path(NamedTuple):
-    """What a setting came to: a model for each gamma, and its probabilities on each sample."""
+    """The result of training a setting.
+
+    `models` has one model for each gamma, `probabilities` an array for each model and sample,
+    `seconds` the time of all, `warnings` their texts and categories.
+    """
 
     models: list[Any]
     probabilities: list[list[Array]]
@@ -225,20 +233,21 @@ def _points(
     data: Mapping[str, str],
     workers: Workers,
 ) -> Generator[FrontierPoint, None, None]:
-    """As many settings at once as there are workers; then their audits, each on its own.
+    """Yield the points, trained a setting a worker, and then audited each on its own.
 
-    So points are done early, and a single setting keeps all workers busy too.
+    So the first points are done early, and a single setting keeps all workers busy too.
     """
-    rows, audited = Common(samples), Common([one.without_features() for one in samples])
+    rows = Common(samples)
+    audited = Common([sample.without_features() for sample in samples])
     for start in range(0, len(settings), workers.number):
         batch = settings[start : start + workers.number]
-        paths = list(workers(_train, [(rows, one.classifier, gammas) for one in batch]))
+        paths = list(workers(_train, [(rows, setting.classifier, gammas) for setting in batch]))
         heard = [
             (f"MARGINAL, for contrast: {words}" if setting.contrast else words, category)
             for setting, path in zip(batch, paths, strict=True)
             for words, category in path.warnings
         ]
-        for words, category in dict.fromkeys(heard):
+        for words, category in dict.fromkeys(heard):  # the same warning of several settings once
             warnings.warn(words, category, stacklevel=3)
         games = [
             (setting, path, game)
@@ -259,7 +268,7 @@ def _points(
 def _train(
     samples: Common[Sequence[Rows]], classifier: ParityClassifier, gammas: list[float]
 ) -> _Path:
-    """A path; warnings are carried along, as those of another process would not be heard."""
+    """Train a setting for all gammas; collect its warnings, which a worker process would lose."""
     train = samples.value[0]
     start = time.perf_counter()
     with heard_warnings() as heard:
@@ -268,18 +277,18 @@ def _train(
             sensitive_features=train.protected, sample_weight=train.weight,
         )  # fmt: skip
     seconds = time.perf_counter() - start
+    # Here, where the features are: an audit then needs no more than probabilities to be sent.
     probabilities = [
         [model.predict_proba(sample.features)[:, 1] for sample in samples.value] for model in models
     ]
-    return _Path(
-        models, probabilities, seconds, [(str(one.message), one.category) for one in heard]
-    )
+    told = [(str(warning.message), warning.category) for warning in heard]
+    return _Path(models, probabilities, seconds, told)
 
 
 def _measure(
     samples: Common[Sequence[Rows]], probabilities: list[Array], how: dict[str, Any]
 ) -> list[OnRows]:
-    """Error and audit of one model on each sample."""
+    """Return error and audit of one model on each sample."""
     return [
         OnRows.measure(rows, p, how) for rows, p in zip(samples.value, probabilities, strict=True)
     ]
@@ -310,7 +319,10 @@ def _point(
 
 
 def _test_rows(train: Rows, sensitive_features: Any, given: dict[str, Any]) -> list[Rows]:
-    """The second sample, in a list; an empty one where there is none."""
+    """Read the second sample; return it in a list, which is empty if none was given.
+
+    Raises ValueError if a part of it is missing, or its labels differ from those of the training.
+    """
     X, y, protected, weight = given.values()
     if all(value is None for value in given.values()):
         return []

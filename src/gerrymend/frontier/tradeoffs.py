@@ -1,4 +1,4 @@
-"""ParetoFrontier: models by error and unfairness, which of them are dominated, and the knee."""
+"""ParetoFrontier: models by error and unfairness, with dominated ones marked, and the knee."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +16,13 @@ from gerrymend.auditing.report import AuditReport
 from gerrymend.inputs.rows import Rows
 from gerrymend.reporting.frontier import text as frontier_text
 
-# Errors and unfairness are compared to so many digits; what is beyond is rounding.
+# Decimal digits to which errors and unfairness are compared; differences beyond are rounding.
 _DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
 class OnRows:
-    """A model on some rows: its error, and what the strongest audit found.
+    """Figures of a model on some rows: its error and its audit.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class OnRows:
     report : AuditReport
         The audit of the decisions' probabilities.
     dominated : bool
-        Whether another model of the same notion, MARGINAL's included, has on these rows no more
+        True if another model of the same notion, MARGINAL's included, has on these rows no more
         error and no more unfairness, and less of one.
     """
 
@@ -41,7 +41,7 @@ class OnRows:
 
     @classmethod
     def measure(cls, rows: Rows, p: Array, how: Mapping[str, Any]) -> "OnRows":
-        """Error and audit of decisions that are positive with probability p."""
+        """Audit decisions that are positive with probability `p`, with the settings `how`."""
         report = audit(
             rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.weight,
             decision_probabilities=True, **how,
@@ -51,21 +51,21 @@ class OnRows:
 
     @property
     def unfairness(self) -> float:
-        """The largest unfairness that the audit found: a lower bound, unless it is exact."""
+        """The largest unfairness that the audit found, a lower bound unless it is exact."""
         return self.report.unfairness
 
     @property
     def upper_bound(self) -> float:
-        """No subgroup of the audited class exceeds it, on these rows."""
+        """An unfairness that no subgroup of the audited class exceeds on these rows."""
         return self.report.upper_bound
 
     @property
     def worst(self) -> str | None:
-        """The worst subgroup that may be described, in words."""
+        """The worst subgroup in words; None if none is large enough to be described."""
         return None if self.report.worst is None else self.report.worst.describe()
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as plain data."""
+        """Return the figures as plain data."""
         worst = self.report.worst
         return {
             "n_rows": self.report.n_rows,
@@ -95,21 +95,21 @@ class FrontierPoint:
     gamma : float
         The unfairness that it was trained to allow.
     notion, estimator : str
-        What was equalised, and what was trained.
+        Names of the rates that were equalised, and of the estimator that was trained.
     reported_unfairness : float
-        What the auditor of the training found, on the training rows: a lower bound too. As a rule
-        it is below what `train` has, but either search may find more.
+        The unfairness that the Auditor of the training found on the training rows, a lower bound
+        too. As a rule it is below that of `train`, but either search may find more.
     n_predictors : int
-        Predictors in the mixture.
+        Number of predictors in the mixture.
     n_oracle_calls : int
-        Times that the estimator was trained.
+        Number of times that the estimator was trained.
     seconds : float
-        Of training; that of all gammas of its notion and estimator, which train together.
+        Time of training, of all gammas of its notion and estimator, which train together.
     train, test : OnRows
-        Error and audit on the training rows, and on the others, if there are any.
+        Error and audit on the training rows, and on the test rows, if there are any.
     model : fitted classifier
     code, command : str or None
-        Python code that trains the model again, or the command that does; None where there is none.
+        Python code, and a command, that train the model again; None if there is none.
     """
 
     gamma: float
@@ -127,11 +127,11 @@ class FrontierPoint:
 
     @property
     def compared(self) -> OnRows:
-        """The rows that models are compared on: the test rows, where there are any."""
+        """The figures that models are compared by: on the test rows, if there are any."""
         return self.train if self.test is None else self.test
 
     def to_dict(self) -> dict[str, Any]:
-        """The point as plain data; nothing of a row is in it."""
+        """Return the point as plain data, without data of any row."""
         return {
             "gamma": self.gamma,
             "notion": self.notion,
@@ -149,17 +149,17 @@ class FrontierPoint:
 
 @dataclass(frozen=True, eq=False)
 class ParetoFrontier:
-    """What each unfairness costs in error: the points of pareto_frontier().
+    """The points of pareto_frontier(): models that trade error for unfairness.
 
     Attributes
     ----------
     points : tuple of FrontierPoint
         By notion, estimator and gamma, in the order in which these were given.
     marginal_points : tuple of FrontierPoint
-        Those of the paper's MARGINAL, where they were asked for. They are models as well: points of
-        either kind dominate points of either kind. They are never suggested.
+        Those of the paper's MARGINAL, if asked for. Points of either kind may dominate points of
+        the other, but these are never suggested.
     n_missing : int
-        Points that an interrupt kept from being done.
+        Number of points that were not done because of an interrupt.
     """
 
     points: tuple[FrontierPoint, ...]
@@ -168,13 +168,13 @@ class ParetoFrontier:
 
     @property
     def suggested(self) -> tuple[FrontierPoint, ...]:
-        """The knee of each notion that has one: a place to start talking, not a choice.
+        """The knee of each notion that has one: a place to start a discussion, not a decision.
 
-        Of `points` that no model dominates take the two ends, the one with the least unfairness and
-        the one with the least error, and scale both axes so that they are (0, 1) and (1, 0).
-        The knee is the point furthest below the chord between them: the largest 1 − x − y, if that
-        is above 0. Test rows count, where there are any. How much error a unit of unfairness is
-        worth is a question of policy, which scaling both to 1 does not answer.
+        Of the `points` that no model dominates, take the one with the least unfairness and the one
+        with the least error, and scale both axes so that these are (0, 1) and (1, 0). The knee is
+        the point furthest below the chord between them, the largest 1 − x − y, if that is above 0.
+        Points are compared on the test rows, if there are any. How much error a unit of unfairness
+        is worth is a question of policy, which this scaling doesn't answer.
         """
         knees = []
         for notion in dict.fromkeys(point.notion for point in self.points):
@@ -182,14 +182,18 @@ class ParetoFrontier:
                 point for point in self.points
                 if point.notion == notion and not point.compared.dominated
             ]  # fmt: skip
-            best = knee([(one.compared.unfairness, one.compared.error) for one in points])
+            best = knee([(p.compared.unfairness, p.compared.error) for p in points])
             knees += [] if best is None else [points[best]]
         return tuple(knees)
 
     def model(
         self, gamma: float, *, notion: str | None = None, estimator: str | None = None
     ) -> Any:
-        """The fitted classifier of a point; notion and estimator only where there are several."""
+        """Return the fitted classifier of a point.
+
+        `notion` and `estimator` are needed only if there are several. Raises ValueError, with the
+        values that there are, unless exactly one point fits.
+        """
         wanted = {"gamma": gamma, "notion": notion, "estimator": estimator}
         asked = {name: value for name, value in wanted.items() if value is not None}
         found = [
@@ -208,7 +212,7 @@ class ParetoFrontier:
         return found[0].model
 
     def to_dict(self) -> dict[str, Any]:
-        """The frontier as plain data; nothing of a row is in it."""
+        """Return the frontier as plain data, without data of any row."""
         suggested = self.suggested
         return {
             "points": [
@@ -221,28 +225,28 @@ class ParetoFrontier:
         }
 
     def to_json(self) -> str:
-        """The frontier as JSON."""
+        """Return the frontier as JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
-        """The frontier as a frame of "pandas", "polars" or "pyarrow", a point a row.
+        """Return the frontier as a frame of "pandas", "polars" or "pyarrow", one point a row.
 
         Those of MARGINAL come last, marked in the column "marginal".
         """
         data = self.to_dict()
         rows = [
-            {"marginal": bool(marginal), **_flat(one)}
+            {"marginal": bool(marginal), **_flat(point)}
             for marginal, points in enumerate((data["points"], data["marginal_points"]))
-            for one in points
+            for point in points
         ]
         return nw.from_dicts(rows, backend=backend).to_native()
 
     def to_markdown(self) -> str:
-        """The frontier as Markdown: tables, and the worst subgroup of each point in words."""
+        """Return the frontier as Markdown: tables, and the worst subgroup of each point."""
         return frontier_text.as_markdown(self.to_dict())
 
     def to_html(self) -> str:
-        """A page to choose on, in one file: it works from a mail, and asks nothing of the network.
+        """Return a self-contained interactive page to choose a point on; it loads nothing.
 
         A point is picked in the picture or in the list, two are compared in words, and the code or
         command that trains the chosen one is there to copy. It needs the extra `report`.
@@ -252,13 +256,13 @@ class ParetoFrontier:
         return frontier_page.html(self.to_dict())
 
     def write_html(self, path: str | Path) -> Path:
-        """Write that page to a file, whole or not at all."""
+        """Write the page of `to_html` to a file, whole or not at all; return its path."""
         from gerrymend.reporting.page import write_page
 
         return write_page(self.to_html(), path)
 
     def _repr_html_(self) -> str | None:
-        """The table for notebooks; None without jinja2, and they show the text."""
+        """Return a table for notebooks, or None without jinja2, so that they show the text."""
         from gerrymend.reporting.frontier import page as frontier_page
 
         try:
@@ -277,22 +281,24 @@ class ParetoFrontier:
 
 
 def dominated(costs: Sequence[tuple[float, ...]]) -> NDArray[np.bool_]:
-    """Which of the costs are dominated: another is nowhere larger, and somewhere smaller.
+    """Return a mask of the costs that are dominated by another, nowhere larger and once smaller.
+
+    `costs` has a tuple for each point; values are compared to 12 decimals.
 
     >>> dominated([(0.0, 0.3), (0.1, 0.2), (0.1, 0.3), (0.2, 0.2), (0.1, 0.2)]).tolist()
     [False, False, True, True, False]
     """
     table = np.round(np.asarray(costs, dtype=np.float64), _DIGITS)
     return np.array([
-        bool(((table <= one).all(axis=1) & (table < one).any(axis=1)).any()) for one in table
+        bool(((table <= cost).all(axis=1) & (table < cost).any(axis=1)).any()) for cost in table
     ])  # fmt: skip
 
 
 def knee(costs: Sequence[tuple[float, float]]) -> int | None:
-    """The undominated point furthest below the chord between the ends; None if none is below.
+    """Return the position of the undominated point furthest below the chord between the ends.
 
-    By hand: scaled, the points are (0, 1), (0.25, 0.5), (0.5, 0.4) and (1, 0), and 1 − x − y is
-    0, 0.25, 0.1 and 0.
+    Returns None if no point is below it. By hand, for the first example: scaled, the points are
+    (0, 1), (0.25, 0.5), (0.5, 0.4) and (1, 0), and 1 − x − y is 0, 0.25, 0.1 and 0.
 
     >>> knee([(0.00, 0.30), (0.01, 0.20), (0.02, 0.18), (0.04, 0.10)])
     1
@@ -303,31 +309,34 @@ def knee(costs: Sequence[tuple[float, float]]) -> int | None:
         return None
     table = np.round(np.asarray(costs, dtype=np.float64), _DIGITS)
     kept = table[~dominated(costs)]
-    low, high = kept.min(axis=0), kept.max(axis=0)
-    if (low == high).any():
+    low = kept.min(axis=0)
+    high = kept.max(axis=0)
+    if (low == high).any():  # a single point, or one that dominates all others
         return None
+    # On axes scaled to [0, 1] the chord is x + y = 1, and 1 − x − y the distance below it, × √2.
     below = np.where(dominated(costs), -np.inf, 1.0 - ((table - low) / (high - low)).sum(axis=1))
     best = int(np.argmax(below))
     return best if round(float(below[best]), _DIGITS) > 0 else None
 
 
 def mark_dominated(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
-    """The same points, each marked where another of its notion dominates it, on each sample."""
+    """Return the points, with those marked that another of the same notion dominates, by sample."""
     marked = list(points)
     for notion in {point.notion for point in marked}:
         places = [i for i, point in enumerate(marked) if point.notion == notion]
         for sample in ("train", "test"):
             seen = [getattr(marked[i], sample) for i in places]
-            if None in seen:
+            if None in seen:  # there are no test rows
                 continue
-            worse = dominated([(one.error, one.unfairness) for one in seen])
-            for i, one, is_worse in zip(places, seen, worse, strict=True):
-                marked[i] = replace(marked[i], **{sample: replace(one, dominated=bool(is_worse))})
+            worse = dominated([(figures.error, figures.unfairness) for figures in seen])
+            for i, figures, is_worse in zip(places, seen, worse, strict=True):
+                figures = replace(figures, dominated=bool(is_worse))
+                marked[i] = replace(marked[i], **{sample: figures})
     return tuple(marked)
 
 
 def _flat(point: dict[str, Any]) -> dict[str, Any]:
-    """A point's data on one level: train_error, test_error, …."""
+    """Flatten the data of a point to one level: train_error, test_error, …."""
     flat = {name: value for name, value in point.items() if not isinstance(value, dict)}
     for sample in ("train", "test"):
         flat |= {f"{sample}_{name}": value for name, value in (point[sample] or {}).items()}

@@ -1,1 +1,1 @@
-"""What users pass, read and checked once: numbers, categories, labels, arrays."""
+"""Readers and checks of what users pass: numbers, categories, labels, arrays, settings."""

@@ -1,4 +1,4 @@
-"""Lists and arrays of any library as NumPy's; what is masked is missing."""
+"""Conversion of lists and arrays of any library to NumPy; masked values count as missing."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +11,7 @@ from gerrymend.inputs.numbers import distinct_numbers, is_number_type, kinds_of
 
 
 def unmasked(values: Any) -> Any:
-    """Return a masked array as a plain one, with None for what is masked; others as they are.
+    """Return a masked array as a plain one, with None for masked values; others as they are.
 
     >>> unmasked(np.ma.masked_array([1, 2], mask=[False, True])).tolist()
     [1, None]
@@ -26,7 +26,7 @@ def unmasked(values: Any) -> Any:
 
 
 def as_array(values: Any, argument: str) -> NDArray[Any]:
-    """Return values as an array of one type; numbers beside texts stay what they are.
+    """Return values as an array of one type, or of objects if numbers and texts are mixed.
 
     Decimals, fractions and long doubles become float64, if that keeps them apart.
 
@@ -49,7 +49,7 @@ Pass one value a row.
             f"{argument} can't be read as an array: its rows differ in length, or mix lists and "
             "values. Pass one value a row."
         ) from None
-    except (TypeError, RuntimeError) as error:  # torch's, of what is elsewhere or has a gradient
+    except (TypeError, RuntimeError) as error:  # torch: a tensor on a device, or with a gradient
         raise _unreadable(values, argument, error) from None
     if array.ndim == 0:
         raise TypeError(
@@ -66,7 +66,7 @@ Pass one value a row.
 
 
 def as_table(data: Any, argument: str) -> NDArray[Any]:
-    """Return a list or array as a table of values as they are, with a column at least.
+    """Return a list or array as a two-dimensional array, its values unchanged; 1d is one column.
 
     >>> as_table([1, "a"], "sensitive_features").tolist()
     [[1], ['a']]
@@ -80,12 +80,14 @@ def as_table(data: Any, argument: str) -> NDArray[Any]:
         raise ValueError(f"{argument} must have one or two dimensions; got shape {array.shape}.")
     if array.ndim == 2:
         return array
+    # NumPy makes a 1d array of lists from rows that differ in length.
     if any(isinstance(row, list | tuple | np.ndarray) for row in array.tolist()):
         raise _uneven(argument)
     return array[:, None]
 
 
 def _uneven(argument: str) -> ValueError:
+    """Return the error for rows that differ in length."""
     return ValueError(
         f"{argument} has rows that differ in length, or mixes lists and values; pass rows of the "
         "same length, or a mapping from names to columns."
@@ -93,6 +95,7 @@ def _uneven(argument: str) -> ValueError:
 
 
 def _unreadable(values: Any, argument: str, error: Exception) -> TypeError:
+    """Return the error for a type that NumPy can't read, with the first line of its reason."""
     reason = str(error).strip().partition("\n")[0].rstrip(".")
     kind = f"{type(values).__module__.partition('.')[0]}.{type(values).__name__}"
     return TypeError(

@@ -1,6 +1,6 @@
-"""Values that name something, categories and labels: text, booleans, numbers, intervals of pandas.
+"""Categories and labels: text, booleans, numbers, and intervals of pandas, as plain data.
 
-They are written into reports, saved models and checkpoints, so they have to be plain data.
+They are written into reports, saved models and checkpoints, so other types are refused.
 """
 
 import math
@@ -14,19 +14,19 @@ from gerrymend.inputs.numbers import kinds_of, missing_as_none
 
 
 def is_interval(kind: type) -> bool:
-    """Tell whether a type is pandas' Interval, as `pandas.cut` makes it; without importing it."""
+    """Return True for the Interval of pandas, as `pandas.cut` makes it, without importing it."""
     return kind.__name__ == "Interval" and kind.__module__.partition(".")[0] == "pandas"
 
 
 def plain_type(kind: type) -> type | None:
-    """Return the plain type that a type stands for, or None.
+    """Return the plain type that values of a type are stored as, or None if there is none.
 
     >>> plain_type(np.bool_), plain_type(np.int8), plain_type(bytes)
     (<class 'bool'>, <class 'int'>, None)
     """
     if is_interval(kind):
         return str
-    if issubclass(kind, np.timedelta64):  # which NumPy has among its integers
+    if issubclass(kind, np.timedelta64):  # a subclass of NumPy's integers
         return None
     numpy_types = {str: np.str_, bool: np.bool_, int: np.integer, float: np.floating}
     for plain, of_numpy in numpy_types.items():  # bool first: it is an int too
@@ -36,7 +36,7 @@ def plain_type(kind: type) -> type | None:
 
 
 def as_category(value: Any) -> Any:
-    """Return a category as plain data; an interval in words.
+    """Return a category as plain data, an interval as its text.
 
     >>> as_category(np.int64(3))
     3
@@ -47,7 +47,7 @@ def as_category(value: Any) -> Any:
 
 
 def foreign_type(values: Iterable[Any]) -> str:
-    """Name the types of values that can't be categories; empty where all can be.
+    """Name the types of values that can't be categories; return '' if all can be.
 
     >>> foreign_type(["a", b"a", [1]]), foreign_type(["a", None])
     ('bytes, list', '')
@@ -57,7 +57,10 @@ def foreign_type(values: Iterable[Any]) -> str:
 
 
 def sorted_categories(values: Iterable[Any], where: str) -> list[Any]:
-    """Return the distinct values that are not missing, in order; all of one type.
+    """Return the distinct values that are not missing, in order.
+
+    Raises TypeError for values of several types or of one that can't be a category, and ValueError
+    for infinite numbers. `where` names the column in these messages.
 
     >>> sorted_categories(["b", None, "a", "b"], "race")
     ['a', 'b']
@@ -66,6 +69,7 @@ def sorted_categories(values: Iterable[Any], where: str) -> list[Any]:
     if foreign := foreign_type(values):
         raise unknown_kind(where, foreign)
     present = [value for value in dict.fromkeys(missing_as_none(values)) if value is not None]
+    # An interval is stored as text, but must not be mixed with texts: it is sorted by its ends.
     kinds = {(plain_type(type(value)), is_interval(type(value))) for value in present}
     if len(kinds) > 1:
         shown = ", ".join(sorted({type(value).__name__ for value in present}))
@@ -79,7 +83,7 @@ def sorted_categories(values: Iterable[Any], where: str) -> list[Any]:
 
 
 def check_label_types(labels: NDArray[Any], argument: str) -> None:
-    """Refuse labels that are no plain data: dates, bytes, complex numbers, lists."""
+    """Raise TypeError for labels that aren't plain data: dates, bytes, complex numbers, lists."""
     kind = labels.dtype.kind
     foreign = foreign_type(labels.tolist()) if kind in "OS" else str(labels.dtype)
     if foreign and kind not in "biufUT":

@@ -1,7 +1,7 @@
-"""Dask's arrays and frames: checked before anything is shipped, and split into partitions.
+"""Rows in arrays and frames of Dask, checked before anything is computed and split by partition.
 
-Rows are matched by position, partition by partition: what X, y, the protected attributes and the
-weights have in a partition is read by one worker, in `read_partition`.
+Rows are matched by position, partition by partition: the parts of X, y, the protected attributes
+and the weights in a partition are read by one worker, in `read_partition`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,10 @@ from gerrymend.inputs.validation import (
 
 
 def the_client() -> Any:
-    """The client of the cluster to work on."""
+    """Return the client of the current cluster.
+
+    Raises ImportError without distributed, and RuntimeError without a synchronous client.
+    """
     try:
         from distributed import default_client
     except ImportError:
@@ -53,18 +56,19 @@ def the_client() -> Any:
 
 
 def is_dask_native(estimator: Any) -> bool:
-    """Whether an estimator is one that trains on Dask's collections.
+    """Return True for a classifier that trains on collections of Dask.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> is_dask_native(LogisticRegression())
     False
     """
+    # By the names of modules, as in xgboost.dask and dask_ml, none of which may be installed.
     parts = {part for kind in type(estimator).__mro__ for part in kind.__module__.split(".")}
     return bool(parts & {"dask", "dask_ml"}) and is_classifier(estimator)
 
 
 def feature_meta(X: Any) -> Any:
-    """An empty frame, or an array of one row, with the columns of X, which are checked."""
+    """Check the columns of X, and return an empty frame or an array of one row with the same."""
     if is_dask_array(X):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions; got an array of shape {X.shape}.")
@@ -80,9 +84,10 @@ def feature_meta(X: Any) -> Any:
 
 
 def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> list[list[Any]]:
-    """X, y, the protected attributes (if not X) and the weights (if any), each partition's parts.
+    """Return a list [X, y, protected, weights] of delayed parts for each partition.
 
-    All that can be told without the rows is checked.
+    The protected attributes are None if they are X itself, and so are weights that weren't given.
+    Everything that can be checked without the rows is.
     """
     if y is None:
         raise ValueError("y is None; pass the labels, a Dask array or Series.")
@@ -109,7 +114,7 @@ def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -
 
 
 def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
-    """The partitions of data, which are as those of X."""
+    """Return the delayed partitions of data, after a check that they match those of X."""
     if not is_dask_collection(data):
         raise TypeError(
             f"X is {in_words(X)}, and {argument} is {in_words(data)}. Pass it as one of Dask too, "
@@ -123,6 +128,7 @@ def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
                 f"The arguments differ in their number of rows: X has {X.shape[0]}, {argument} has "
                 f"{data.shape[0]}. Rows are matched by position."
             )
+        # The chunks of X along the rows, and one chunk along the columns: a part has whole rows.
         rows = X.chunks[0] if is_dask_array(X) else data.chunks[0]
         data = data.rechunk((rows, *((size,) for size in data.shape[1:])))
     n_partitions, of_x = (one.numblocks[0] if is_dask_array(one) else one.npartitions
@@ -132,11 +138,12 @@ def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
             f"X has {of_x} partitions and {argument} {n_partitions}; rows are matched partition by "
             "partition. Take both from one frame, or repartition one like the other."
         )
-    # Optimised one by one, frames of few columns would be given fewer partitions than others.
+    # Dask's optimiser may merge partitions of a frame with few columns, and not those of another.
     return list(np.ravel(data.to_delayed(optimize_graph=False)))
 
 
 def _check_chunks(data: Any, argument: str) -> None:
+    """Raise ValueError if the number of rows of an array isn't known."""
     if np.isnan(data.shape[0]):
         raise ValueError(
             f"{argument} is a Dask array with unknown chunk sizes, so that rows can't be matched. "
@@ -145,6 +152,7 @@ def _check_chunks(data: Any, argument: str) -> None:
 
 
 def _check_numbers(dtype: Any, what: str) -> None:
+    """Raise TypeError if a column of features isn't of numbers or booleans."""
     kind = getattr(np.dtype(dtype) if isinstance(dtype, np.dtype) else dtype, "kind", "O")
     if kind not in "biuf":
         raise TypeError(
@@ -155,7 +163,7 @@ def _check_numbers(dtype: Any, what: str) -> None:
 
 @dataclass(eq=False)
 class PartitionRows:
-    """The rows of a partition, as a worker has read them."""
+    """The rows of a partition, read by a worker."""
 
     features: NDArray[Any]
     labels: NDArray[Any]
@@ -163,7 +171,7 @@ class PartitionRows:
     weight: Array
 
     def summary(self) -> "Summary":
-        """What the client has to know of them."""
+        """Summarise the labels and categories, for the client to merge."""
         levels: dict[str, dict[Any, float] | None] = {}
         for column in self.columns:
             if column.categories is not None:
@@ -194,7 +202,10 @@ class Summary:
 
 
 def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> PartitionRows:
-    """Check the rows of a partition, and read them as numbers.
+    """Check the rows of a partition and read them as numbers.
+
+    float32 features are kept, others become float64. Missing protected attributes are X itself,
+    missing weights are 1.
 
     >>> rows = read_partition(np.eye(2), np.array([0, 1]), np.array([[3.0], [4.0]]), None)
     >>> rows.summary().labels, rows.weight.tolist()
@@ -223,7 +234,10 @@ def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) 
 
 
 def merged(summaries: Sequence[Summary]) -> Summary:
-    """The summary of all rows; an attribute is a number, or has categories, in all of them.
+    """Merge the summaries of partitions, of which some may be empty.
+
+    Raises TypeError for an attribute that is a number in some and has categories in others, and
+    ValueError if there are no rows at all.
 
     >>> one, other = Summary(2, [0], {"a": {"x": 1.5}}, "f"), Summary(1, [1], {"a": {"y": 1}}, "f")
     >>> merged([one, other]).levels
@@ -266,7 +280,7 @@ def _checked_weights(summaries: Sequence[Summary], dtype: str) -> tuple[float, f
 
 
 def _added(parts: Sequence[Any]) -> dict[Any, float]:
-    """Weights by category over all parts, in order; a missing one is last."""
+    """Add up the weights by category over all parts; categories are sorted, a missing one last."""
     categories = {category for part in parts for category in part}
     known = [category for category in categories if category is not None]
     kinds = {type(category).__name__ for category in known}

@@ -1,4 +1,4 @@
-"""Features that become numbers: what scikit-learn would cast, or ignore, is refused first."""
+"""Checks of features that become numbers; they refuse what scikit-learn would cast or ignore."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ _ENCODE = (
 
 
 def n_rows_of(X: Any, argument: str = "X") -> int:
-    """Return the number of rows of a frame, array or list; none of it may be masked.
+    """Return the number of rows of a frame, array or list; raise ValueError for masked values.
 
     >>> n_rows_of([[1, 2], [3, 4]])
     2
@@ -39,10 +39,10 @@ def n_rows_of(X: Any, argument: str = "X") -> int:
 
 
 def check_features(X: Any, frame: "nw.DataFrame[Any] | None") -> None:
-    """Refuse masks, text, dates, and whole numbers that float64 lacks, in what becomes an array.
+    """Refuse masks, text, dates, and whole numbers that float64 lacks, in an X to be converted.
 
-    `frame` is X as narwhals sees it, if it is a frame. What is no array of NumPy, no frame and no
-    list is left to others.
+    `frame` is X seen through narwhals, or None if X isn't a frame. Only frames, lists and arrays of
+    NumPy are checked; others are left to scikit-learn.
 
     >>> check_features([[1, 2], [3, 4.5]], None)
     >>> check_features(np.array([[2**53 + 1]]), None)
@@ -75,6 +75,7 @@ def _check_unmasked(X: Any, argument: str) -> None:
 
 
 def _check_column(series: "nw.Series[Any]", where: str) -> None:
+    """Check a column of a frame as `check_features` does."""
     dtype = series.dtype
     if dtype.is_temporal():
         raise _cast(f"column {series.name!r} of type {dtype}")
@@ -85,6 +86,7 @@ def _check_column(series: "nw.Series[Any]", where: str) -> None:
 
 
 def _check_objects(values: Iterable[Any], where: str) -> None:
+    """Raise ValueError for text, lists and whole numbers that float64 lacks."""
     present = [value for value in values if not is_missing(value)]
     refused = [value for value in present if isinstance(value, str | bytes | list | tuple)]
     if refused:
@@ -93,12 +95,14 @@ def _check_objects(values: Iterable[Any], where: str) -> None:
             f"X can't be read as numbers: {where} has {what}, such as {short(refused[0])}. "
             f"{_ENCODE}"
         )
+    # Filled by slice: np.array(present) would convert, and make rows of what has a length.
     plain = np.empty(len(present), dtype=object)
     plain[:] = present
     check_whole_numbers(plain, where)
 
 
 def _cast(found: str) -> TypeError:
+    """Return the error for features of a type that has to be converted by the user."""
     return TypeError(
         f"X can't be read as numbers: it has {found}. Convert it to numbers yourself: text with a "
         "numeric meaning by .astype(float), a date to days since another, say."

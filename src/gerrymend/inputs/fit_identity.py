@@ -1,4 +1,7 @@
-"""By what a fit is known again: its parameters as text, and its data as sha256, part by part."""
+"""The identity of a fit: its parameters as text, and the sha256 of each part of its data.
+
+A checkpoint keeps it, so that it is resumed with the same parameters and data only.
+"""
 
 import hashlib
 import json
@@ -17,12 +20,14 @@ from gerrymend.inputs.column_words import words_of_columns
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.validation import is_frame
 
-# What is brought from a device at once.
+# Numbers copied from a device at once: 128 MB of float64.
 _NUMBERS = 1 << 24
 
 
 def parameters_as_text(given: Mapping[str, Any]) -> dict[str, str]:
-    """Parameters, and those of what they hold, by name.
+    """Return parameters as text by name, with those of nested estimators, lists and mappings.
+
+    Raises TypeError for a value that can't be hashed, such as a lambda.
 
     >>> from sklearn.linear_model import Ridge
     >>> told = parameters_as_text({"C": 10.0, "estimator": Ridge(alpha=2.0)})
@@ -33,6 +38,7 @@ def parameters_as_text(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _told(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield a parameter and what it holds, as pairs of name and text."""
     if isinstance(value, Mapping):
         yield name, f"{type(value).__name__} of {len(value)}"
         for i, (key, one) in enumerate(value.items()):
@@ -52,6 +58,7 @@ def _told(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _hash(name: str, value: Any) -> str:
+    """Hash any object by its content; raise TypeError, naming the parameter, if that fails."""
     try:
         return str(joblib.hash(value))
     except Exception as error:  # joblib walks any object, and any object can object
@@ -69,7 +76,7 @@ def data_digests(
     protected: Sequence[Column],
     weight: Array,
 ) -> dict[str, str]:
-    """The sha256 of each argument, in the order of its rows.
+    """Return the sha256 of each argument of fit, by name; the order of the rows matters.
 
     >>> y, w = np.array([0, 1]), np.ones(2)
     >>> one = data_digests(np.array([[1.0], [2.0]]), y, y, [], w)
@@ -87,7 +94,7 @@ def data_digests(
 
 
 def combined_digests(parts: Sequence[Mapping[str, str]], sizes: Sequence[int]) -> dict[str, str]:
-    """The digests of rows that are in partitions of these sizes, in their order.
+    """Combine the digests of partitions, in their order, with a digest of their sizes.
 
     >>> one, other = {"X": "1f", "y": "2e"}, {"X": "3d", "y": "4c"}
     >>> sorted(combined_digests([one, other], [10, 20]))
@@ -99,7 +106,7 @@ def combined_digests(parts: Sequence[Mapping[str, str]], sizes: Sequence[int]) -
 
 
 def array_digests(**arrays: Any) -> dict[str, str]:
-    """The sha256 of arrays, wherever they are; they are brought to the host piece by piece.
+    """Return the sha256 of arrays on any device, which are copied to the host piece by piece.
 
     >>> array_digests(y=np.array([0, 1])) == array_digests(y=np.array([0, 2]))
     False
@@ -111,12 +118,13 @@ def array_digests(**arrays: Any) -> dict[str, str]:
 
 
 def _pieces(array: Any) -> Iterator[Any]:
+    """Split an array by rows into pieces of about `_NUMBERS` values."""
     step = max(1, _NUMBERS // math.prod(array.shape[1:]))
     return (array[first : first + step] for first in range(0, array.shape[0], step))
 
 
 def _head(features: Any) -> list[Any]:
-    """What words don't tell: names and types."""
+    """Return the names and types of columns, or the shape of an array, which words don't hold."""
     if not is_frame(features):
         return [list(features.shape)]
     schema = nw.from_native(features, eager_only=True).schema
@@ -124,6 +132,7 @@ def _head(features: Any) -> list[Any]:
 
 
 def _digest(head: Any, columns: Iterable[NDArray[Any]]) -> str:
+    """Return the sha256 of plain data, followed by the bytes of arrays."""
     digest = hashlib.sha256(json.dumps(head).encode())
     for values in columns:
         digest.update(np.ascontiguousarray(values).data)

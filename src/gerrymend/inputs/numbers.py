@@ -1,4 +1,4 @@
-"""Numbers of any type as float64: exact where rows are told apart by them, and never guessed."""
+"""Conversion of numbers of any type to float64, exact wherever rows are compared by them."""
 
 import math
 from collections.abc import Iterable
@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 
-# Every whole number up to this size has a float64 of its own.
+# Every whole number up to this size is a float64.
 LARGEST_WHOLE = 2**53
-# Numbers that vary by less than this part of their size are told from a constant by no search.
+# Relative to their size, numbers must vary by at least this much, or no search could tell them from
+# a constant: float64 has 16 digits, and centring and least squares lose some of them.
 _LEAST_SPREAD = 1e-11
 # Squares of numbers up to this size, summed over any number of rows, are finite.
 LARGEST = 1e100
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value is None, NaN, NaT, masked, or pandas' NA, which can't be compared.
+    """Return True for None, NaN, NaT, a masked value, and NA of pandas, which can't be compared.
 
     >>> [is_missing(value) for value in (None, float("nan"), Decimal("NaN"), np.ma.masked, 0, "")]
     [True, True, True, True, False, False]
@@ -36,12 +37,12 @@ def is_missing(value: Any) -> bool:
 
 
 def is_number_type(kind: type) -> bool:
-    """Tell whether values of a type are real numbers; a boolean is none.
+    """Return True if values of a type are real numbers; False for booleans and durations.
 
     >>> [is_number_type(kind) for kind in (int, np.float32, Decimal, bool, complex, str)]
     [True, True, True, False, False, False]
     """
-    # NumPy has durations among its integers.
+    # Durations are a subclass of NumPy's integers.
     no_number = bool | np.bool_ | np.timedelta64
     return issubclass(kind, Real | Decimal) and not issubclass(kind, no_number)
 
@@ -50,26 +51,27 @@ def kinds_of(values: Iterable[Any]) -> set[type]:
     """Collect the types of the values that are not missing."""
     values = list(values)
     kinds = set(map(type, values))
+    # Values of one of these types are never missing: no need to look at each.
     if len(kinds) > 1 or not all(kind in (str, bool, int) for kind in kinds):
         kinds = {type(value) for value in values if not is_missing(value)}
     return kinds
 
 
 def short(value: Any) -> str:
-    """Return a value as code, cut off where it is long.
+    """Return the repr of a value for a message, truncated beyond 80 characters.
 
     >>> short("a"), len(short(10**400))
     ("'a'", 78)
     """
     try:
         shown = repr(value)
-    except ValueError:  # a whole number of more digits than Python will write
+    except ValueError:  # a whole number with more digits than Python converts to text
         return f"a {type(value).__name__} of many digits"
     return shown if len(shown) <= 80 else f"{shown[:77]}…"
 
 
 def missing_as_none(values: list[Any]) -> list[Any]:
-    """Return the values with None for each that is missing.
+    """Return the values with None in place of each missing one.
 
     >>> missing_as_none(["a", float("nan"), Decimal("sNaN")])
     ['a', None, None]
@@ -80,7 +82,7 @@ def missing_as_none(values: list[Any]) -> list[Any]:
 
 
 def as_float(value: Any) -> float:
-    """Return the nearest float64 of a real number; NaN of a missing one, infinity of a huge one.
+    """Return the nearest float64 of a real number; NaN if it is missing, ±∞ if it is too large.
 
     >>> as_float(Decimal("0.1")), as_float(-(10**400)), as_float(None)
     (0.1, -inf, nan)
@@ -96,7 +98,7 @@ def as_float(value: Any) -> float:
 
 
 def is_exact(value: Any) -> bool:
-    """Tell whether a number is no whole number that float64 lacks.
+    """Return False for a whole number that isn't a float64, and True for all other numbers.
 
     >>> is_exact(2**53), is_exact(2**53 + 1), is_exact(Decimal("0.1"))
     (True, False, True)
@@ -107,9 +109,11 @@ def is_exact(value: Any) -> bool:
 def as_numbers(
     values: NDArray[Any], argument: str, because: str = "", what: str = "numbers"
 ) -> Array:
-    """Return real numbers or booleans as float64; text, dates and complex numbers are refused.
+    """Return real numbers or booleans as float64; raise TypeError for text, dates, complex numbers.
 
-    A number that float64 lacks is rounded to the nearest: this is for amounts, such as weights.
+    A number that isn't a float64 is rounded to the nearest. That is right for amounts, such as
+    weights; values that tell rows apart go through `distinct_numbers`. `because` and `what` word
+    the error: "{argument} must be {what} where {because}".
 
     >>> as_numbers(np.array([Decimal("0.5"), 1], dtype=object), "sample_weight").tolist()
     [0.5, 1.0]
@@ -134,7 +138,9 @@ def as_numbers(
 
 
 def at_least(scores: NDArray[Any], cut: float, argument: str) -> NDArray[np.bool_]:
-    """Compare scores with a cut; whole numbers exactly, as x ≥ c is x ≥ ⌈c⌉ for them.
+    """Return a mask of the scores at or above a cut.
+
+    Whole numbers are compared exactly, without a detour by float64: for them x ≥ c is x ≥ ⌈c⌉.
 
     >>> at_least(np.array([2**53 + 3, 2**53 + 4]), 2.0**53 + 4, "y_pred").tolist()
     [False, True]
@@ -145,10 +151,10 @@ def at_least(scores: NDArray[Any], cut: float, argument: str) -> NDArray[np.bool
 
 
 def distinct_numbers(values: NDArray[Any], where: str) -> Array:
-    """Return numbers as float64, of which no two that differ become one.
+    """Return numbers as float64, such that no two that differ become equal.
 
-    A whole number must be a float64, so that no other row, now or later, can be merged with it.
-    Decimals, fractions and long doubles are rounded, and refused where two become the same.
+    Whole numbers must be float64 exactly, so that no row, now or later, is merged with another.
+    Decimals, fractions and long doubles are rounded. Raises ValueError if two become equal.
 
     >>> distinct_numbers(np.array([Decimal("0.1"), 2], dtype=object), "age").tolist()
     [0.1, 2.0]
@@ -167,6 +173,7 @@ turn them into strings if they are codes.
     listed = missing_as_none(values.tolist() if kind == "O" else list(values))
     distinct = set(listed) - {None}
     check_whole_numbers(np.array(list(distinct), dtype=object), where)
+    # Two different numbers with one float64 would become one value, and their rows one group.
     by_float: dict[float, Any] = {}
     for value in distinct:
         other = by_float.setdefault(as_float(value), value)
@@ -180,18 +187,19 @@ turn them into strings if they are codes.
 
 
 def series_numbers(series: "nw.Series[Any]", where: str) -> Array:
-    """Return a Series of numbers, none of them missing, as `distinct_numbers` does."""
+    """Apply `distinct_numbers` to a Series without missing values."""
     dtype = series.dtype
     if dtype.is_integer() and not are_small(series):  # Arrow would not even cast them
         return distinct_numbers(np.array(series.to_list(), dtype=object), where)
     numbers: Array = series.cast(nw.Float64).to_numpy()
+    # Rounding may have merged decimals; the slow path finds which, for the message.
     if isinstance(dtype, nw.Decimal) and series.n_unique() != len(np.unique(numbers)):
         return distinct_numbers(np.array(series.to_list(), dtype=object), where)
     return numbers
 
 
 def are_small(whole: "nw.Series[Any]") -> bool:
-    """Tell whether float64 holds all whole numbers of this size."""
+    """Return True if all values of a whole-number Series are at most 2⁵³ in size."""
     extremes = [end for end in (whole.min(), whole.max()) if end is not None]
     return all(abs(int(end)) <= LARGEST_WHOLE for end in extremes)
 
@@ -209,7 +217,9 @@ def check_finite(values: Array, where: str, most: float = LARGEST) -> None:
 
 
 def check_spread(values: Array, where: str) -> None:
-    """Refuse numbers that vary, but by so little beside their size that rounding would hide it.
+    """Raise ValueError for numbers that vary, but by too little relative to their size.
+
+    Rounding would hide the variation; a constant is accepted.
 
     >>> check_spread(np.array([1e12, 1e12 + 1]), "when")
     Traceback (most recent call last):
@@ -226,7 +236,8 @@ little to compute with. Subtract its smallest value.
 
 
 def check_whole_numbers(values: NDArray[Any], where: str) -> None:
-    """Refuse whole numbers that float64 lacks; of NumPy's types few are looked at one by one."""
+    """Raise ValueError for whole numbers that aren't float64."""
+    # Of NumPy's types, only arrays with a value beyond 2⁵³ are looked at value by value.
     if values.dtype.kind in "iu" and len(values):
         small = max(-int(values.min()), int(values.max())) <= LARGEST_WHOLE
         values = values[:0] if small else np.unique(values)

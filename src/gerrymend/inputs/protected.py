@@ -1,8 +1,8 @@
-"""The protected attributes: read from any container, told apart, grouped into distinct rows.
+"""Protected attributes, read from any container and grouped into cells of equal rows.
 
 Everything an audit asks is a function of the protected values alone, so rows that share them are
-one *cell*. Cells are sorted by value: what is computed from their sums cannot depend on the order
-in which the rows came.
+one *cell*. Cells are sorted by value, so that nothing computed from their sums can depend on the
+order of the rows.
 """
 
 import warnings
@@ -31,15 +31,21 @@ from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 
 MISSING_LABEL = "(missing)"
 
-# So few rows may well have different values without being identified by them.
+# Up to this many rows may well differ in an attribute that is no identifier.
 _FEW_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One attribute of many rows: numbers, or codes into `categories`.
+    """One protected attribute of many rows.
 
-    `categories` is None for a number; a missing category is None, and comes last.
+    Attributes
+    ----------
+    name : str
+    values : array of float64
+        The numbers, or the codes of the categories, by row.
+    categories : tuple or None
+        The category of each code; None for a number. A missing category is None, and comes last.
     """
 
     name: str
@@ -48,18 +54,18 @@ class Column:
 
     @property
     def is_categorical(self) -> bool:
-        """Whether the values are codes of categories."""
+        """True if the values are codes of categories."""
         return self.categories is not None
 
     @property
     def kind(self) -> str:
-        """What the values are: "number", or the type of the categories."""
+        """The type of the values: "number", or the type of the categories ("any" if none)."""
         if self.categories is None:
             return "number"
         return next((type(value).__name__ for value in self.categories if value is not None), "any")
 
     def equals(self, value: Any) -> NDArray[np.bool_]:
-        """Rows that have this category, or this number."""
+        """Return a mask of the rows that have this category, or this number."""
         if self.categories is None:
             return self.values == value
         if value not in self.categories:
@@ -69,7 +75,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The distinct rows of the protected attributes, and the cell of each row."""
+    """The distinct rows of the protected attributes, and the number of the cell of each row."""
 
     columns: tuple[Column, ...]
     index: NDArray[np.intp]
@@ -78,9 +84,9 @@ class Cells:
         return len(self.columns[0].values)
 
     def sorted_by(self, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], "Cells"]:
-        """The order of rows by label and then cell, and the same cells for rows in that order.
+        """Return the order of rows by label and then cell, and the cells for rows in that order.
 
-        Sorted by label the event of a notion is a slice; by cell its sums read memory in order.
+        By label, the event of a notion is a slice; by cell, its sums read memory in order.
         """
         order = np.lexsort((self.index, labels))
         return order, replace(self, index=self.index[order])
@@ -90,7 +96,8 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
     """Read a frame, Series, mapping, array or list into named columns, by position of the rows.
 
     Strings, categoricals and booleans are categories, sorted by value so that the encoding is the
-    same from run to run; a missing one is a category of its own. Numbers stay numbers.
+    same from run to run; missing is a category of its own. Numbers stay numbers. Raises ValueError
+    or TypeError, naming `argument` and the column, for anything else.
 
     >>> race, age = read_columns({"race": ["blue", None, "green"], "age": [30, 41, 25]})
     >>> race.categories, race.values.tolist()
@@ -113,13 +120,14 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
 
 
 def named_columns(X: Any, sensitive_features: Any) -> Any:
-    """The protected attributes as they are; if they are names, these columns of the frame X."""
+    """Return these columns of the frame X if names were given, else what was given."""
     names = sensitive_features
     if isinstance(names, str):
         names = [names]
     if not (isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names)):
         return sensitive_features
     if not is_frame(X):
+        # As many strings as rows are the values of one attribute, not names.
         if len(names) == np.shape(X)[0]:
             return list(names)
         raise ValueError(
@@ -140,16 +148,17 @@ def named_columns(X: Any, sensitive_features: Any) -> Any:
 def take_rows(
     columns: Sequence[Column], rows: NDArray[np.intp] | NDArray[np.bool_]
 ) -> tuple[Column, ...]:
-    """Some rows of all columns."""
+    """Return these rows, by position or mask, of all columns."""
     return tuple(replace(column, values=column.values[rows]) for column in columns)
 
 
 def select_columns(
     data: Any, wanted: Mapping[str, str], argument: str = "sensitive_features"
 ) -> dict[str, Column]:
-    """Columns by name, out of new rows; `wanted` says of which kind each must be.
+    """Read new rows and return the wanted columns by name; `wanted` maps names to kinds.
 
-    An array has no names: its columns are taken in the order of `wanted`, and must be as many.
+    An array has no names, so its columns are taken in the order of `wanted`, and must be as many.
+    Raises ValueError if a column is missing or of another kind.
     """
     columns = read_columns(data, argument)
     if not (is_frame(data) or is_series(data) or isinstance(data, Mapping)):
@@ -168,31 +177,34 @@ def select_columns(
 
 
 def ranked(values: Array) -> tuple[Array, NDArray[np.intp]]:
-    """The distinct values, in order, and the rank of each value among them.
+    """Return the distinct values in order, and the rank of each value among them.
 
     >>> [part.tolist() for part in ranked(np.array([30.0, 10.0, 30.0]))]
     [[10.0, 30.0], [1, 0, 1]]
     """
     low, high = float(values.min()), float(values.max())
     distinct: Array
-    if high - low <= 4 * len(values):  # perhaps whole steps from the lowest: no need to sort
+    # Values that are perhaps whole steps from the lowest, as ages and years are, need no sort: a
+    # table of at most 4 entries a value is cheaper. Rounding is checked for afterwards.
+    if high - low <= 4 * len(values):
         present, rank = _dense_ranks((values - low).astype(np.intp), int(high - low) + 1)
         distinct = (present + low).astype(np.float64)
         if np.array_equal(distinct[rank], values):
             return distinct, rank
     distinct = np.unique(values)
-    if len(distinct) <= 1024:  # looked up in a short list faster than sorted
+    if len(distinct) <= 1024:  # a search in a short list beats the sort of return_inverse
         return distinct, np.searchsorted(distinct, values)
     distinct, rank = np.unique(values, return_inverse=True)
     return distinct, rank.astype(np.intp, copy=False)
 
 
 def check_kinds(found: Mapping[str, Column], wanted: Mapping[str, str], argument: str) -> None:
-    """Columns of these names are there, and of these kinds."""
+    """Raise ValueError if a wanted column is missing or of another kind."""
     for name, kind in wanted.items():
         if name not in found:
             raise ValueError(f"{argument} has no column {name!r}{did_you_mean(name, found)}.")
         given = found[name].kind
+        # "any" is a column of which all values are missing: it agrees with every category.
         if given != kind and ("number" in (given, kind) or "any" not in (given, kind)):
             raise ValueError(
                 f"Column {name!r} of {argument} holds values of type {given}, and the subgroup was "
@@ -201,9 +213,10 @@ def check_kinds(found: Mapping[str, Column], wanted: Mapping[str, str], argument
 
 
 def distinct_rows(columns: Sequence[Column]) -> Cells:
-    """Group rows that share all values; cells are in lexicographic order of the values.
+    """Group rows that share all values into cells, in lexicographic order of the values.
 
-    Ranks are digits of one number as long as it fits in 64 bits: mostly one sort for all columns.
+    Ranks are the digits of one number as long as it fits into 64 bits, so that one sort serves all
+    columns in most cases.
     """
     key, size = np.zeros(len(columns[0].values), dtype=np.intp), 1
     for column in columns:
@@ -224,7 +237,7 @@ def distinct_rows(columns: Sequence[Column]) -> Cells:
 
 
 def _renumbered(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], int]:
-    """Keys below `size` as ranks among those that occur, and how many there are."""
+    """Replace keys below `size` by their ranks among those that occur; return also their number."""
     if size <= 4 * len(key):
         present, rank = _dense_ranks(key, size)
     else:
@@ -233,7 +246,7 @@ def _renumbered(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], int
 
 
 def _dense_ranks(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """What np.unique gives, without a sort, for keys below a size that a table can have."""
+    """Return the keys that occur and the rank of each, as np.unique does, by a table of `size`."""
     occurs = np.zeros(size, dtype=bool)
     occurs[key] = True
     rank = np.cumsum(occurs) - 1
@@ -241,24 +254,24 @@ def _dense_ranks(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], ND
 
 
 def check_attribute_type(name: str, dtype: Any, argument: str = "sensitive_features") -> None:
-    """A frame's column of this type can be an attribute."""
+    """Raise TypeError if a column of a frame is of a type that can't be an attribute."""
     allowed = nw.Categorical | nw.Enum | nw.String | nw.Boolean | nw.Object | nw.Unknown
     if not (dtype.is_numeric() or isinstance(dtype, allowed)):
         raise unknown_kind(f"Column {name!r} of {argument}", str(dtype))
 
 
 def check_spreads(columns: Sequence[Column]) -> None:
-    """Refuse a number that varies too little beside its size to compute with."""
+    """Raise ValueError for a number that varies too little relative to its size."""
     for column in columns:
         if not column.is_categorical:
             check_spread(column.values, f"Column {column.name!r} of sensitive_features")
 
 
 def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 3) -> None:
-    """Warn of attributes that tell rows apart rather than groups.
+    """Warn of attributes that are probably identifiers.
 
-    They are categories or whole numbers with a value of its own for every row. Measurements with
-    fractions differ from row to row by nature, and so do the attributes of a few rows.
+    These are categories or whole numbers with a different value in every row. Measurements with
+    fractions differ from row to row by nature, and so may the attributes of a few rows.
     """
     if n_rows <= _FEW_ROWS:
         return
@@ -275,7 +288,7 @@ def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int 
 
 
 def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
-    """Split a container into (name, values)."""
+    """Split a container into pairs of name and values; raise TypeError for an unknown one."""
     if is_frame(data):
         columns = frame_of(data, argument).iter_columns()
         return [(str(series.name), series) for series in columns]
@@ -295,7 +308,7 @@ def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
 
 
 def _column(name: str, values: Any, argument: str) -> Column:
-    """Decide what kind of attribute the values are, and encode them."""
+    """Decide if the values are numbers or categories, check them and encode them."""
     if isinstance(values, Column):
         return values
     where = f"Column {name!r} of {argument}"
@@ -326,7 +339,7 @@ def _column(name: str, values: Any, argument: str) -> Column:
 
 
 def _encoded(name: str, series: "nw.Series[Any]") -> Column:
-    """Strings or booleans, encoded by the library that has them."""
+    """Encode strings or booleans in the library of the Series, which is fast."""
     missing = series.is_null().to_numpy()
     present = series.drop_nulls() if missing.any() else series
     categories: list[Any] = sorted(present.unique().to_list())
@@ -339,7 +352,7 @@ def _encoded(name: str, series: "nw.Series[Any]") -> Column:
 
 
 def _objects(name: str, values: list[Any], where: str) -> Column:
-    """Python objects: all numbers are a number, all strings or all booleans a category."""
+    """Read Python objects, as a number if all are numbers and as categories otherwise."""
     values = missing_as_none(values)
     kinds = kinds_of(values)
     if not kinds or not all(map(is_number_type, kinds)):
@@ -350,6 +363,7 @@ def _objects(name: str, values: list[Any], where: str) -> Column:
 
 
 def _numbers(name: str, values: Array, where: str) -> Column:
+    """Make the column of a number; raise ValueError for missing, infinite or huge values."""
     if np.isnan(values).any():
         raise _missing_number(where)
     check_finite(values, where)
@@ -357,6 +371,7 @@ def _numbers(name: str, values: Array, where: str) -> Column:
 
 
 def _categories(name: str, values: list[Any], where: str) -> Column:
+    """Make the column of a category, with codes in the order of the sorted values."""
     values = missing_as_none(values)
     present = sorted_categories(values, where)
     code = {category: i for i, category in enumerate(present)}
@@ -369,6 +384,7 @@ def _categories(name: str, values: list[Any], where: str) -> Column:
 
 
 def _missing_number(where: str) -> ValueError:
+    """Return the error for missing values of a number."""
     return ValueError(
         f"{where} is numeric and has missing values. A threshold can't place them: fill them in, "
         "drop these rows yourself, or turn the column into strings, where missing is a category "

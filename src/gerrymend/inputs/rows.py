@@ -1,4 +1,4 @@
-"""Rows to train or to audit on: features, labels, protected attributes and weights together."""
+"""Labelled rows to train or audit on: features, labels, protected attributes and weights."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,6 +29,14 @@ from gerrymend.inputs.validation import (
 class Rows:
     """Rows in any container, matched by position.
 
+    Attributes
+    ----------
+    features, protected : frame, mapping, array or list
+        As the user passed them, but for names of columns, which are looked up in X.
+    labels : array of shape (n_rows,)
+    weight : array of shape (n_rows,) or None
+        None if no weights were given.
+
     >>> rows = Rows.read([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], {"sex": ["F", "F", "M", "M"]})
     >>> train, test = rows.split(0.5, seed=0)
     >>> sorted(test.labels.tolist()), len(test.protected["sex"])
@@ -44,13 +52,18 @@ class Rows:
     def read(
         cls, X: Any, y: Any, sensitive_features: Any, sample_weight: Any = None, suffix: str = ""
     ) -> "Rows":
-        """Check all that can be checked before any work; messages name arguments with `suffix`."""
+        """Read rows, with every check that is possible before any work.
+
+        Protected attributes are X itself if None, columns of X if names. Messages name the
+        arguments with `suffix`, as in "X_test".
+        """
         names = {part: part + suffix for part in ("X", "y", "sensitive_features")}
         n_rows = n_rows_of(X, names["X"])
         labels = as_vector(y, names["y"])
         check_no_missing(labels, names["y"])
         check_labels(labels, names["y"])
         protected = X if sensitive_features is None else named_columns(X, sensitive_features)
+        # Read for its checks and its length; the columns are read again where they are used.
         n_protected = len(read_columns(protected, names["sensitive_features"])[0].values)
         lengths = {"X": n_rows, "y": len(labels), "sensitive_features": n_protected}
         check_same_length(**{names[part]: range(length) for part, length in lengths.items()})
@@ -58,7 +71,7 @@ class Rows:
         return cls(X, labels, protected, weight)
 
     def split(self, test_size: float, seed: int) -> tuple["Rows", "Rows"]:
-        """The rows to train on, and a part of each label's that is kept out; in their order."""
+        """Split into rows to train on and rows kept out, stratified by label, each in order."""
         try:
             kept, out = train_test_split(
                 np.arange(len(self.labels)),
@@ -74,7 +87,7 @@ class Rows:
         return self._take(np.sort(kept)), self._take(np.sort(out))
 
     def without_features(self) -> "Rows":
-        """All that an audit needs, the protected attributes as numbers: little to send."""
+        """Return what an audit needs, with protected attributes as numbers: small to send."""
         columns = {column.name: column for column in read_columns(self.protected)}
         return replace(self, features=None, protected=columns)
 
@@ -85,7 +98,7 @@ class Rows:
 
 
 def take_rows(data: Any, rows: NDArray[np.intp]) -> Any:
-    """Some rows of a frame, a Series, a mapping of columns, an array or a list; of no index."""
+    """Take rows, by position, of a frame, a Series, a mapping of columns, an array or a list."""
     if is_frame(data):
         return frame_of(data, "X")[rows].to_native()
     if is_series(data):

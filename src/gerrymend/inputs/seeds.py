@@ -1,4 +1,4 @@
-"""Sources of random numbers from what users pass as `random_state`."""
+"""Random number generators from what users pass as `random_state`."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _SEED = "None, a whole number from 0"
 
 
 def random_source(random_state: Any, argument: str = "random_state") -> np.random.RandomState:
-    """Return a RandomState, made from a seed where that is what was passed.
+    """Return the RandomState that was passed, or one made from a seed.
 
     >>> int(random_source(0).randint(100))
     44
@@ -25,7 +25,7 @@ def random_source(random_state: Any, argument: str = "random_state") -> np.rando
 
 
 def random_generator(random_state: Any, argument: str = "random_state") -> np.random.Generator:
-    """Return a Generator, made from a seed where that is what was passed.
+    """Return the Generator that was passed, or one made from a seed.
 
     >>> int(random_generator(0).integers(100))
     85
@@ -39,7 +39,7 @@ def random_generator(random_state: Any, argument: str = "random_state") -> np.ra
 
 
 def draw_seed(random_state: Any, argument: str = "random_state") -> int:
-    """Return a seed that is drawn from `random_state`, and repeated by it where it is a number.
+    """Draw a seed from `random_state`; the same number draws the same seed.
 
     >>> draw_seed(0) == draw_seed(0)
     True

@@ -1,4 +1,4 @@
-"""Settings, checked: numbers, names and functions; messages name the argument and a remedy."""
+"""Checks of settings: numbers, names and functions; messages name the argument and a remedy."""
 
 import difflib
 import math
@@ -12,7 +12,7 @@ from gerrymend.inputs.numbers import LARGEST_WHOLE, as_float, is_number_type, sh
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a suggestion to append to a message, or nothing."""
+    """Return a suggestion to append to a message, or '' if no known name is close."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
@@ -20,7 +20,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def check_number(
     value: Any, argument: str, *, low: float, above: bool = False, remedy: str = ""
 ) -> float:
-    """Return a finite real number, at least (or above) `low`."""
+    """Return a finite real number as float; raise ValueError unless it is at least `low`.
+
+    With `above`, it must be larger than `low`. `remedy` is appended to the message.
+    """
     number = as_float(value) if is_number_type(type(value)) else math.nan
     if not math.isfinite(number) or number < low or (above and number == low):
         bound = f"above {low:g}" if above else f"of at least {low:g}"
@@ -32,12 +35,15 @@ def check_number(
 
 
 def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int:
-    """Return a whole number, at least `low`, and no larger than JSON and float64 hold exactly.
+    """Return a whole number as int; raise ValueError unless it is at least `low`, at most 2⁵³.
+
+    Up to 2⁵³, JSON and float64 hold whole numbers exactly.
 
     >>> check_whole(10**20, "top", low=1)
     Traceback (most recent call last):
     ValueError: top must be at most 9,007,199,254,740,992 (2⁵³); got 100000000000000000000.
     """
+    # Compared as int: as float, 2**53 + 1 would be 2**53 and pass.
     is_whole = isinstance(value, Integral) and is_number_type(type(value))
     if is_whole and int(value) > LARGEST_WHOLE:
         raise ValueError(
@@ -51,7 +57,7 @@ def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int
 
 
 def check_fraction(value: Any, argument: str, *, remedy: str = "") -> float:
-    """Return a number strictly between 0 and 1."""
+    """Return a number as float; raise ValueError unless it is strictly between 0 and 1."""
     number = check_number(value, argument, low=0.0, above=True, remedy=remedy)
     if number >= 1:
         raise ValueError(f"{argument} must be below 1; got {value!r}. {remedy}".rstrip())
@@ -59,7 +65,7 @@ def check_fraction(value: Any, argument: str, *, remedy: str = "") -> float:
 
 
 def check_gamma(gamma: Any) -> float:
-    """Return a tolerance of at least 0."""
+    """Return gamma as float; raise ValueError unless it is at least 0."""
     return check_number(
         gamma,
         "gamma",
@@ -69,7 +75,7 @@ def check_gamma(gamma: Any) -> float:
 
 
 def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:
-    """Return one of a few names."""
+    """Return the name if it is one of the choices; raise ValueError otherwise."""
     known = list(choices)
     if value not in known:
         hint = did_you_mean(value, known) if isinstance(value, str) else ""
@@ -78,7 +84,7 @@ def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:
 
 
 def check_callable(value: Any, argument: str, call: str) -> None:
-    """Refuse what is neither None nor something to call, as `call` shows."""
+    """Raise TypeError unless the value is None or callable; `call` shows its call, as "f(x)"."""
     if value is not None and not callable(value):
         raise TypeError(
             f"{argument} must be a function, called as {call}, or None; got {short(value)}."
@@ -86,7 +92,7 @@ def check_callable(value: Any, argument: str, call: str) -> None:
 
 
 def check_flag(value: Any, argument: str) -> bool:
-    """Return True or False; nothing else that Python would take for one of them."""
+    """Return True or False; raise TypeError for anything else, also for 0 and 1."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{argument} must be True or False; got {short(value)}.")
     return bool(value)

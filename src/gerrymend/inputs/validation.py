@@ -1,4 +1,4 @@
-"""Every check of an input, and its message: the argument, the value got, and the remedy."""
+"""Checks of input data, with messages that name the argument, the value got and the remedy."""
 
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sized
@@ -20,12 +20,12 @@ from gerrymend.inputs.settings import (
     did_you_mean,
 )
 
-# What adding up probabilities can be off by.
+# The error that rounding may leave in a sum of probabilities.
 _ROUNDING = 1e-9
 
 
 def is_frame(data: Any) -> bool:
-    """Whether data is an eager frame of any library that narwhals knows."""
+    """Return True for an eager frame of any library that narwhals knows."""
     try:
         return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
     except nw.exceptions.DuplicateError:  # a frame, if one with two columns of the same name
@@ -33,7 +33,7 @@ def is_frame(data: Any) -> bool:
 
 
 def is_lazy(data: Any) -> bool:
-    """Whether data is a frame that has yet to be collected."""
+    """Return True for a lazy frame, one that has yet to be collected."""
     try:
         return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
     except nw.exceptions.DuplicateError:  # an eager frame with two columns of the same name
@@ -41,7 +41,7 @@ def is_lazy(data: Any) -> bool:
 
 
 def frame_of(data: Any, argument: str) -> "nw.DataFrame[Any]":
-    """A frame, seen through narwhals; two columns of the same name are refused."""
+    """Wrap a frame by narwhals; raise ValueError for two columns of the same name."""
     try:
         return nw.from_native(data, eager_only=True)
     except nw.exceptions.DuplicateError:
@@ -50,7 +50,7 @@ def frame_of(data: Any, argument: str) -> "nw.DataFrame[Any]":
 
 
 def same_name(argument: str, names: list[str]) -> ValueError:
-    """The error for columns that share a name."""
+    """Return the error for columns that share a name."""
     repeated = sorted({repr(name) for name in names if names.count(name) > 1})
     return ValueError(
         f"{argument} has more than one column named {', '.join(repeated)}; rename them, so that a "
@@ -59,12 +59,15 @@ def same_name(argument: str, names: list[str]) -> ValueError:
 
 
 def is_series(data: Any) -> bool:
-    """Whether data is a Series (or Arrow array) of any library that narwhals knows."""
+    """Return True for a Series (or Arrow array) of any library that narwhals knows."""
     return isinstance(nw.from_native(data, series_only=True, pass_through=True), nw.Series)
 
 
 def columns_of(data: Any, argument: str) -> dict[str, Any]:
-    """The columns of an eager frame, or of a mapping, by name."""
+    """Return the columns of an eager frame or of a mapping by name, as text.
+
+    Raises TypeError for other data, and ValueError for names that are equal as text.
+    """
     if is_frame(data):
         return {str(column.name): column for column in frame_of(data, argument).iter_columns()}
     if isinstance(data, Mapping):
@@ -80,7 +83,7 @@ def columns_of(data: Any, argument: str) -> dict[str, Any]:
 
 
 def check_attribute_names(names: Any) -> list[str]:
-    """The names of the protected columns, of one or of several."""
+    """Return the names of one or several protected columns as a list, which isn't empty."""
     listed = [names] if isinstance(names, str) else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
         raise TypeError(
@@ -95,7 +98,7 @@ def check_attribute_names(names: Any) -> list[str]:
 
 
 def check_column(name: Any, argument: str, columns: Iterable[str], table: str) -> str:
-    """The name of a column that is there."""
+    """Return the name if it is one of the columns; raise ValueError otherwise."""
     known = list(columns)
     if not isinstance(name, str):
         raise TypeError(
@@ -111,7 +114,7 @@ def check_column(name: Any, argument: str, columns: Iterable[str], table: str) -
 
 
 def check_same_length(**named: Sized | None) -> None:
-    """All arguments that are given have the same number of rows."""
+    """Raise ValueError unless all arguments that are given have the same number of rows."""
     lengths = {name: len(rows) for name, rows in named.items() if rows is not None}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
@@ -121,7 +124,10 @@ def check_same_length(**named: Sized | None) -> None:
 
 
 def as_vector(values: Any, argument: str) -> NDArray[Any]:
-    """One-dimensional array from any Series, array or list; an index plays no part."""
+    """Return a Series, array, list or frame of one column as a one-dimensional array.
+
+    An index is ignored: rows are matched by position. Raises ValueError if there are no rows.
+    """
     if is_frame(values):
         if values.shape[1] != 1:
             raise ValueError(f"{argument} must have one column; got {values.shape[1]}.")
@@ -149,7 +155,7 @@ def as_vector(values: Any, argument: str) -> NDArray[Any]:
 
 
 def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where there is None or NaN among the values."""
+    """Return a mask of the values that are None, NaN or otherwise missing."""
     if values.dtype == object:
         return np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
     missing: NDArray[np.bool_] = values != values
@@ -157,12 +163,12 @@ def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def check_no_missing(values: NDArray[Any], argument: str) -> None:
-    """No None and no NaN among the values."""
+    """Raise ValueError if values are missing."""
     check_none(int(are_missing(values).sum()), argument)
 
 
 def check_none(missing: int, argument: str) -> None:
-    """No missing value, of so many that were counted."""
+    """Raise ValueError if the number of missing values isn't 0."""
     if missing:
         raise ValueError(f"{argument} has {missing} missing values; fill in or drop these rows.")
 
@@ -175,13 +181,15 @@ def check_classes(
     argument: str = "y_true",
     cut_off: bool = False,
 ) -> NDArray[Any]:
-    """The two labels, the positive one second; decisions can show one that the labels lack.
+    """Return the two labels, the positive one second.
 
-    `cut_off` says that there may be more labels than these.
+    If all rows have one label, the other may come from the decisions. `cut_off` says that only the
+    first of many labels are given, for the message. Raises ValueError unless there are two.
     """
     check_label_types(labels, argument)
     if decisions is not None:
         check_label_types(decisions, "y_pred" if argument == "y_true" else "prediction")
+    # A sample may hold one label only: the false positive rate of negatives is well defined.
     if decisions is not None and len(labels) and (labels == labels[0]).all():
         both = set(decisions.tolist()) | {labels.tolist()[0]}
         if len(both) == 2:
@@ -198,13 +206,16 @@ def check_classes(
 
 
 def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:
-    """The two labels as Python's own values."""
+    """Return the two labels as a pair of Python values."""
     negative, positive = classes.tolist()
     return negative, positive
 
 
 def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> NDArray[Any]:
-    """The two distinct labels, sorted; `cut_off` says that there may be more."""
+    """Return the two distinct labels, sorted; raise ValueError unless there are two.
+
+    `cut_off` says that only the first of many labels are given, for the message.
+    """
     check_label_types(labels, argument)
     try:
         classes = np.unique(labels)
@@ -231,9 +242,10 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Array:
-    """Non-negative weights with a positive sum; ones if None.
+    """Return weights as an array of length `n_rows`; ones if None.
 
-    Only their ratios matter, so those of an extreme size are scaled by a power of two.
+    Only their ratios matter, so weights of extreme size are scaled by a power of two. Raises
+    ValueError for negative, missing or infinite weights, and if all are 0.
     """
     if sample_weight is None:
         return np.ones(n_rows)
@@ -245,6 +257,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array:
     if not weight.any():
         raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
     scaled: Array = weight * modest_scale(float(weight.max()))
+    # Scaling down may turn the smallest weight into 0, which would drop its rows in silence.
     if ((scaled == 0) & (weight > 0)).any():
         raise too_far_apart(weight[weight > 0].min(), weight.max())
     return scaled
@@ -259,7 +272,7 @@ def too_far_apart(smallest: float, largest: float) -> ValueError:
 
 
 def check_finite_weights(sample_weight: Any) -> Array:
-    """Weights of some of the rows: finite numbers, at least 0."""
+    """Return the weights of some rows; raise ValueError unless all are finite and at least 0."""
     weight = as_numbers(as_vector(sample_weight, "sample_weight"), "sample_weight")
     if not np.isfinite(weight).all():
         raise ValueError("sample_weight has NaN or infinite values; pass finite weights.")
@@ -272,7 +285,7 @@ def check_finite_weights(sample_weight: Any) -> Array:
 
 
 def check_cut(threshold: Any, decision_probabilities: bool) -> float | None:
-    """Where scores are cut, if y_pred are scores."""
+    """Return the threshold of scores as float, or None if y_pred are no scores."""
     check_flag(decision_probabilities, "decision_probabilities")
     if threshold is None:
         return None
@@ -291,7 +304,11 @@ def decisions_from(
     decision_probabilities: bool,
     argument: str = "y_pred",
 ) -> Array:
-    """Probability of the positive decision in each row, from decisions, scores or probabilities."""
+    """Return the probability of the positive decision in each row.
+
+    `y_pred` holds labels of `classes`, or scores if a threshold is given, or probabilities if
+    `decision_probabilities` is True. Raises ValueError for values that are neither.
+    """
     cut = check_cut(threshold, decision_probabilities)
     if cut is not None:
         return at_least(y_pred, cut, argument).astype(np.float64)
@@ -316,7 +333,10 @@ def decisions_from(
 
 
 def check_frame(frame: "nw.DataFrame[Any]", *, allow_missing: bool) -> None:
-    """A frame of features has rows, no infinite number, and no missing one unless allowed."""
+    """Raise ValueError if a frame of features is empty, or has infinite or missing numbers.
+
+    Missing numbers are accepted with `allow_missing`.
+    """
     if frame.shape[0] == 0:
         raise ValueError("X is empty: it has no rows. Pass at least one.")
     for series in frame.iter_columns():

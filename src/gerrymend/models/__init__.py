@@ -1,1 +1,1 @@
-"""Predict with mixtures: the deployable classifier, its file, its derandomised form."""
+"""Mixtures of predictors: the deployable classifier, its file and its derandomised form."""

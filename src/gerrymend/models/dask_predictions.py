@@ -1,4 +1,4 @@
-"""Decisions for rows of Dask: each partition is decided where it is, when it is asked for."""
+"""Decisions for Dask's arrays and frames: lazy, and made where each partition is."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,12 +11,14 @@ from gerrymend.inputs.dask_rows import partitions_of
 
 
 def by_partition(X: Any, decide: Callable[[Any], NDArray[Any]], names: Sequence[Any] = ()) -> Any:
-    """What `decide` makes of each partition: an array for an array; for a frame, one of its index.
+    """Apply `decide` lazily to each partition of X.
 
-    It is one value a row, or one for each of `names`.
+    `decide` returns one value a row, or one for each of `names`. The result is a Dask array for an
+    array; for a frame it is a Series, or a frame with the columns `names`, with the index of X.
     """
+    # `decide` is tried on a row of zeros: Dask wants to know the type of the result beforehand.
     if is_dask_array(X):
-        X = X.rechunk({1: -1})
+        X = X.rechunk({1: -1})  # a block must have all features of its rows
         none = decide(np.zeros((1, X.shape[1])))[:0]
         new = {"chunks": (X.chunks[0], (len(names),))} if names else {"drop_axis": 1}
         return X.map_blocks(_decided, decide, none, dtype=none.dtype, meta=none, **new)
@@ -27,7 +29,7 @@ def by_partition(X: Any, decide: Callable[[Any], NDArray[Any]], names: Sequence[
 
 
 def _decided(part: Any, decide: Callable[[Any], NDArray[Any]], none: NDArray[Any]) -> Any:
-    """A partition may be without rows; then it is decided as `none`."""
+    """Decide a partition; one without rows, which predictors refuse, is decided as `none`."""
     return decide(part) if len(part) else none
 
 
@@ -37,6 +39,7 @@ def _in_frame(
     none: NDArray[Any],
     names: Sequence[Any],
 ) -> Any:
+    """Decide a partition of a frame, and return a Series or a frame with its index."""
     import pandas as pd
 
     values = _decided(part, decide, none)
@@ -48,7 +51,10 @@ def _in_frame(
 def sums_over_partitions(
     measure: Callable[..., tuple[float, float]], X: Any, y: Any, sample_weight: Any
 ) -> tuple[float, float]:
-    """The two sums that `measure` takes of each partition, over all rows."""
+    """Add up over all partitions the two sums that `measure` returns for each.
+
+    It is called as measure(X, y, sample_weight) on the cluster, where the rows are.
+    """
     import dask
 
     parts = partitions_of(X, y, None, sample_weight)

@@ -1,4 +1,4 @@
-"""A deterministic classifier in place of a mixture, and what that costs."""
+"""Choice of a deterministic classifier in place of a mixture, with its cost in error."""
 
 import heapq
 import math
@@ -36,24 +36,24 @@ from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 Decisions = NDArray[np.bool_]
 _Audit = Callable[..., AuditReport]
 
-# Probabilities that differ by less may be the same sum of weights, in another order.
+# Probabilities that differ by less may be the same sum of weights, added in another order.
 _SAME_PROBABILITY = 1e-9
-# What the proof of an audit gets that is made only to say how near a candidate came.
+# Seconds for the proof of an audit that only tells, in an error, how close a candidate came.
 _LEAST_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Figures:
-    """How one classifier does on some rows.
+    """Error and unfairness of a classifier on some rows.
 
     Attributes
     ----------
     error : float
-        The part of the weight that is decided wrongly, in expectation.
+        The expected share of the weight that is decided wrongly.
     unfairness : float
-        The largest that an audit found.
+        The largest unfairness that an audit found.
     upper_bound : float
-        No subgroup of the class exceeds it.
+        An unfairness that no subgroup of the class exceeds.
     """
 
     error: float
@@ -63,20 +63,20 @@ class Figures:
 
 @dataclass(frozen=True)
 class DerandomizationCost:
-    """What a deterministic classifier costs, beside the mixture that it came from.
+    """Figures of a deterministic classifier beside those of the mixture that it came from.
 
     Attributes
     ----------
     what : str
-        Which deterministic classifier it is, in words.
+        The deterministic classifier in words.
     gamma : float
-        The unfairness that was to be allowed.
+        The largest unfairness that was allowed.
     notions : tuple of str
         The rates that were compared.
     covers : str
         The class of subgroups, in words.
     n_rows : int
-        Rows that both were audited on.
+        The number of rows that both were audited on.
     mixture, deterministic : Figures
         Error, unfairness and upper bound of each.
 
@@ -102,21 +102,21 @@ class DerandomizationCost:
 
     @property
     def error(self) -> float:
-        """What it costs in error; negative where the deterministic classifier errs less."""
+        """The increase in error; negative if the deterministic classifier has less."""
         return self.deterministic.error - self.mixture.error
 
     @property
     def proven(self) -> bool:
-        """Whether no subgroup of the class exceeds gamma, rather than none that was found."""
+        """True if it is proven that no subgroup of the class exceeds gamma."""
         return self.deterministic.upper_bound <= self.gamma + ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
-        """The cost as plain data."""
+        """Return the figures as plain data for JSON."""
         return asdict(self) | {"notions": list(self.notions)}
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Self:
-        """The cost that `to_dict` made plain."""
+        """Make the object again that `to_dict` converted."""
         figures = {name: Figures(**plain[name]) for name in ("mixture", "deterministic")}
         return cls(**plain | figures | {"notions": tuple(plain["notions"])})
 
@@ -127,10 +127,10 @@ class DerandomizationCost:
             f"  {'':13}  {'error':>6}   unfairness  no more than",
         ]
         for name in ("mixture", "deterministic"):
-            one: Figures = getattr(self, name)
+            figures: Figures = getattr(self, name)
             lines.append(
-                f"  {name:13}  {one.error:.4f}       {one.unfairness:.4f}        "
-                f"{one.upper_bound:.4f}"
+                f"  {name:13}  {figures.error:.4f}       {figures.unfairness:.4f}        "
+                f"{figures.upper_bound:.4f}"
             )
         verb = "saves" if round(self.error, 4) < 0 else "costs"
         lines.append(f"It {verb} {abs(self.error):.4f} of error. No subgroup {self._assurance()}")
@@ -146,7 +146,10 @@ class DerandomizationCost:
 
 
 class _Candidate(NamedTuple):
-    """A deterministic classifier, and what it decides for the rows that it is chosen on."""
+    """A deterministic classifier, with its error on the rows that it is chosen on.
+
+    `decide` computes the decisions for these rows anew; those of all candidates would not fit.
+    """
 
     what: str
     predictor: Predictor
@@ -158,7 +161,7 @@ class _Candidate(NamedTuple):
     def of(
         cls, what: str, predictor: Predictor, decide: Callable[[], Decisions], rows: Rows
     ) -> Self:
-        """With its error, and whether it decides the same for every row that counts."""
+        """Make a candidate; it is constant if all rows with weight are decided alike."""
         decisions = decide()
         counted = decisions[rows.weight > 0]
         is_constant = bool(counted.all() or not counted.any())
@@ -179,10 +182,12 @@ def derandomize(
     sample_weight: Any,
     budget: float,
 ) -> MixtureClassifier:
-    """What `MixtureClassifier.derandomize` does; see there."""
+    """Implement `MixtureClassifier.derandomize`; see there."""
     how = check_choice(how, "how", ("best", "predictor", "threshold"))
-    gamma, budget = check_gamma(gamma), check_budget(budget)
-    notions, subgroup_class = as_notions(notion), as_subgroup_class(subgroups)
+    gamma = check_gamma(gamma)
+    budget = check_budget(budget)
+    notions = as_notions(notion)
+    subgroup_class = as_subgroup_class(subgroups)
     features = classifier.read(X)
     labels = _check_known_labels(y, classifier)
     p = classifier.mixture.positive_probability(features)
@@ -212,7 +217,7 @@ def derandomize(
     cost = DerandomizationCost(
         what=chosen.what,
         gamma=gamma,
-        notions=tuple(one.words for one in notions),
+        notions=tuple(notion.words for notion in notions),
         covers=report.covers,
         n_rows=report.n_rows,
         mixture=_figures(_error(tally.rows, p), of_mixture),
@@ -226,6 +231,7 @@ def _audit(given: Mapping[str, Any], decisions: Array | Decisions, **settings: A
 
 
 def _check_known_labels(y: Any, classifier: MixtureClassifier) -> NDArray[Any]:
+    """Return y as an array; raise ValueError for a label that the classifier doesn't know."""
     labels = as_vector(y, "y")
     check_no_missing(labels, "y")
     check_label_types(labels, "y")
@@ -241,7 +247,7 @@ def _check_known_labels(y: Any, classifier: MixtureClassifier) -> NDArray[Any]:
 def _candidates(
     classifier: MixtureClassifier, features: Any, rows: Rows, how: str
 ) -> list[_Candidate]:
-    """All in order of their error; constants only where there is nothing else."""
+    """Return the candidates in order of their error, constants only if there are no others."""
     made: list[_Candidate] = []
     if how in ("best", "predictor"):
         made += _single_predictors(classifier, features, rows)
@@ -252,8 +258,8 @@ def _candidates(
             "how='threshold' finds nothing to cut: the mixture decides with the same probability "
             f"for every row of X, {rows.p[0]:.4f}. Choose how='predictor', or pass other rows."
         )
-    telling = [one for one in made if not one.is_constant]
-    return sorted(telling or made, key=lambda one: one.error)
+    varied = [candidate for candidate in made if not candidate.is_constant]
+    return sorted(varied or made, key=lambda candidate: candidate.error)
 
 
 def _single_predictors(
@@ -266,7 +272,7 @@ def _single_predictors(
 
 
 def _thresholds(classifier: MixtureClassifier, rows: Rows) -> Iterator[_Candidate]:
-    """Cuts halfway between neighbouring probabilities, which rounding can't move a row across."""
+    """Yield a candidate for each cut halfway between neighbouring probabilities of the mixture."""
     values = np.unique(rows.p[rows.weight > 0])
     apart = np.diff(values) > _SAME_PROBABILITY
     for cut in ((values[:-1] + values[1:])[apart] / 2).tolist():
@@ -276,6 +282,7 @@ def _thresholds(classifier: MixtureClassifier, rows: Rows) -> Iterator[_Candidat
 
 
 def _error(rows: Rows, p: Array | Decisions) -> float:
+    """Return the expected share of the weight that is decided wrongly."""
     wrong = np.where(rows.y == 1, 1.0 - p, p)
     return total(rows.weight * wrong) / total(rows.weight)
 
@@ -285,7 +292,7 @@ def _figures(error: float, report: AuditReport) -> Figures:
 
 
 class _Search:
-    """The worst subgroup of many decisions on the same rows: those found before are tried first."""
+    """Search for the worst subgroup of many decisions, earlier finds first as they cost little."""
 
     def __init__(
         self, tally: Tally, notions: Sequence[FairnessNotion], subgroups: SubgroupClass
@@ -296,7 +303,7 @@ class _Search:
         self._known: list[list[Array]] = [[] for _ in notions]
 
     def unfairness(self, decisions: Decisions, enough: float = np.inf) -> float:
-        """The largest that is found; no further search once it is above `enough`."""
+        """Return the largest unfairness found, without further search once it exceeds `enough`."""
         residuals = self._residuals(decisions)
         values = [
             float(np.abs(np.stack(known) @ residual).max())
@@ -313,8 +320,11 @@ class _Search:
         return max(values) / n
 
     def _residuals(self, decisions: Decisions) -> list[Array]:
-        rows, shape = self._tally.rows, self._tally.weight.shape
+        """Return the residual by cell of each notion, for decisions by row."""
+        rows = self._tally.rows
+        shape = self._tally.weight.shape
         assert rows is not None
+        # The tally has a row for each label and a column for each cell.
         key = rows.cell + shape[1] * rows.y
         positive = total_by_cell(key, rows.weight * decisions, 2 * shape[1]).reshape(shape)
         tally = replace(self._tally, positive=positive)
@@ -324,12 +334,13 @@ class _Search:
 def _least_error(
     candidates: Sequence[_Candidate], search: _Search, audited: _Audit, gamma: float
 ) -> tuple[_Candidate, AuditReport] | list[float]:
-    """The first candidate in which neither the search nor the audit finds more than gamma.
+    """Return the first candidate in which neither search nor audit exceeds gamma, and its audit.
 
-    If there is none, what was found for each: a lower bound of its unfairness.
+    If there is none, return what was found for each candidate, a lower bound of its unfairness.
+    The search comes first because it is much cheaper than an audit with its proof.
     """
     found = []
-    for candidate in candidates:
+    for candidate in candidates:  # in order of their error
         decisions = candidate.decide()
         unfairness = search.unfairness(decisions, enough=gamma + ROUNDING)
         if unfairness <= gamma + ROUNDING:
@@ -348,7 +359,11 @@ def _least_unfair(
     audited: _Audit,
     budget: float,
 ) -> tuple[_Candidate, float]:
-    """The least unfair by its audit; whoever has the lowest bound is searched, then audited."""
+    """Return the candidate that is least unfair by its audit, and its unfairness.
+
+    Best first: the candidate with the lowest lower bound is searched, and audited when its turn
+    comes again. One that has been audited and is still the lowest is the least unfair.
+    """
     deadline = time.monotonic() + budget
     queue = [(bound, number, 0) for number, bound in enumerate(found)]
     heapq.heapify(queue)
@@ -368,6 +383,8 @@ def _least_unfair(
 def _none_within(
     gamma: float, how: str, number: int, nearest: _Candidate, reached: float, of_mixture: float
 ) -> ValueError:
+    """Return the error for a gamma that no candidate is within, with the gamma that one is."""
+    # Rounded up to the four digits shown, so that the suggested gamma suffices.
     enough = math.ceil(1e4 * reached) / 1e4
     other = "" if how == "best" else " try how='best';"
     return ValueError(

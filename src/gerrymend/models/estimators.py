@@ -1,4 +1,4 @@
-"""Which estimators are linear, and which of them has a fast path."""
+"""Tests for linear estimators, and for the one with a fast path."""
 
 from typing import Any
 
@@ -7,12 +7,15 @@ from sklearn.linear_model._base import LinearClassifierMixin
 
 
 def is_linear(estimator: Any) -> bool:
-    """Whether the predictors are linear functions of X, which must then be an array of numbers."""
+    """Return True if predictors are linear in X, which must then be an array of numbers."""
     return isinstance(estimator, LinearClassifierMixin) or is_plain_least_squares(estimator)
 
 
 def is_plain_least_squares(estimator: Any) -> bool:
-    """Whether the estimator is the linear regression that has a fast path."""
+    """Return True for the linear regression that has a fast path.
+
+    That is scikit-learn's own class, not a subclass, with an intercept and any sign of coefficient.
+    """
     return (
         type(estimator) is LinearRegression and estimator.fit_intercept and not estimator.positive
     )

@@ -1,4 +1,4 @@
-"""Reading X: an array of numbers, or a frame as it is, for estimators that can take one."""
+"""The reader of X: an array of numbers, or the frame itself for estimators that take one."""
 
 import re
 import warnings
@@ -24,16 +24,16 @@ from gerrymend.models.estimators import is_linear
 
 @dataclass(frozen=True)
 class FeatureReader:
-    """How X is read, the same when a model is fitted and ever after.
+    """The way X is read, kept with a model so that it is the same in `fit` and in `predict`.
 
     Parameters
     ----------
     takes_frames : bool
-        Whether a frame is handed to the predictors as it is, rather than as an array.
+        True to pass a frame to the predictors as it is, False to pass an array.
     allow_nan : bool
-        Whether an array may have missing values.
+        True if an array may have missing values.
     allow_missing : bool
-        Whether a frame may.
+        True if a frame may have missing values.
 
     Examples
     --------
@@ -49,17 +49,28 @@ class FeatureReader:
 
     @classmethod
     def of(cls, X: Any, estimator: Any, *, allow_nan: bool) -> Self:
-        """What `estimator` can be given, if it is fitted to X."""
+        """Return the reader for an estimator that is to be fitted to X."""
         return cls(
+            # Linear predictors are coefficients, which need an array of numbers.
             takes_frames=is_frame(X) and not is_linear(estimator),
             allow_nan=allow_nan,
-            # What a pipeline's first step does about missing values, only the pipeline knows.
+            # Only the pipeline knows what its first step does about missing values.
             allow_missing=allow_nan or isinstance(estimator, Pipeline),
         )
 
     def read(self, X: Any, model: Any, *, reset: bool) -> Any:
-        """X, checked against the features of `model`, or `reset` as these."""
+        """Check X and return it as the predictors take it.
+
+        Parameters
+        ----------
+        X : frame, array, list, or array or frame of Dask
+            A collection of Dask is returned as it is; its partitions are read where they are.
+        model : estimator
+            Its `n_features_in_` and `feature_names_in_` are compared with X, or set to those of X
+            if `reset` is True.
+        """
         if is_dask_collection(X):
+            # Names and types alone: the values are checked when partitions are computed.
             validate_data(model, feature_meta(X), reset=reset, skip_check_array=True)
             return X
         frame = frame_of(X, "X") if is_frame(X) else None
@@ -90,9 +101,10 @@ class FeatureReader:
 
 
 def _types_of(X: Any) -> Any:
-    """The types that X may keep; the first is what others are converted to."""
+    """Return the types that X may have; others are converted to the first."""
     if not is_device_array(X):
         return np.float64
+    # On a device float32 is kept, which consumer GPUs compute many times faster.
     xp = array_namespace(X)
     return [xp.float64, xp.float32]
 
@@ -106,7 +118,7 @@ _NO_NUMBERS = (
 
 
 def _in_words(message: str) -> str:
-    """Return a message that names X and says what to do; nothing where scikit-learn's does so."""
+    """Return a message that names X and a remedy, or '' if scikit-learn's own names X."""
     if "could not convert" in message:
         return f"X can't be read as numbers: {message}\n{_NO_NUMBERS}"
     if "contains infinity" in message:

@@ -14,57 +14,57 @@ from gerrymend._numeric.arrays import is_device_array
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.column_words import words_of_columns
 
-# Scores that are held at once: a few megabytes, so that they stay in the cache.
+# Scores computed at once: 4 MB of float64, so that they stay in the cache.
 _BLOCK_SCORES = 1 << 19
 
 
-# How a classifier's score is asked for, the first that it has.
+# Methods that return the score of a classifier; the first that it has is used.
 SCORE_METHODS = ("decision_function", "predict_proba")
 
 
 class Predictor(Protocol):
-    """Decides 0 or 1 for each row."""
+    """A deterministic rule that decides 0 or 1 for each row of X."""
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
-        """Whether each row is decided 1."""
+        """Return a mask of the rows that are decided 1."""
         ...
 
 
 @dataclass(frozen=True)
 class ConstantPredictor:
-    """Decides the same for every row."""
+    """A predictor with the same decision for every row."""
 
     decision: bool
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
-        """The same for each row."""
+        """Return the decision for each row."""
         return np.full(X.shape[0], self.decision)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearPredictor:
-    """Decides 1 where x·coef + intercept > 0."""
+    """A linear predictor: decides 1 where x·coef + intercept > 0."""
 
     coef: Array
     intercept: float
 
     def score(self, X: Any) -> Array:
-        """x·coef + intercept."""
+        """Return x·coef + intercept for each row."""
         score: Array = np.asarray(X) @ self.coef + self.intercept
         return score
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
-        """Whether each row lies on the positive side."""
+        """Return a mask of the rows with a positive score."""
         return self.score(X) > 0
 
     def cut_at(self, cut: float) -> "LinearPredictor":
-        """The same score, cut elsewhere."""
+        """Return a predictor that decides 1 where this score is above `cut`."""
         return LinearPredictor(self.coef, self.intercept - cut)
 
 
 @dataclass(frozen=True, eq=False)
 class CostPredictor:
-    """A fitted regressor of the cost of deciding 1: decides 1 where it predicts little enough."""
+    """A fitted regressor of the cost of deciding 1; decides 1 where minus that is above `cut`."""
 
     regressor: Any
     cut: float = 0.0
@@ -75,17 +75,20 @@ class CostPredictor:
         return _checked_score(score, self.regressor)
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
-        """Whether the saving is above the cut."""
+        """Return a mask of the rows with a score above the cut."""
         return self.score(X) > self.cut
 
     def cut_at(self, cut: float) -> "CostPredictor":
-        """The same score, cut elsewhere."""
+        """Return a predictor with the same score and another cut."""
         return CostPredictor(self.regressor, cut)
 
 
 @dataclass(frozen=True, eq=False)
 class ScorePredictor:
-    """A fitted classifier of the labels 0 and 1, its score cut where it costs least."""
+    """A fitted classifier of the labels 0 and 1; decides 1 where its score is above `cut`.
+
+    `method` is the one of `SCORE_METHODS` that returns the score.
+    """
 
     classifier: Any
     method: str
@@ -96,16 +99,16 @@ class ScorePredictor:
             raise ValueError(f"method must be one of {SCORE_METHODS}; got {self.method!r}.")
 
     def score(self, X: Any) -> Array:
-        """The decision function, or the probability of label 1."""
+        """Return the decision function, or the probability of label 1, for each row."""
         score = np.asarray(getattr(self.classifier, self.method)(X), dtype=np.float64)
         return _checked_score(score[:, 1] if score.ndim == 2 else score, self.classifier)
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
-        """Whether the score is above the cut."""
+        """Return a mask of the rows with a score above the cut."""
         return self.score(X) > self.cut
 
     def cut_at(self, cut: float) -> "ScorePredictor":
-        """The same score, cut elsewhere."""
+        """Return a predictor with the same score and another cut."""
         return ScorePredictor(self.classifier, self.method, cut)
 
 
@@ -122,29 +125,32 @@ def _checked_score(score: Array, model: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class LabelPredictor:
-    """A fitted classifier of the labels 0 and 1 that has no score."""
+    """A fitted classifier of the labels 0 and 1 without a score; decides what it predicts."""
 
     classifier: Any
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
-        """Whether label 1 is predicted."""
+        """Return a mask of the rows for which label 1 is predicted."""
         return np.asarray(self.classifier.predict(X)).ravel() == 1
 
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPredictor:
-    """Decides 1 where a mixture does so with at least the probability `cut`."""
+    """A deterministic form of a mixture: decides 1 where its probability of 1 is at least `cut`."""
 
     mixture: "Mixture"
     cut: float
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
-        """Whether the probability reaches the cut."""
+        """Return a mask of the rows whose probability reaches the cut."""
         return self.mixture.positive_probability(X) >= self.cut
 
 
 class LinearPredictors(Sequence[LinearPredictor]):
-    """Many linear predictors as one matrix of coefficients, one a row."""
+    """A sequence of linear predictors, kept as arrays.
+
+    `coef` has shape (n_predictors, n_features) and `intercept` (n_predictors,).
+    """
 
     def __init__(self, coef: Array, intercept: Array) -> None:
         self.coef = coef
@@ -166,10 +172,9 @@ class LinearPredictors(Sequence[LinearPredictor]):
         return (self[i] for i in range(len(self)))
 
     def share_deciding_one(self, X: Any, weights: Array) -> Any:
-        """Total weight of the predictors that decide 1, for each row, a block of scores at a time.
+        """Return, for each row, the total weight of the predictors that decide 1.
 
-        Weights are often all equal, and then the count of predictors, times the weight, is exact.
-        Scores are in float64, in the library of X and on its device.
+        Scores are float64, in the library of X and on its device. `weights` are probabilities.
         """
         xp = array_namespace(X)
 
@@ -177,8 +182,11 @@ class LinearPredictors(Sequence[LinearPredictor]):
             return xp.asarray(values, device=device(X))
 
         share = xp.empty((X.shape[0],), dtype=xp.float64, device=device(X))
+        # Weights are often equal, as for plays of a game; the share is then a count, and exact.
         equal = bool((weights == weights[0]).all())
-        coef, cut, weight = there(self.coef.T), there(-self.intercept), there(weights)
+        coef = there(self.coef.T)
+        cut = there(-self.intercept)
+        weight = there(weights)
         step = max(1, _BLOCK_SCORES // len(self))
         for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
@@ -192,14 +200,18 @@ class LinearPredictors(Sequence[LinearPredictor]):
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Predictors and the probability with which each is used."""
+    """A randomised classifier: predictors, and the probability with which each is used."""
 
     predictors: Sequence[Any]
     weights: Array
 
     @classmethod
     def of_linear(cls, coef: Array, intercept: Array, weights: Array | None = None) -> "Mixture":
-        """A mixture of linear predictors, uniform without weights; identical ones are merged."""
+        """Mix linear predictors, uniformly without weights; identical ones are merged.
+
+        `coef` has shape (n_predictors, n_features). Weights are scaled to sum to 1.
+        """
+        # One row a predictor, so that np.unique finds those that are identical.
         both = np.column_stack([intercept, coef])
         distinct, place = np.unique(both, axis=0, return_inverse=True)
         total = np.bincount(place.ravel(), weights)
@@ -209,17 +221,22 @@ class Mixture:
     def of_predictors(
         cls, predictors: Sequence[Predictor], weights: Array | None = None
     ) -> "Mixture":
-        """A mixture of any predictors, uniform without weights; identical ones are merged."""
-        linear = [one for one in predictors if isinstance(one, LinearPredictor)]
-        constants = [one for one in predictors if isinstance(one, ConstantPredictor)]
+        """Mix any predictors, uniformly without weights; identical ones are merged.
+
+        Weights are scaled to sum to 1.
+        """
+        linear = [p for p in predictors if isinstance(p, LinearPredictor)]
+        constants = [p for p in predictors if isinstance(p, ConstantPredictor)]
+        # A constant is linear too, with coefficients of 0 and an intercept of ±1.
         if linear and len(linear) + len(constants) == len(predictors):
-            shape = np.zeros_like(linear[0].coef)
-            coef = [one.coef if isinstance(one, LinearPredictor) else shape for one in predictors]
-            intercept = [_intercept(one) for one in predictors]
+            zeros = np.zeros_like(linear[0].coef)
+            coef = [p.coef if isinstance(p, LinearPredictor) else zeros for p in predictors]
+            intercept = [_intercept(predictor) for predictor in predictors]
             return cls.of_linear(np.array(coef), np.array(intercept), weights)
         distinct: dict[str, Predictor] = {}
         total: dict[str, float] = {}
         for i, predictor in enumerate(predictors):
+            # One that can't be hashed is identical to itself only.
             key = content_of(predictor) or f"id {id(predictor)}"
             distinct.setdefault(key, predictor)
             total[key] = total.get(key, 0.0) + (1.0 if weights is None else float(weights[i]))
@@ -227,7 +244,7 @@ class Mixture:
         return cls(list(distinct.values()), summed / summed.sum())
 
     def positive_probability(self, X: Any) -> Array:
-        """Probability that each row is decided 1."""
+        """Return the probability with which each row is decided 1."""
         if isinstance(self.predictors, LinearPredictors):
             return self.predictors.share_deciding_one(X, self.weights)
         p = np.zeros(X.shape[0])
@@ -242,12 +259,13 @@ def _intercept(predictor: Any) -> float:
     return float(predictor.intercept)
 
 
-# The content of predictors that came from a file: copies of estimators may hash differently.
+# Content of predictors that were loaded from a file. A copy of an estimator may hash differently
+# from the original, and a resumed fit must merge it with equal ones as the first fit would have.
 _REMEMBERED: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 def content_of(predictor: Predictor) -> str | None:
-    """A text that identical predictors share; None for one that can't be hashed."""
+    """Return a text that identical predictors share, or None for one that can't be hashed."""
     if predictor in _REMEMBERED:
         return _REMEMBERED[predictor]
     try:
@@ -257,15 +275,16 @@ def content_of(predictor: Predictor) -> str | None:
 
 
 def remember_content(predictor: Predictor, content: str) -> None:
-    """Let a predictor be told by the content of the one that it is a copy of."""
+    """Make `content_of` return this content for a copy of a predictor."""
     _REMEMBERED[predictor] = content
 
 
 def row_draws(X: Any, seed: int) -> Any:
-    """A number in [0, 1) for each row that depends on the seed and the row's values alone.
+    """Draw a number in [0, 1) for each row that depends only on the seed and the row's values.
 
     So a person gets the same decision in any batch and any order, and another seed draws anew.
-    The values of a row are folded into 64 bits by the finaliser of splitmix64.
+    The values of a row are folded into 64 bits by the finaliser of splitmix64, and the upper 53
+    of them are the digits of the number.
 
     >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> bool(row_draws(X, seed=1)[1] == row_draws(X[1:], seed=1)[0])
@@ -281,7 +300,10 @@ def row_draws(X: Any, seed: int) -> Any:
 
 
 def _scramble(state: Any) -> Any:
-    """The finaliser's unsigned arithmetic, whose products and sums have the same bits if signed."""
+    """Apply the finaliser of splitmix64 to int64 words.
+
+    It is defined on unsigned words, which torch lacks; sums and products have the same bits.
+    """
     state = state + _signed(0x9E3779B97F4A7C15)
     state = (state ^ _shifted(state, 30)) * _signed(0xBF58476D1CE4E5B9)
     state = (state ^ _shifted(state, 27)) * _signed(0x94D049BB133111EB)
@@ -289,9 +311,10 @@ def _scramble(state: Any) -> Any:
 
 
 def _shifted(state: Any, bits: int) -> Any:
-    """Shifted to the right, with zeros from the left."""
+    """Shift to the right as unsigned words are, with zeros from the left."""
     return (state >> bits) & ((1 << (64 - bits)) - 1)
 
 
 def _signed(word: int) -> int:
+    """Return the signed number with the same 64 bits."""
     return word - (1 << 64) if word >> 63 else word

@@ -1,4 +1,4 @@
-"""MixtureClassifier: all that a decision needs, and nothing of how it was learned."""
+"""MixtureClassifier: what is needed to decide, without how it was learned."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -27,12 +27,12 @@ from gerrymend.notions import NotionLike
 if TYPE_CHECKING:
     from gerrymend.models.derandomizing import DerandomizationCost
 
-# What adding up probabilities can be off by.
+# The error that rounding may leave in a sum of probabilities.
 _ROUNDING = 1e-9
 
 
 class MixtureTrainer:
-    """Base of the classifiers whose fit leaves a MixtureClassifier in `mixture_`."""
+    """Base of the classifiers whose `fit` sets `mixture_` to a MixtureClassifier."""
 
     mixture_: "MixtureClassifier"
 
@@ -40,25 +40,27 @@ class MixtureTrainer:
 class MixtureClassifier:
     """A fitted classifier that decides by one of its predictors, drawn with known probabilities.
 
-    `SubgroupParityClassifier.fit` leaves one in `mixture_`. It is all that a deployment needs: it
-    can be saved (`save_model`), and made deterministic (`derandomize`). It is not fitted again.
+    It is what `SubgroupParityClassifier.fit` sets as `mixture_`, and all that a deployment needs:
+    it can be saved (`save_model`) and made deterministic (`derandomize`), but not fitted again.
 
     Parameters
     ----------
     mixture : Mixture
         Predictors, and the probability of each.
-    classes : the two labels; the second is the positive one
+    classes : array-like of length 2
+        The labels; the second is the positive one.
     n_features : int
-        Columns of X.
-    feature_names : their names, optional
+        Number of columns of X.
+    feature_names : list of str, optional
+        Names of the columns of X.
     reader : FeatureReader, optional
-        How X is read. By default it is an array of numbers, none of them missing.
+        The way X is read; by default as an array of numbers without missing values.
     seed : int, default=0
         Seed of the draws of `predict`.
     training : mapping, optional
-        How the mixture was trained, as plain data: gamma, notions, error, unfairness, ….
+        Plain data about the training: gamma, notions, error, unfairness, ….
     cost : DerandomizationCost, optional
-        For a deterministic classifier, what it costs beside the mixture that it came from.
+        For a deterministic classifier, its figures beside those of the mixture it came from.
 
     Attributes
     ----------
@@ -116,29 +118,34 @@ class MixtureClassifier:
 
     @property
     def weights_(self) -> Array:
-        """The probability with which each predictor is used."""
+        """The probability of each predictor."""
         return self.mixture.weights
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether there is a single predictor, and so nothing to draw."""
+        """True if there is a single predictor, so that nothing is drawn."""
         return len(self.predictors_) == 1
 
     def predict_proba(self, X: Any) -> Any:
-        """Probability with which the mixture makes each *decision*, by class; not P(y | x)."""
+        """Return the probability with which the mixture makes each *decision*; not P(y | x).
+
+        The result has shape (n_rows, 2), in the order of `classes_`, in the library of X: an array
+        of NumPy, torch or CuPy, or a collection of Dask.
+        """
         if is_dask_collection(X):
             return by_partition(self.read(X), self.predict_proba, self.classes_.tolist())
         positive = self.mixture.positive_probability(self.read(X))
         return array_namespace(positive).stack([1.0 - positive, positive], axis=1)
 
     def predict(self, X: Any, random_state: Any = None) -> Any:
-        """Draw a decision for each row; where there is a single predictor, its decision.
+        """Draw a decision for each row, or return that of the predictor if there is only one.
 
-        A row's draw depends on the seed and the row's values alone, so a person gets the same
+        The draw of a row depends only on the seed and the row's values, so a person gets the same
         decision in any batch and any order.
 
         Parameters
         ----------
+        X : array or frame of shape (n_rows, n_features)
         random_state : int, RandomState or None
             None repeats the draws of the seed; anything else draws anew.
         """
@@ -149,6 +156,7 @@ class MixtureClassifier:
         if is_dask_collection(X):
             return by_partition(X, partial(self._draw, seed=seed))
         positive = self.mixture.positive_probability(X)
+        # Draws are in [0, 1): a row of probability 0 is never above its draw, one of 1 always is.
         decided = positive > (0.5 if self.is_deterministic else row_draws(X, seed))
         if is_device_array(X):
             xp = array_namespace(X)
@@ -156,7 +164,7 @@ class MixtureClassifier:
         return self.classes_[decided.astype(np.intp)]
 
     def _labels_beside(self, X: Any) -> Any:
-        """The two labels, on the device of X."""
+        """Return the two labels as an array on the device of X; raise TypeError for texts."""
         if self.classes_.dtype.kind not in "biuf":
             raise TypeError(
                 f"The labels are {self.classes_.tolist()!r}, and {in_words(X)} holds numbers only. "
@@ -165,7 +173,7 @@ class MixtureClassifier:
         return array_namespace(X).asarray(self.classes_, device=device(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Expected accuracy of the decisions; no draw plays a part."""
+        """Return the expected accuracy of the decisions, over all draws."""
         if is_dask_collection(X):
             right, weight = sums_over_partitions(self._right, self.read(X), y, sample_weight)
         else:
@@ -177,7 +185,7 @@ class MixtureClassifier:
         return right / weight
 
     def _right(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
-        """Weight that is expected to be decided right, and weight of all rows."""
+        """Return the expected weight of rows that are decided correctly, and that of all rows."""
         positive = on_host(self.mixture.positive_probability(self.read(X)))
         labels = as_vector(y, "y")
         weight = np.ones(len(labels))
@@ -185,6 +193,7 @@ class MixtureClassifier:
             weight = check_finite_weights(sample_weight)
         check_same_length(X=positive, y=labels, sample_weight=weight)
         right = np.where(labels == self.classes_[1], positive, 1.0 - positive)
+        # As scikit-learn's accuracy does, count a label that is unknown here as wrong.
         right[~np.isin(labels, self.classes_)] = 0.0
         return float(right @ weight), float(weight.sum())
 
@@ -201,34 +210,39 @@ class MixtureClassifier:
         sample_weight: Any = None,
         budget: float = 30.0,
     ) -> "MixtureClassifier":
-        """A deterministic classifier in place of the mixture, for those who can't deploy a coin.
+        """Return a deterministic classifier in place of the mixture.
 
-        Of the candidates, the one with the least error such that an audit of it finds no subgroup
-        above gamma. Candidates that decide the same for every row are left out, unless there are
-        no others: a constant is fair and useless.
+        It is the candidate with the least error in which an audit finds no subgroup above gamma.
+        Candidates that decide the same for every row are left out unless there are no others, as a
+        constant is fair but useless.
 
         Parameters
         ----------
         X, y, sensitive_features, sample_weight
-            The rows to choose and audit on, as in `SubgroupParityClassifier.fit`. Where these are
-            the rows of the training, what is chosen on them may be worse on others: audit it there.
+            The rows to choose and audit on, as in `SubgroupParityClassifier.fit`. A choice on the
+            rows of the training may do worse on others; audit it there.
         gamma : float
             The largest unfairness to allow.
         notion, subgroups
             As in audit().
         how : {"best", "predictor", "threshold"}
-            "predictor" takes one of the mixture's predictors. "threshold" decides 1 where the
-            mixture does so with at least some probability, and chooses that among all that make a
-            difference. "best" is the better of the two.
+            "predictor" chooses one of the predictors. "threshold" decides 1 where the mixture does
+            so with at least some probability, chosen among all that make a difference. "best"
+            chooses among both.
         budget : float, default=30.0
-            Seconds that the proof of each audit may take: one of the mixture, and as a rule one of
-            what is chosen.
+            Seconds for the proof of each audit: one of the mixture, and as a rule one of the
+            candidate that is chosen.
 
         Returns
         -------
         MixtureClassifier
-            Of one predictor. Its `cost` has error, unfairness and upper bound of the mixture and of
-            the deterministic classifier, side by side.
+            With one predictor. Its `cost` has error, unfairness and upper bound of the mixture and
+            of the deterministic classifier, side by side.
+
+        Raises
+        ------
+        ValueError
+            If no candidate is within gamma; the message has the least unfair one.
 
         Examples
         --------
@@ -243,7 +257,8 @@ class MixtureClassifier:
         >>> fixed.is_deterministic, fixed.cost.deterministic.unfairness <= 0.03
         (True, True)
         """
-        from gerrymend.models.derandomizing import derandomize  # audits need more than decisions do
+        # Imported here: a deployment that only decides needs none of the audit's code.
+        from gerrymend.models.derandomizing import derandomize
 
         return derandomize(
             self, X, y, sensitive_features=sensitive_features, gamma=gamma, notion=notion,
@@ -251,7 +266,7 @@ class MixtureClassifier:
         )  # fmt: skip
 
     def with_predictor(self, predictor: Any, cost: "DerandomizationCost") -> "MixtureClassifier":
-        """The same with a single predictor."""
+        """Return a copy with a single predictor and the figures of its derandomisation."""
         return MixtureClassifier(
             Mixture([predictor], np.ones(1)),
             classes=self.classes_,
@@ -264,22 +279,22 @@ class MixtureClassifier:
         )
 
     def read(self, X: Any) -> Any:
-        """X as the predictors take it, once it is sure that it has their features."""
+        """Check that X has the features of the model, and return it as the predictors take it."""
         return self.reader.read(X, self, reset=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Refused: a mixture is the result of a fit."""
+        """Raise TypeError: a mixture is the result of a fit."""
         raise TypeError(
             "A MixtureClassifier is fitted already, and can't be fitted again; fit a "
             "SubgroupParityClassifier, whose mixture_ is one."
         )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Nothing: there are no parameters to set, and clone() returns the same model."""
+        """Return an empty dict: there are no parameters, and clone() returns the same model."""
         return {}
 
     def set_params(self, **params: Any) -> Self:
-        """Refuse any parameter."""
+        """Raise ValueError for any parameter."""
         if params:
             raise ValueError(
                 f"A MixtureClassifier has no parameters; got {', '.join(params)}. Set those of "
@@ -288,7 +303,7 @@ class MixtureClassifier:
         return self
 
     def __sklearn_clone__(self) -> Self:
-        return self
+        return self  # what was fitted is not in parameters, so a copy by these would lose it
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -313,6 +328,7 @@ def _from_device(data: Any) -> Any:
 
 
 def _check_names(names: Any, n_features: int) -> NDArray[Any]:
+    """Return the names of the features as an array of objects, as scikit-learn keeps them."""
     listed = list(names) if isinstance(names, list | tuple | np.ndarray) and np.ndim(names) else []
     if not listed or not all(isinstance(name, str) for name in listed):
         raise TypeError(f"feature_names must be a list of names, or None; got {names!r}.")
@@ -321,12 +337,14 @@ def _check_names(names: Any, n_features: int) -> NDArray[Any]:
 
 
 def _check_mixture(mixture: Any, n_features: int) -> Mixture:
+    """Return the mixture if its weights are probabilities and its predictors fit the features."""
     if not isinstance(mixture, Mixture):
         raise TypeError(
             f"mixture must be a Mixture; got {type(mixture).__name__}. Make one of predictors with "
             "Mixture.of_predictors([...])."
         )
-    weights, predictors = np.asarray(mixture.weights, dtype=np.float64), mixture.predictors
+    weights = np.asarray(mixture.weights, dtype=np.float64)
+    predictors = mixture.predictors
     if weights.shape != (len(predictors),) or len(predictors) == 0:
         raise ValueError(
             f"mixture has {len(predictors)} predictors and weights of shape {weights.shape}; it "

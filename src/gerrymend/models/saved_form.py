@@ -1,4 +1,4 @@
-"""Models as plain data: dicts, lists, texts, numbers, arrays, and scikit-learn estimators.
+"""Conversion of models to plain data: dicts, lists, texts, numbers, arrays and estimators.
 
 No type of this package is in a saved file, so that none has to be trusted to load one.
 """
@@ -21,7 +21,8 @@ from gerrymend.models.mixture import (
 )
 from gerrymend.models.mixture_classifier import MixtureClassifier
 
-# A predictor is stored as its kind and the fields of its dataclass.
+# A predictor is stored as its kind and the fields of its dataclass. Files hold these names: a kind
+# may be added, but none renamed.
 KINDS: dict[str, type[Any]] = {
     "constant": ConstantPredictor,
     "linear": LinearPredictor,
@@ -33,7 +34,7 @@ KINDS: dict[str, type[Any]] = {
 
 
 def plain_of_model(model: MixtureClassifier) -> dict[str, Any]:
-    """A model as plain data; see `model_of_plain`."""
+    """Convert a model to plain data, from which `model_of_plain` makes it again."""
     names = getattr(model, "feature_names_in_", None)
     return {
         "mixture": _plain_of_mixture(model.mixture),
@@ -48,7 +49,7 @@ def plain_of_model(model: MixtureClassifier) -> dict[str, Any]:
 
 
 def model_of_plain(plain: Mapping[str, Any]) -> MixtureClassifier:
-    """The model that `plain_of_model` made plain."""
+    """Make the model again that `plain_of_model` converted."""
     rebuilt = {
         "mixture": _mixture_of_plain(plain["mixture"]),
         "reader": FeatureReader(**plain["reader"]),
@@ -59,22 +60,24 @@ def model_of_plain(plain: Mapping[str, Any]) -> MixtureClassifier:
 
 def _plain_of_mixture(mixture: Mixture) -> dict[str, Any]:
     predictors = mixture.predictors
-    if isinstance(predictors, LinearPredictors):  # many: two arrays, not a list of each
+    if isinstance(predictors, LinearPredictors):  # often many: two arrays are small and fast
         stored: Any = {"coef": predictors.coef, "intercept": predictors.intercept}
     else:
-        stored = [_plain_of_predictor(one) for one in predictors]
+        stored = [_plain_of_predictor(predictor) for predictor in predictors]
     return {"predictors": stored, "weights": mixture.weights}
 
 
 def _mixture_of_plain(plain: Mapping[str, Any]) -> Mixture:
     stored = plain["predictors"]
     if isinstance(stored, list):
-        return Mixture([_predictor_of_plain(one) for one in stored], plain["weights"])
+        return Mixture([_predictor_of_plain(predictor) for predictor in stored], plain["weights"])
     return Mixture(LinearPredictors(stored["coef"], stored["intercept"]), plain["weights"])
 
 
 def _plain_of_predictor(predictor: Any) -> dict[str, Any]:
+    """Convert a predictor to its kind and fields; raise TypeError for a type not in `KINDS`."""
     for kind, made in KINDS.items():
+        # The exact type: a subclass would be loaded as its base, and decide differently.
         if type(predictor) is made:
             fields = {field.name: getattr(predictor, field.name) for field in _fields(made)}
             if "mixture" in fields:

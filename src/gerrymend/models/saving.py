@@ -1,8 +1,8 @@
-"""save_model() and load_model(): a file for a model, without pickle.
+"""save_model() and load_model(): files for models, without pickle.
 
-The file is one line of text and then an archive that skops made of plain data and scikit-learn
+A file is one line of text, followed by an archive that skops made of plain data and scikit-learn
 estimators (`saved_form.py`). The line has the name of the format, its version, and the sha256 of
-all that it is about: itself, up to there, and the archive. Every byte of the file is thus checked.
+the line up to there and the archive, so that every byte of the file is checked.
 """
 
 import os
@@ -24,35 +24,35 @@ FORMAT_VERSION = 1
 
 _NAME = b"gerrymend model"
 
-# Imputers keep types of numbers, which skops reads off empty arrays, without pickle.
+# Imputers hold a dtype, which skops rebuilds from an empty array, without pickle.
 _HARMLESS = ("numpy.dtype",)
 
 
 class ModelFileError(ValueError):
-    """A file that can't be loaded as a model; says which, why, and what to do about it."""
+    """Error for a file that can't be loaded as a model, with the path, the cause and a remedy."""
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
-    """Save what a model needs to decide, without pickle.
+    """Save all that a model needs to decide, without pickle.
 
     The file has the predictors, their weights and the seed of the draws, so that the loaded model
     predicts the same; and, as plain data, gamma, notions and the figures of the training. It has
-    nothing of a row, unless an estimator keeps rows itself, as nearest neighbours do. It is written
-    whole or not at all, in place of a file that is there.
+    no data of a row, unless an estimator itself keeps rows, as nearest neighbours do. It is written
+    whole or not at all, and replaces an existing file.
 
     Parameters
     ----------
     model : SubgroupParityClassifier, MarginalParityClassifier or MixtureClassifier, fitted
-        Of the first two, `mixture_` is saved. Or a Pipeline that ends in one of them: its other
+        Of the first two, `mixture_` is saved. Or a Pipeline that ends in one of them, whose other
         steps are saved too.
-    path : path
+    path : str or path-like
         By convention it ends in ".skops".
 
     Returns
     -------
     list of str
-        Types in the file that load_model() has to be told to trust: those of estimators that skops
-        doesn't vouch for, trees among them. None for linear classifiers.
+        Types in the file that load_model() has to be told to trust, since skops doesn't trust them
+        by itself; trees are among them. Empty for linear classifiers.
 
     Examples
     --------
@@ -68,7 +68,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     >>> to_trust, bool((loaded.predict(data.data) == clf.predict(data.data)).all())
     ([], True)
     """
-    skops_io, target = _skops_io(), _check_path(path)
+    skops_io = _skops_io()
+    target = _check_path(path)
     steps, mixture = _deployable(model)
     plain = plain_of_model(mixture)
     plain["training"] = plain["training"] | {"saved_with": versions()}
@@ -76,7 +77,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     try:
         archive = skops_io.dumps(plain)
         untrusted = list(skops_io.get_untrusted_types(data=archive))
-        # skops writes some things, such as a lambda, that it can't read: better to know it now.
+        # skops writes some objects, such as a lambda, that it can't read; fail now, not in a year.
         _rebuilt(skops_io.loads(archive, trusted=untrusted))
     except Exception as error:  # skops walks any estimator, and any estimator can object
         raise TypeError(
@@ -99,21 +100,28 @@ def load_model(
 ) -> MixtureClassifier | Pipeline:
     """Load a model that save_model() saved.
 
-    What protects from a file by someone who means harm is that nothing is built but plain data and
-    types that skops trusts, or that `trusted` names. The checksum is for accidents and for changes
-    by hand: who rewrites a file can write its checksum too.
+    A malicious file can build nothing but plain data and types that skops trusts, or that `trusted`
+    names. The checksum detects accidents and changes by hand; it is no protection from someone who
+    rewrites the file, and its checksum with it.
 
     Parameters
     ----------
-    path : path
+    path : str or path-like
+        A file that save_model() wrote.
     trusted : list of str or type, default=()
-        Further types to load, as save_model() returned them, or as the error names them. Only what
-        you know to be needed, from a file that you know: scikit-learn's trees, for instance, are
-        not trusted because a forged one can crash the process.
+        Further types to load, as save_model() returned them, or as the error names them. List only
+        those that you know to be needed, from a file that you know. Trees of scikit-learn, for
+        example, are not trusted because a forged one can crash the process.
 
     Returns
     -------
     MixtureClassifier, or a Pipeline that ends in one if a Pipeline was saved
+
+    Raises
+    ------
+    ModelFileError
+        If the file isn't a model, is damaged, is of a newer format, or has types that aren't
+        trusted. Nothing has been built then.
 
     Examples
     --------
@@ -124,7 +132,7 @@ def load_model(
     """
     if isinstance(trusted, str) or not isinstance(trusted, Sequence):
         raise TypeError(f"trusted must be a list of types or of their names; got {trusted!r}.")
-    if strange := [one for one in trusted if not isinstance(one, str | type)]:
+    if strange := [item for item in trusted if not isinstance(item, str | type)]:
         raise TypeError(f"trusted must be types or their names, as text; got {strange[0]!r}.")
     skops_io = _skops_io()
     archive = _check_archive(path, _read(path))
@@ -132,8 +140,9 @@ def load_model(
         untrusted = set(skops_io.get_untrusted_types(data=archive))
     except Exception as error:  # a forged archive can fail in any way
         raise _unreadable(path, error) from error
-    named = [one if isinstance(one, str) else f"{one.__module__}.{one.__name__}" for one in trusted]
+    named = [t if isinstance(t, str) else f"{t.__module__}.{t.__name__}" for t in trusted]
     names = [*_HARMLESS, *named]
+    # By their names in the archive, before anything of it is built.
     _check_trusted(path, untrusted - set(names))
     try:
         return _rebuilt(skops_io.loads(archive, trusted=names))
@@ -152,7 +161,10 @@ def _skops_io() -> ModuleType:
 
 
 def _deployable(model: Any) -> tuple[list[tuple[str, Any]], MixtureClassifier]:
-    """The mixture, and the steps of the pipeline that it ends, of which the last is only named."""
+    """Return the steps of a pipeline and the mixture at its end; no steps without a pipeline.
+
+    The last step is kept as its name and None, since the mixture is saved on its own.
+    """
     steps: list[tuple[str, Any]] = []
     if isinstance(model, Pipeline):
         *before, (name, model) = model.steps
@@ -171,6 +183,7 @@ def _deployable(model: Any) -> tuple[list[tuple[str, Any]], MixtureClassifier]:
 
 
 def _rebuilt(plain: dict[str, Any]) -> MixtureClassifier | Pipeline:
+    """Make the model, or the pipeline that it ends, from plain data."""
     steps = plain.pop("steps")
     model = model_of_plain(plain)
     return Pipeline([*steps[:-1], (steps[-1][0], model)]) if steps else model
@@ -205,7 +218,7 @@ def _read(path: Any) -> bytes:
 
 
 def _check_archive(path: Any, content: bytes) -> bytes:
-    """The archive, once the first line is right and its checksum the content's."""
+    """Check the first line of a file and the checksum in it, and return the archive."""
     file = opened(_NAME, content)
     if file is None:
         raise ModelFileError(

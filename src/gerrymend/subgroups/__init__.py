@@ -38,7 +38,9 @@ CLASS_NAMES = tuple(_BY_NAME)
 
 
 def as_subgroup_class(subgroups: Any) -> SubgroupClass:
-    """The class behind a name or an instance.
+    """Return the class of subgroups that a name stands for; an instance is returned as it is.
+
+    Raises ValueError for an unknown name and TypeError for anything else.
 
     >>> as_subgroup_class("linear")
     LinearThresholds()

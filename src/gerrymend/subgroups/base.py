@@ -1,9 +1,10 @@
-"""What a class of subgroups can do: be bound to the cells of some rows, and answer a residual.
+"""The interface of a class of subgroups: `SubgroupClass.bind` to cells, then `BoundClass.worst`.
 
-A residual is the centred outcome summed over each cell, W. The signed value of a subgroup is the
-sum of W over its cells; the class looks for the subgroup whose value is furthest from 0. Residuals
-are over the cells that have rows in the event, the only ones that matter, and come stacked, one a
-row, so that many games can ask at once.
+A residual W is the centred outcome, summed over each cell. The signed value of a subgroup is the
+sum of W over its cells, and the class searches for the subgroup whose value is furthest from 0.
+
+Residuals cover only the cells with rows in the event, since W is 0 on the others. They are stacked
+in an array of shape (n_residuals, n_cells), so that many games are answered by one call.
 """
 
 import math
@@ -21,10 +22,16 @@ from gerrymend.subgroups.rules import Rule
 
 
 class Found(NamedTuple):
-    """The subgroups that a class found, one for each residual.
+    """The subgroups that a search found, one for each residual.
 
-    `values` are signed sums of the residual over the subgroup; `members` has 1 for its cells and 0
-    for others; `keys` what the class needs to say which rule it was.
+    Attributes
+    ----------
+    values : array of shape (n_residuals,)
+        Signed sums of each residual over its subgroup.
+    members : array of shape (n_residuals, n_cells)
+        1 for the cells of the subgroup and 0 for the others.
+    keys : array of length n_residuals
+        What `BoundClass.source` needs to make the rule of each.
     """
 
     values: Array
@@ -33,10 +40,17 @@ class Found(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """What is known of the worst |value| for one residual: a subgroup that has it, and a bound.
+    """A lower and an upper bound on the worst |value| for one residual.
 
-    `found` holds one subgroup, its |value| a lower bound; no subgroup of the class is above
-    `upper_bound`. `partial` has parts of the class, in words, and what none of theirs is above.
+    Attributes
+    ----------
+    found : Found
+        One subgroup, whose |value| is the lower bound.
+    upper_bound : float
+        A |value| that no subgroup of the class exceeds.
+    partial : tuple of (str, float)
+        Parts of the class, in words, each with an upper bound of its own. A search that ran out of
+        time may have finished these.
     """
 
     found: Found
@@ -45,95 +59,119 @@ class Bracket(NamedTuple):
 
 
 class RuleSource(Protocol):
-    """Turns a key into a rule, without the rows it was found on."""
+    """Makes rules of keys, and keeps none of the rows that they were found on."""
 
     def rule(self, key: Any) -> Rule:
-        """The rule of a key."""
+        """Return the rule of a key."""
         ...
 
 
 class BoundClass(ABC):
-    """A class of subgroups over the cells of some rows."""
+    """A class of subgroups over the cells of some rows.
+
+    A subclass implements `worst`, `worst_of_size`, `source` and `covers`, and sets `exact`. One
+    that is not exact may improve on `upper_bound`, and on `prove` if a good bound takes time.
+    """
 
     exact: bool
-    """Whether `worst` is the worst of the whole class, or only what a heuristic found."""
+    """True if `worst` returns the worst of the whole class, False if it is a heuristic."""
 
     n_subgroups: int | None = None
-    """How many subgroups the class has, where they are fixed before any row is seen."""
+    """The number of subgroups, if they are fixed before any row is seen; None otherwise."""
     vc_dimension: int | None = None
-    """The most rows that the class can divide in every way, or a bound on it; None if not known."""
+    """The VC dimension of the class, or an upper bound on it; None if it isn't known."""
 
     @property
     @abstractmethod
     def source(self) -> RuleSource:
-        """What turns keys into rules."""
+        """The object that makes rules of the keys in `Found`."""
 
     @property
     @abstractmethod
     def covers(self) -> str:
-        """The class in words: what a proof over it is a proof for."""
+        """The class in words, as in "proven for every …"."""
 
     @abstractmethod
     def worst(self, residuals: Array) -> Found:
-        """For each residual the subgroup of the largest |value| that the class can find."""
+        """Return, for each residual, the subgroup of the largest |value| that the search finds.
+
+        `residuals` has shape (n_residuals, n_cells).
+        """
 
     @property
     def quick(self) -> "BoundClass":
-        """The same class with a search that costs little, to be asked many times."""
+        """The same class with a cheaper search, for callers that ask in every round."""
         return self
 
     @property
     def thorough(self) -> "BoundClass":
-        """The same class with a search that looks harder, to be asked once in a while."""
+        """The same class with a more careful search, for callers that ask rarely."""
         return self
 
     def upper_bound(self, residuals: Array) -> Array:
-        """A |value| that no subgroup of the class exceeds, for each residual.
+        """Return, for each residual, a |value| that no subgroup of the class exceeds.
 
-        No set of cells can do more than take all that is positive: Σ W⁺ = Σ W⁻, as W sums to 0.
+        A class that is exact answers with its worst. For others the bound is Σ W⁺, which holds for
+        any set of cells.
         """
         if self.exact:
             return np.abs(self.worst(residuals).values)
+        # No set of cells does better than to take every positive one, or every negative one; the
+        # two are equal, Σ W⁺ = Σ W⁻, as W sums to 0.
         bound: Array = np.maximum(residuals, 0.0).sum(axis=1)
         return bound
 
     def prove(
         self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
     ) -> Bracket:
-        """Close in on the worst |value| for one residual, from below and from above.
+        """Bracket the worst |value| for one residual, from below and from above.
 
-        Ends when the two meet; with `at_most`, as soon as either side of the bracket decides
-        whether a subgroup exceeds it; or after some seconds. The bracket holds whenever it ends.
+        Parameters
+        ----------
+        residual : array of shape (n_cells,)
+        at_most : float, optional
+            Stop as soon as the bracket decides whether a subgroup exceeds this |value|. By default
+            the search goes on until both sides meet.
+        seconds : float
+            Stop after this time. The bracket holds whenever the search stops.
         """
         return Bracket(self.worst(residual[None]), float(self.upper_bound(residual[None])[0]))
 
     @abstractmethod
-    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
-        """The worst that can be found of the subgroups with at least so many rows in and out.
+    def worst_of_size(
+        self, residual: Array, rows: NDArray[np.intp], min_group_size: int
+    ) -> Found | None:
+        """Return the worst subgroup found with at least `min_group_size` rows in it and out of it.
 
-        `rows` is the number of rows in the event by cell. None if there is no such subgroup.
+        `rows` is the number of rows in the event, by cell. Returns None if no subgroup is so large.
         """
 
 
 class SubgroupClass(BaseEstimator, ABC):
-    """A class of subgroups, described by its parameters alone."""
+    """A class of subgroups, defined by its parameters; it knows no data until it is bound."""
 
     @abstractmethod
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
-        """Encode and factorise once for these cells.
+        """Prepare the search over these cells: check parameters, encode and factorise once.
 
-        `weight` is the weight of all rows of each cell, `event_weight` of those in the event.
-        Residuals will be over the cells where the latter is positive.
+        Parameters
+        ----------
+        columns : tuple of Column
+            The protected attributes, one value a cell.
+        weight, event_weight : arrays of shape (n_cells,)
+            Weight of all rows of each cell, and of its rows in the event. Residuals are then over
+            the cells where `event_weight` is positive, in the same order.
         """
 
     def to_dict(self) -> dict[str, Any]:
-        """The class as plain data: its name and its parameters.
+        """Return the name and the parameters of the class, as plain data for JSON.
 
         >>> from gerrymend import LinearThresholds
         >>> LinearThresholds(search="grid").to_dict()["name"]
         'LinearThresholds'
         """
         given = self.get_params(deep=False)
+        # JSON doesn't know NumPy's scalars.
         plain = {
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in given.items()
@@ -142,23 +180,25 @@ class SubgroupClass(BaseEstimator, ABC):
 
 
 def check_cells(n_cells: int, *by_cell: NDArray[Any]) -> None:
-    """Check that arrays have one value for each cell: compiled loops don't look where they write.
+    """Check that the last axis of each array has one value a cell.
+
+    Compiled loops don't check bounds, so a wrong length would write outside the array.
 
     >>> check_cells(3, np.zeros(2))
     Traceback (most recent call last):
         ...
-    ValueError: The class is bound to 3 cells, and was given values of 2; they must be the same.
+    ValueError: The class is bound to 3 cells, but got values of 2; pass one value for each cell.
     """
     for values in by_cell:
         if values.shape[-1] != n_cells:
             raise ValueError(
-                f"The class is bound to {n_cells} cells, and was given values of "
-                f"{values.shape[-1]}; they must be the same."
+                f"The class is bound to {n_cells} cells, but got values of {values.shape[-1]}; "
+                "pass one value for each cell."
             )
 
 
 class RuleSequence(Sequence[Rule]):
-    """The rules of many keys, made when they are asked for."""
+    """A sequence of rules, each made from its key when it is accessed."""
 
     def __init__(self, source: RuleSource, keys: Sequence[Any] | NDArray[Any]) -> None:
         self._source = source

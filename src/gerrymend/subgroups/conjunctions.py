@@ -8,26 +8,27 @@ from gerrymend.inputs.settings import check_choice, check_whole
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
 from gerrymend.subgroups.products.scales import axes_of, cuts_in_words
 
-# Cuts are looked for one by one, so that more would take long and part nothing more.
+# Quantiles are looked up one by one: more bins take long, and separate few values more.
 _MOST_BINS = 100_000
 
 
 class Conjunctions(SubgroupClass):
-    """Every conjunction of a few conditions, each on another attribute. Exact.
+    """Every conjunction of a few conditions, each on a different attribute. Exact.
 
     A condition is that a category has one value, or that a number lies in an interval.
 
     Parameters
     ----------
     max_depth : int, default=2
-        Most conditions of a group. Two are the intersections that are easiest to act on, and are
-        searched in well under a second on most data; three or four are a matter of seconds where
-        attributes have few values.
+        The largest number of conditions of a group. Two give the intersections that are easiest to
+        act on, and take well under a second on most data; three or four take seconds if attributes
+        have few values.
     numeric : {"intervals", "half_lines"}, default="intervals"
-        Whether numbers lie between two cuts, or on one side of one: fewer groups, and quicker.
+        Let numbers lie between two cuts, or on one side of one cut, which makes fewer groups and
+        is faster.
     bins : int, optional
-        Cut numbers into at most so many bins of equal weight, instead of at every value. The proof
-        is then about these bins, and says where the cuts are.
+        Cut numbers into at most this many bins of equal weight, instead of at every value. The
+        proof then holds for these bins, and states where the cuts are.
 
     Examples
     --------
@@ -49,10 +50,11 @@ class Conjunctions(SubgroupClass):
         self.bins = bins
 
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
-        """Rank the values of each attribute."""
+        """Check the parameters and rank the values of each attribute."""
         max_depth = check_whole(self.max_depth, "max_depth", low=1)
         numeric = check_choice(self.numeric, "numeric", ("intervals", "half_lines"))
         bins = check_bins(self.bins)
+        # Imported after the checks, since it loads numba.
         from gerrymend.subgroups.products.search import ProductSearch
 
         axes = axes_of(columns, weight, event_weight > 0, bins)
@@ -73,7 +75,7 @@ def _in_words(depth: int, on: str) -> str:
 
 
 def check_bins(bins: int | None) -> int | None:
-    """None, or a number of bins."""
+    """Return `bins` as an int from 2 to 100,000, or None; raise for anything else."""
     if bins is None:
         return None
     remedy = "Pass None to cut at every value."

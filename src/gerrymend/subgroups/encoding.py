@@ -1,4 +1,4 @@
-"""How protected attributes enter a linear rule, and how directions become rules."""
+"""The encoding of protected attributes for linear rules, and rules from directions in it."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -31,10 +31,17 @@ def is_too_wide(n_cells: int, n_terms: int) -> bool:
 
 @dataclass(frozen=True)
 class LinearEncoding:
-    """The columns of the linear rules: numbers as they are, an indicator for each category but one.
+    """The terms of linear rules: numbers as they are, an indicator for each category but one.
 
-    The category left out is the most common (the last, among equals): with an intercept its
+    The most common category is left out (the last one, among equals). With an intercept its
     indicator would be redundant, and a rule is easier to read as a departure from the majority.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+        The columns of `matrix`, in order.
+    levels : mapping
+        The categories of each attribute, in order; None for a number.
     """
 
     terms: tuple[Term, ...]
@@ -42,7 +49,7 @@ class LinearEncoding:
 
     @classmethod
     def of(cls, columns: Sequence[Column], weight: Array) -> "LinearEncoding":
-        """The encoding of some columns, with the weight of each row."""
+        """Encode these columns; `weight`, one value a cell, decides which category is common."""
 
         def by_category(column: Column) -> dict[Any, float] | None:
             if column.categories is None:
@@ -54,7 +61,9 @@ class LinearEncoding:
 
     @classmethod
     def of_weights(cls, levels: Mapping[str, Mapping[Any, float] | None]) -> "LinearEncoding":
-        """The encoding of attributes: None for a number, or the weight of each category, in order.
+        """Encode attributes given by name: None for a number, else the weight of each category.
+
+        Categories are in order.
 
         >>> LinearEncoding.of_weights({"age": None, "sex": {"F": 2.0, "M": 1.0}}).terms[1].value
         'M'
@@ -64,15 +73,18 @@ class LinearEncoding:
             if weights is None:
                 terms.append(Term(name, categorical=False))
                 continue
+            # By weight, then by place, which also keeps `max` from comparing the values.
             _, _, common = max(
                 (w, place, value) for place, (value, w) in enumerate(weights.items())
             )
-            terms += [Term(name, categorical=True, value=one) for one in weights if one != common]
-        categories = {name: None if one is None else tuple(one) for name, one in levels.items()}
+            terms += [Term(name, True, category) for category in weights if category != common]
+        categories = {
+            name: None if weights is None else tuple(weights) for name, weights in levels.items()
+        }
         return cls(tuple(terms), categories)
 
     def matrix(self, columns: Sequence[Column]) -> Array:
-        """One row a cell, one column a term."""
+        """Return the design matrix of shape (n_cells, n_terms), without an intercept."""
         by_name = {column.name: column for column in columns}
         if not self.terms:
             return np.zeros((len(columns[0].values), 0))
@@ -101,7 +113,7 @@ class LinearEncoding:
         return sparse.csr_array((values, (at, of)), shape=shape)
 
     def linear_rule(self, coefficients: Array, threshold: float) -> LinearRule:
-        """The rule with these coefficients, the largest of them ±1."""
+        """Return the rule Σ coefficient·term ≥ threshold, scaled so that the largest is ±1."""
         unit = float(np.max(np.abs(coefficients), initial=0.0)) or 1.0
         return LinearRule(
             self.terms, tuple((coefficients / unit).tolist()), threshold / unit, self.levels
@@ -110,7 +122,10 @@ class LinearEncoding:
 
 @dataclass(frozen=True, eq=False)
 class DirectionRules:
-    """From coordinates in some basis of directions to a rule in the user's units."""
+    """Makes rules in the user's units of coordinates in some basis of directions.
+
+    `intercepts` has shape (n_directions,) and `coefficients` (n_directions, n_terms).
+    """
 
     encoding: LinearEncoding
     intercepts: Array
@@ -118,8 +133,8 @@ class DirectionRules:
     tie: float = TIE
 
     def rule(self, key: Any) -> LinearRule:
-        """Rows where intercept + coefficients·x is above the tie; a proof brings its own rule."""
-        if isinstance(key, LinearRule):
+        """Return the rule intercept + coefficients·x ≥ tie, for coordinates in the basis."""
+        if isinstance(key, LinearRule):  # a proof brings its own rule
             return key
         threshold = self.tie - float(key @ self.intercepts)
         return self.encoding.linear_rule(key @ self.coefficients, threshold)

@@ -1,4 +1,4 @@
-"""Groups that the user names."""
+"""Subgroups that the user lists by name and conditions."""
 
 import math
 import warnings
@@ -21,8 +21,8 @@ class ExplicitGroups(SubgroupClass):
     Parameters
     ----------
     groups : dict
-        From the name of a group to its conditions, a dict from attribute to one of: a value; a
-        list of values; or a pair (low, high) for low ≤ x < high, with None for an open end.
+        Maps the name of a group to its conditions: a dict that maps an attribute to a value, a
+        list of values, or a pair (low, high) for low ≤ x < high, with None for an open end.
 
     Examples
     --------
@@ -43,7 +43,11 @@ class ExplicitGroups(SubgroupClass):
         self.groups = groups
 
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> ListedClass:
-        """Check the conditions against the columns, and list the groups."""
+        """Check the conditions against the columns and list the groups.
+
+        Raises ValueError for a condition that no row could meet because of its attribute or type,
+        and warns of a group that selects no row.
+        """
         if not isinstance(self.groups, Mapping) or not self.groups:
             raise ValueError(
                 "groups of ExplicitGroups must map at least one name to its conditions, as in "
@@ -65,7 +69,7 @@ class ExplicitGroups(SubgroupClass):
         return listed
 
     def to_dict(self) -> dict[str, Any]:
-        """The class as plain data, its conditions written as those of a rule are."""
+        """Return the class as plain data, with conditions in the form of `Condition.to_dict`."""
         groups = {
             str(name): {attribute: _plain(value) for attribute, value in wanted.items()}
             for name, wanted in self.groups.items()
@@ -91,7 +95,10 @@ class ExplicitGroups(SubgroupClass):
 
 
 def _plain(wanted: Any) -> dict[str, Any]:
-    """A pair is an interval and a list are values, also where JSON makes a list of both."""
+    """Return a condition as a dict that tells an interval from a list of values.
+
+    JSON writes a tuple and a list alike, so the difference must be in the keys.
+    """
     if isinstance(wanted, tuple):
         ends = (None if end is None else as_float(end) for end in wanted)
         low, high = (None if end is None or math.isinf(end) else end for end in ends)
@@ -100,21 +107,26 @@ def _plain(wanted: Any) -> dict[str, Any]:
 
 
 def _values(wanted: Any) -> list[Any]:
+    """Return the values of a condition as plain data, a set of them in the order of their text."""
     listed = sorted(wanted, key=str) if isinstance(wanted, list | set | frozenset) else [wanted]
     return [_value(value) for value in listed]
 
 
 def _value(wanted: Any) -> Any:
-    """Return a value as columns and JSON have it: plain data, None for a missing one."""
+    """Return a value in the form that columns and JSON use, None for a missing one."""
     if is_missing(wanted):
         return None
     return as_float(wanted) if plain_type(type(wanted)) is None else as_category(wanted)
 
 
 def _condition(where: str, column: Column, wanted: Any) -> Condition:
+    """Check what is asked of one attribute and return it as a condition.
+
+    `where` names the group at the start of each error message.
+    """
     if isinstance(wanted, list | set | frozenset) and not wanted:
         raise ValueError(f"{where} asks {column.name!r} to be in an empty list; name a value.")
-    if not isinstance(wanted, tuple):
+    if not isinstance(wanted, tuple):  # a tuple is an interval, anything else one value or several
         listed = wanted if isinstance(wanted, list | set | frozenset) else [wanted]
         for value in listed:
             _check_value(where, column, value)
@@ -136,8 +148,8 @@ def _condition(where: str, column: Column, wanted: Any) -> Condition:
 
 
 def _check_value(where: str, column: Column, value: Any) -> None:
-    """Refuse a value that no row of the column can have, because of its type."""
-    if is_missing(value):
+    """Raise ValueError if the type of a value is one that no row of the column can have."""
+    if is_missing(value):  # a category of its own; a number is never missing
         fits = column.is_categorical
     elif column.is_categorical:
         plain = plain_type(type(value))

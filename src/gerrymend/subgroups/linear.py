@@ -19,28 +19,29 @@ class LinearThresholds(SubgroupClass):
     Parameters
     ----------
     search : {"search", "regression", "grid"}, default="search"
-        How the worst one is looked for.
+        The method that searches for the worst subgroup.
 
-        - "search": from the regression's direction, a logistic regression's, the best so far and
-          random ones, ascent along great circles of directions. What it finds is a lower bound,
-          never below the regression's. An audit goes on from there to a proof, by branch and
-          bound: exact for up to about five attributes (a categorical one comes free), a bracket
-          for some more, and beyond 8 dimensions exact over the thresholds of at most 2, 3 and 4
-          of the attributes, as far as the budget goes.
-        - "regression", the paper's heuristic: least squares of the residual on the attributes, on
-          the rows of the event; the group is where the prediction is positive. What it finds is a
-          lower bound, and where the residual is orthogonal to every attribute it finds nothing.
-          No proof follows.
+        - "search": ascent along great circles of directions, started from the direction of a least
+          squares and of a logistic regression, the best so far and random ones. It finds a lower
+          bound, never below that of "regression". An audit goes on from there to a proof by branch
+          and bound: exact for up to about five attributes (a categorical one comes free), a
+          bracket for some more, and beyond 8 dimensions exact over the thresholds of at most 2, 3
+          and 4 of the attributes, as far as the budget goes.
+        - "regression", the paper's heuristic: least squares of the residual on the attributes, over
+          the rows in the event; the group is where the prediction is positive. It finds a lower
+          bound, and nothing at all if the residual is orthogonal to every attribute. No proof
+          follows.
         - "grid", the paper's brute force for exactly two attributes: θ in {−1, −.9, …, .9}², no
           intercept, centred attributes, group θ·x < 0. Exact over these 400 groups.
 
     intercept : bool, default=True
-        False for thresholds through the mean: Σ coefficient·(attribute − mean) above 0, or at
-        least 0. For exactly two attributes, and exact: all that the grid has a sample of.
+        False restricts the class to thresholds through the mean: Σ coefficient·(attribute − mean)
+        above 0, or at least 0. Takes exactly two attributes, and is exact; "grid" is a sample of
+        this class.
     restarts : int or None, default=100
-        Starts of "search" beside the two regressions'. With 0 it has the least squares' start
-        alone, and costs least. None, which is for what is asked often, is 200 for few distinct
-        rows and 5 for many.
+        Number of starts of "search" beside the two regressions. With 0 it starts from least squares
+        alone, which is fastest. None, meant for searches that are repeated often, is 200 for few
+        distinct rows and 5 for many.
     random_state : int, default=0
         Seed of "search".
 
@@ -68,10 +69,15 @@ class LinearThresholds(SubgroupClass):
         self.random_state = random_state
 
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
-        """Encode the attributes and factorise them."""
+        """Check the parameters, encode the attributes and factorise them.
+
+        Raises ValueError for "grid" or `intercept=False` with other than two attributes.
+        """
         search = check_choice(self.search, "search", ("search", "regression", "grid"))
         check_flag(self.intercept, "intercept")
         encoding = LinearEncoding.of(columns, weight)
+        # Cells without weight in the event have no residual, so no search sees them. The mean is
+        # over all cells: it belongs to the class, not to the notion.
         active = event_weight > 0
         counted = take_rows(columns, active)
         if search == "grid" or not self.intercept:
@@ -97,6 +103,7 @@ class LinearThresholds(SubgroupClass):
 
 
 def _check_two(encoding: LinearEncoding, argument: str) -> None:
+    """Raise ValueError unless there are two attributes of one term each."""
     if len(encoding.terms) != 2 or len(encoding.levels) != 2:
         names = ", ".join(term.describe() for term in encoding.terms)
         raise ValueError(
@@ -107,13 +114,18 @@ def _check_two(encoding: LinearEncoding, argument: str) -> None:
 
 
 class ThetaGrid(ListedClass):
-    """The paper's brute force over two attributes; `thetas` are its directions, in order."""
+    """The paper's brute force over two attributes.
+
+    `thetas`, of shape (400, 2), are its directions in the order of the rules; `mean` is that of
+    the two terms over all rows.
+    """
 
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding, mean: Array) -> None:
+        # Quotients, since np.arange(-1, 1, 0.1) misses 0.
         steps = np.arange(-10, 10) / 10
         self.thetas = np.array([(first, second) for first in steps for second in steps])
         centred = encoding.matrix(columns) - mean
-        # θ·x < 0 is −θ·x > 0.
+        # With x = a − mean, θ·x < 0 is −θ·a > −θ·mean; a tie at 0 is out.
         rules = [encoding.linear_rule(-theta, TIE - float(theta @ mean)) for theta in self.thetas]
         members = [
             centred[:, 0] * theta[0] + centred[:, 1] * theta[1] < -TIE for theta in self.thetas

@@ -1,4 +1,4 @@
-"""Classes with few enough subgroups to list them all: the worst one is then exact."""
+"""Classes of subgroups small enough to be listed, so that the worst one is exact."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,24 +16,33 @@ from gerrymend.subgroups.rules import Rule
 
 @dataclass(frozen=True)
 class ListedRules:
-    """Rules by number."""
+    """A list of rules; a key is a position in it."""
 
     rules: tuple[Rule, ...]
 
     def rule(self, key: Any) -> Rule:
-        """The rule with this number."""
+        """Return the rule at this position."""
         return self.rules[int(key)]
 
 
 class ListedClass(BoundClass):
-    """Every subgroup of the class as a row of a sparse membership matrix."""
+    """A class whose subgroups are the rows of a sparse membership matrix.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+    members : sequence of bool arrays, or sparse matrix of shape (n_rules, n_cells)
+        The members of each rule, over the cells with rows in the event.
+    covers : str
+        The class in words.
+    """
 
     exact = True
 
     def __init__(self, rules: Sequence[Rule], members: Any, covers: str = "") -> None:
-        """`members` are those of each rule, one after the other, or a sparse matrix of them."""
         self._covers = covers or f"these {len(rules):,} subgroups"
         self._source = ListedRules(tuple(rules))
+        # Sparse, since a cell is in few of the groups: one for each attribute, of the marginals.
         if not sparse.issparse(members):
             rows: Any = [sparse.csr_array(group[None], dtype=float) for group in members]
             members = sparse.vstack(rows, format="csr")
@@ -43,13 +52,13 @@ class ListedClass(BoundClass):
     def of(
         cls, columns: tuple[Column, ...], rules: Sequence[Rule], covers: str = ""
     ) -> "ListedClass":
-        """The class of some rules, over the cells that these columns describe."""
+        """Make the class of these rules, over the cells that these columns describe."""
         by_name = {column.name: column for column in columns}
         return cls(rules, [rule.members(by_name) for rule in rules], covers)
 
     @property
     def source(self) -> RuleSource:
-        """What turns keys into rules."""
+        """The object that makes rules of keys."""
         return self._source
 
     @property
@@ -63,26 +72,36 @@ class ListedClass(BoundClass):
         return self._source.rules
 
     def values(self, residuals: Array) -> Array:
-        """Signed value of every subgroup, for each residual."""
+        """Return the signed value of every subgroup, of shape (n_residuals, n_rules)."""
         values: Array = (self.membership @ residuals.T).T
         return values
 
     def worst(self, residuals: Array) -> Found:
-        """The exact worst subgroup, for each residual; between equals, one of too high a rate."""
+        """Return the worst subgroup for each residual; between equals, one of too high a rate."""
         return self._furthest(self.values(residuals))
 
-    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
-        """The exact worst of the subgroups with at least so many rows in and out."""
+    def worst_of_size(
+        self, residual: Array, rows: NDArray[np.intp], min_group_size: int
+    ) -> Found | None:
+        """Return the worst subgroup with at least `min_group_size` rows in and out, or None."""
         inside = self.membership @ rows
-        fits = (inside >= smallest) & (rows.sum() - inside >= smallest)
+        outside = rows.sum() - inside
+        fits = (inside >= min_group_size) & (outside >= min_group_size)
         if not fits.any():
             return None
         return self._furthest(self.values(residual[None])[:, fits], np.flatnonzero(fits))
 
     def _furthest(self, values: Array, among: NDArray[np.intp] | None = None) -> Found:
-        """Found for each row of values, whose columns are the subgroups `among` all."""
-        highest, lowest = values.argmax(axis=1), values.argmin(axis=1)
-        high, low = values.max(axis=1), values.min(axis=1)
+        """Return the subgroup furthest from 0 in each row of `values`.
+
+        `values` has a column for every subgroup, or for each of those numbered in `among`.
+        """
+        highest = values.argmax(axis=1)
+        lowest = values.argmin(axis=1)
+        high = values.max(axis=1)
+        low = values.min(axis=1)
+        # A group and its complement have opposite values. Rounding must not choose between them,
+        # so equal to twelve digits counts as equal.
         places = np.where(high >= -low * (1 - 1e-12), highest, lowest)
         keys = places if among is None else among[places]
         return Found(

@@ -1,4 +1,4 @@
-"""One attribute at a time: the paper's marginal groups."""
+"""Marginal groups: the values of one attribute at a time, as the paper compares them."""
 
 from typing import Any, NamedTuple
 
@@ -16,8 +16,8 @@ from gerrymend.subgroups.rules import Condition, Conjunction, shortest_between
 class Marginals(SubgroupClass):
     """Each value of a categorical attribute, and both sides of the mean of each numeric one.
 
-    The mean is weighted, over all rows, and rounded to as few digits as keep both sides as they
-    are. A number that stands for a category should be passed as a string or a categorical.
+    The mean is weighted and over all rows, rounded to the fewest digits that keep both sides as
+    they are. Pass a number that stands for a category as a string or a categorical.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class Marginals(SubgroupClass):
     """
 
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> ListedClass:
-        """List the groups."""
+        """List the groups and the cells of each."""
         groups = marginal_groups(columns, weight)
         listed = ListedClass(
             groups.rules,
@@ -38,20 +38,21 @@ class Marginals(SubgroupClass):
             "each value of a category, and both sides of the mean of each number",
         )
         listed.vc_dimension = _vc_dimension(columns)
+        # The mean of a number moves with the rows, so only values of categories are fixed before.
         if all(column.is_categorical for column in columns):
             listed.n_subgroups = len(groups.rules)
         return listed
 
 
 class MarginalGroups(NamedTuple):
-    """The rules, and a sparse matrix that has 1 where a cell (column) is in a group (row)."""
+    """The rules, and a sparse matrix of shape (n_rules, n_cells) with 1 for each member."""
 
     rules: list[Conjunction]
     membership: Any
 
 
 def marginal_groups(columns: tuple[Column, ...], weight: Array) -> MarginalGroups:
-    """All marginal groups of some cells, each cell in one group of every attribute.
+    """Return all marginal groups of some cells, each cell in one group of every attribute.
 
     >>> groups = marginal_groups((Column("age", np.array([20.0, 30.0, 70.0])),), np.ones(3))
     >>> [rule.describe() for rule in groups.rules], groups.membership.toarray().tolist()
@@ -62,18 +63,22 @@ def marginal_groups(columns: tuple[Column, ...], weight: Array) -> MarginalGroup
     for column in columns:
         conditions, which = _conditions(column, weight)
         group_of.append(which + len(rules))
-        rules += [Conjunction((one,), {column.name: column.kind}) for one in conditions]
-    m = len(columns[0].values)
-    cells = np.tile(np.arange(m), len(columns))
+        kind = {column.name: column.kind}
+        rules += [Conjunction((condition,), kind) for condition in conditions]
+    # One entry for each cell and column: the cell is in exactly one group of the column.
+    n_cells = len(columns[0].values)
+    cells = np.tile(np.arange(n_cells), len(columns))
     entries = (np.ones(len(cells)), (np.concatenate(group_of), cells))
-    return MarginalGroups(rules, sparse.csr_array(entries, shape=(len(rules), m)))
+    return MarginalGroups(rules, sparse.csr_array(entries, shape=(len(rules), n_cells)))
 
 
 def _vc_dimension(columns: tuple[Column, ...]) -> int:
-    """The largest D with 2^D ≤ 2·numbers·D + values, as so many ways to divide D rows there are.
+    """Return an upper bound on the VC dimension of the marginal groups.
 
-    The mean at which a number is cut moves with the rows, so every cut counts: D + 1 places, and
-    either side, of which none and all are the same from both.
+    That is the largest D with 2^D ≤ 2·numbers·D + values, the right side being a bound on the
+    number of ways in which the class divides D rows. The mean at which a number is cut moves with
+    the rows, so every cut counts: D + 1 places with two sides each, where the empty and the full
+    group occur twice, makes 2·D.
 
     >>> age, sex = Column("age", np.zeros(0)), Column("sex", np.zeros(0), ("F", "M"))
     >>> _vc_dimension((age,)), _vc_dimension((sex,)), _vc_dimension((age, sex))
@@ -88,13 +93,15 @@ def _vc_dimension(columns: tuple[Column, ...]) -> int:
 
 
 def _conditions(column: Column, weight: Array) -> tuple[list[Condition], NDArray[np.intp]]:
-    """The conditions that one attribute makes, and which of them each cell meets."""
+    """Return the conditions on one attribute, and the position of the one that each cell meets."""
     if column.categories is not None:
         values = [Condition(column.name, values=(value,)) for value in column.categories]
         return values, column.values.astype(np.intp)
-    low = float(column.values.min())  # sums of what is above it lose no digits to its size
+    # Relative to the minimum, so that a large offset (a year, a timestamp) costs no digits.
+    low = float(column.values.min())
     mean = low + total(weight * (column.values - low)) / total(weight)
-    below, above = column.values[column.values < mean], column.values[column.values >= mean]
+    below = column.values[column.values < mean]
+    above = column.values[column.values >= mean]
     if below.size == 0 or above.size == 0:  # a constant has no two sides
         return [Condition(column.name)], np.zeros(len(column.values), dtype=np.intp)
     cut = shortest_between(float(np.max(below)), float(np.min(above)), target=mean)

@@ -1,6 +1,6 @@
-"""Rules: who is in a subgroup, for any rows, and in words.
+"""Rules that decide membership of a subgroup for any rows, and describe it in words.
 
-A rule is defined by the numbers it prints: nothing of the rows it was found on is in it.
+A rule is defined by the numbers it prints, and holds nothing of the rows it was found on.
 """
 
 import itertools
@@ -20,31 +20,34 @@ Members = NDArray[np.bool_]
 
 
 class Rule(ABC):
-    """A function of the protected attributes that says who is in."""
+    """A function of the protected attributes that decides who is a member of a subgroup."""
 
     @property
     @abstractmethod
     def attributes(self) -> dict[str, str]:
-        """Names of the attributes that the rule was found on, and of which kind each is."""
+        """The kind of each attribute that the rule was found on, by name."""
 
     @abstractmethod
     def members(self, columns: Mapping[str, Column]) -> Members:
-        """Who is in, for columns that were read already."""
+        """Return a mask of the members, for columns that have been read already."""
 
     @abstractmethod
     def describe(self) -> str:
-        """The rule in words, with the user's names and units."""
+        """Return the rule in words, with the user's names and units."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """The rule as plain data: enough to tell who is in without this package."""
+        """Return the rule as plain data, enough to decide membership without this package."""
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Rule":
-        """A rule that selects these members of these columns, and is easier to read."""
+        """Return a rule that is easier to read and selects the same members of these columns."""
         return self
 
     def contains(self, sensitive_features: Any) -> Members:
-        """Who is in, for any rows that have the attributes."""
+        """Return a mask of the members, for any rows that have the attributes.
+
+        Raises ValueError if an attribute is missing or of another kind.
+        """
         return self.members(select_columns(sensitive_features, self.attributes))
 
     def __str__(self) -> str:
@@ -52,12 +55,12 @@ class Rule(ABC):
 
 
 def category_label(value: Any) -> str:
-    """A category as text; the missing one and the empty one too."""
+    """Return a category as text, also for a missing value and an empty string."""
     return MISSING_LABEL if value is None else str(value) or "(empty)"
 
 
 def number(value: float) -> str:
-    """All digits of a number, and no more.
+    """Return a number as text, with as many digits as float64 needs and no more.
 
     >>> number(30.0), number(-0.25), number(0.1 + 0.2)
     ('30', '−0.25', '0.30000000000000004')
@@ -68,9 +71,9 @@ def number(value: float) -> str:
 def shortest_between(
     low: float, high: float, target: float | None = None, margin: float = 0.0
 ) -> float:
-    """The number of fewest digits near target (the middle if None), strictly between two others.
+    """Return the number of fewest digits near `target` that lies strictly between two others.
 
-    It is more than `margin` away from both.
+    It is more than `margin` away from both. `target` is by default the middle.
 
     >>> shortest_between(37.0, 39.0, target=38.5816), shortest_between(-math.inf, 2.0)
     (38.6, 1.0)
@@ -79,7 +82,7 @@ def shortest_between(
         if math.isinf(low) or math.isinf(high):
             return high - 1.0 if math.isinf(low) else low + 1.0
         target = low + (high - low) / 2
-    for digits in range(3, 18):
+    for digits in range(3, 18):  # 17 significant digits are always enough for float64
         candidate = float(f"{target:.{digits}g}")
         if low + margin < candidate < high - margin:
             return candidate
@@ -87,7 +90,7 @@ def shortest_between(
 
 
 def cut_between(below: float, above: float) -> float:
-    """A short number to cut at: x < cut holds for `below`, and not for `above`.
+    """Return a short number to cut at, such that below < cut ≤ above.
 
     >>> cut_between(40.0, 41.0), cut_between(1.0, math.nextafter(1.0, 2.0))
     (40.5, 1.0000000000000002)
@@ -97,7 +100,10 @@ def cut_between(below: float, above: float) -> float:
 
 
 def _between_values(end: float, values: Array) -> float:
-    """An end that parts the values as this one does, and is none of them; ±∞ if all are in."""
+    """Return an end that divides the values as `end` does and equals none of them.
+
+    Returns −∞ if no value is below `end`, and ∞ if all are.
+    """
     below = float(np.max(values, where=values < end, initial=-math.inf))
     above = float(np.min(values, where=values >= end, initial=math.inf))
     if math.isinf(below) or math.isinf(above):
@@ -107,7 +113,7 @@ def _between_values(end: float, values: Array) -> float:
 
 @dataclass(frozen=True)
 class Condition:
-    """One attribute is among some values, or in the half-open interval [low, high)."""
+    """A condition on one attribute: among some values, or in the half-open interval [low, high)."""
 
     attribute: str
     values: tuple[Any, ...] | None = None
@@ -115,27 +121,27 @@ class Condition:
     high: float = math.inf
 
     def holds(self, column: Column) -> Members:
-        """Rows that meet the condition."""
+        """Return a mask of the rows that meet the condition."""
         if self.values is not None:
             return np.logical_or.reduce([column.equals(value) for value in self.values])
         return (column.values >= self.low) & (column.values < self.high)
 
     def in_few_digits(self, column: Column) -> "Condition":
-        """The same rows of this column, with ends that are short and no row's value."""
+        """Return a condition for the same rows, with short ends that are no row's value."""
         if self.values is not None:
             return self
         low, high = (_between_values(end, column.values) for end in (self.low, self.high))
         return replace(self, low=low, high=high)
 
     def to_dict(self) -> dict[str, Any]:
-        """The condition as plain data; an end that is open is None."""
+        """Return the condition as plain data; an open end is None."""
         if self.values is not None:
             return {"attribute": self.attribute, "values": list(self.values)}
         low, high = (end if math.isfinite(end) else None for end in (self.low, self.high))
         return {"attribute": self.attribute, "low": low, "high": high}
 
     def describe(self) -> str:
-        """The condition in words."""
+        """Return the condition in words."""
         if self.values is not None:
             labels = [category_label(value) for value in self.values]
             if len(labels) == 1:
@@ -150,7 +156,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Conjunction(Rule):
-    """Rows that meet every condition.
+    """The rule that every condition holds; `kinds` has the kind of each attribute.
 
     >>> rule = Conjunction((Condition("race", ("blue",)), Condition("age", low=40)),
     ...                    kinds={"race": "str", "age": "number"})
@@ -166,34 +172,38 @@ class Conjunction(Rule):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Names of the attributes, and of which kind each is."""
+        """The kind of each attribute, by name."""
         return dict(self.kinds)
 
     def to_dict(self) -> dict[str, Any]:
-        """The rule as plain data."""
+        """Return the rule as plain data."""
         return {"kind": "conjunction", "conditions": [c.to_dict() for c in self.conditions]}
 
     def members(self, columns: Mapping[str, Column]) -> Members:
-        """Who is in, for columns that were read already."""
+        """Return a mask of the members, for columns that have been read already."""
         members = np.ones(len(next(iter(columns.values())).values), dtype=bool)
         for condition in self.conditions:
             members &= condition.holds(columns[condition.attribute])
         return members
 
     def describe(self) -> str:
-        """The rule in words."""
+        """Return the rule in words."""
         words = " and ".join(condition.describe() for condition in self.conditions) or "everyone"
         return f"{self.name} ({words})" if self.name and self.name != words else words
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Conjunction":
-        """The same members, without conditions that all rows meet, and cut between values.
+        """Drop the conditions that all rows meet, and move cuts between values.
 
         A rule with a name has the user's own numbers, and keeps them.
         """
         if self.name:
             return self
-        short = (one.in_few_digits(columns[one.attribute]) for one in self.conditions)
-        kept = [one for one in short if not one.holds(columns[one.attribute]).all()]
+        kept = []
+        for condition in self.conditions:
+            column = columns[condition.attribute]
+            short = condition.in_few_digits(column)
+            if not short.holds(column).all():
+                kept.append(short)
         return replace(self, conditions=tuple(kept))
 
 
@@ -206,11 +216,11 @@ class Term:
     value: Any = None
 
     def evaluate(self, column: Column) -> Array:
-        """The term's value in each row."""
+        """Return the value of the term in each row, 0 or 1 for an indicator."""
         return column.equals(self.value).astype(np.float64) if self.categorical else column.values
 
     def describe(self) -> str:
-        """The term in words."""
+        """Return the term in words."""
         if not self.categorical:
             return self.attribute
         return f"[{self.attribute}={category_label(self.value)}]"
@@ -234,11 +244,10 @@ def _part_of_score(column: Column, terms: list[tuple[Term, float]]) -> Array:
 
 @dataclass(frozen=True)
 class LinearRule(Rule):
-    """Rows where Σ coefficient·term ≥ threshold.
+    """The rule Σ coefficient·term ≥ threshold.
 
     `levels` has the categories of each categorical attribute, and None for a number, in the order
-    of the user's columns. A category that was not there when the rule was found is in no group: the
-    rule says nothing of it.
+    of the user's columns. Rows of a category that was unknown when the rule was found are out.
 
     >>> rule = LinearRule((Term("age", False), Term("sex", True, "F")), (0.8, -2.1), 30.0,
     ...                   levels={"age": None, "sex": ("F", "M")})
@@ -255,12 +264,12 @@ class LinearRule(Rule):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Names of the attributes, and of which kind each is."""
+        """The kind of each attribute, by name."""
         nothing = np.zeros(0)
         return {name: Column(name, nothing, values).kind for name, values in self.levels.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """The rule as plain data; a term with a value is the indicator of that category."""
+        """Return the rule as plain data; a term with a value is the indicator of that category."""
         terms = [
             {"attribute": term.attribute, "coefficient": coefficient}
             | ({"value": term.value} if term.categorical else {})
@@ -269,7 +278,7 @@ class LinearRule(Rule):
         return {"kind": "linear", "terms": terms, "threshold": self.threshold}
 
     def scores(self, columns: Mapping[str, Column]) -> Array:
-        """Σ coefficient·term, added term by term: the same for a row in any batch of rows."""
+        """Return Σ coefficient·term for each row."""
         score = np.zeros(len(next(iter(columns.values())).values))
         pairs = zip(self.terms, self.coefficients, strict=True)
         for name, some in itertools.groupby(pairs, lambda pair: pair[0].attribute):
@@ -277,8 +286,9 @@ class LinearRule(Rule):
         return score
 
     def members(self, columns: Mapping[str, Column]) -> Members:
-        """Who is in, for columns that were read already."""
+        """Return a mask of the members, for columns that have been read already."""
         members = self.scores(columns) >= self.threshold
+        # A category that is unknown here has no indicator, so it would pass for the common one.
         for name in {term.attribute for term in self.terms if term.categorical}:
             levels = self.levels[name] or ()
             if not set(columns[name].categories or ()) <= set(levels):
@@ -286,14 +296,14 @@ class LinearRule(Rule):
         return members
 
     def describe(self) -> str:
-        """The rule in words: as values of the attributes where it is that simple."""
+        """Return the rule in words: as values of attributes if it is so simple, else a formula."""
         rule = self._without_zeros()
         if not rule.terms:
             return "everyone" if rule.threshold <= 0 else "no one"
         if len(rule.terms) == 1 and not rule.terms[0].categorical:
-            (term,), (coefficient,) = rule.terms, rule.coefficients
+            coefficient = rule.coefficients[0]
             sign = "≥" if coefficient > 0 else "≤"
-            return f"{term.attribute} {sign} {number(rule.threshold / coefficient)}"
+            return f"{rule.terms[0].attribute} {sign} {number(rule.threshold / coefficient)}"
         return rule._as_values() or rule._as_formula()
 
     def _as_formula(self) -> str:
@@ -307,12 +317,13 @@ class LinearRule(Rule):
         return f"{first}{rest} ≥ {number(self.threshold)}"
 
     def _as_values(self, most_cells: int = 4096) -> str:
-        """`race = blue and sex = M`, if the rule is a product of value sets or the rest of one."""
+        """Return `race = blue and sex = M` or `not (…)` for a product of value sets, else ''."""
         used = {term.attribute for term in self.terms}
         levels = {name: values for name, values in self.levels.items() if name in used}
         sizes = [len(values) if values is not None else 0 for values in levels.values()]
-        if not 0 < math.prod(sizes) <= most_cells:
+        if not 0 < math.prod(sizes) <= most_cells:  # a number makes the product 0
             return ""
+        # Over categories alone, the rule is what it decides for each combination of values.
         combinations = np.array(list(itertools.product(*map(range, sizes))), dtype=np.float64)
         columns = {
             name: Column(name, codes, values)
@@ -326,7 +337,7 @@ class LinearRule(Rule):
         return f"not ({' and '.join(outside)})" if outside else ""
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "LinearRule":
-        """The same members of these columns, with as few digits as will keep them."""
+        """Round to the fewest digits that keep the same members of these columns."""
 
         def ends(coefficients: tuple[float, ...]) -> tuple[float, float]:
             scores = replace(self, coefficients=coefficients).scores(columns)
@@ -341,13 +352,13 @@ class LinearRule(Rule):
         ends: Callable[[tuple[float, ...]], tuple[float, float]],
         sizes: Sequence[float],
     ) -> "LinearRule":
-        """The same members with as few digits as will keep them, wherever the rows are.
+        """Round to the fewest digits that keep the same members, without access to the rows.
 
-        `ends` tells of any coefficients the highest score of those out and the lowest of those in;
-        `sizes` are the largest |term|. The threshold lies strictly between the scores, by more
-        than float64 scores are off: it never equals a row's, in decimals neither, and no rounding
-        can move a row across it.
+        `ends` returns, for given coefficients, the highest score of a row that is out and the
+        lowest of one that is in; `sizes` are the largest |term|. The threshold stays away from both
+        by more than the error of a float64 score, so that rounding can't move a row across it.
         """
+        # A single coefficient becomes ±1, so that the rule reads `age ≥ 35`.
         unit = max(map(abs, self.coefficients)) if np.count_nonzero(self.coefficients) == 1 else 1.0
         for digits in range(2, 18):
             coefficients = tuple(float(f"{c / unit:.{digits}g}") for c in self.coefficients)
@@ -360,7 +371,7 @@ class LinearRule(Rule):
         return self._without_zeros()
 
     def _without_zeros(self) -> "LinearRule":
-        """The same rule without the terms that don't matter."""
+        """Drop the terms whose coefficient is 0."""
         kept = [i for i, coefficient in enumerate(self.coefficients) if coefficient != 0]
         return replace(
             self,
@@ -370,9 +381,10 @@ class LinearRule(Rule):
 
 
 def _rounding(coefficients: Sequence[float], sizes: Sequence[float]) -> float:
-    """What a score can be off by: k terms, rounded when read (twice), multiplied and added.
+    """Bound the error of a float64 score.
 
-    That is (k + 3)·2⁻⁵³ of Σ |coefficient·term|, and twice that leaves room for the threshold.
+    Each of k terms is rounded when it is read (twice), multiplied, and added up: an error of at
+    most (k + 3)·2⁻⁵³ of Σ |coefficient·term|. Twice that leaves room for the threshold.
     """
     size = sum(abs(c) * largest for c, largest in zip(coefficients, sizes, strict=True))
     return (len(sizes) + 3) * 2.0**-52 * size
@@ -381,7 +393,7 @@ def _rounding(coefficients: Sequence[float], sizes: Sequence[float]) -> float:
 def _product_of_values(
     levels: Mapping[str, tuple[Any, ...] | None], combinations: Array, members: Members
 ) -> list[str]:
-    """The conditions of which the members are the product, if they are one."""
+    """Return the conditions whose product is the set of members; empty if it is no product."""
     if not members.any() or members.all():
         return []
     taken = [np.unique(codes) for codes in combinations[members].T]

@@ -12,7 +12,7 @@ from gerrymend.subgroups.rules import Condition, Members, Rule, category_label
 
 @dataclass(frozen=True)
 class Split:
-    """A question, and what follows for either answer."""
+    """An inner node: a condition, and the node that follows if it holds or doesn't."""
 
     condition: Condition
     yes: "Node"
@@ -24,7 +24,9 @@ Node: TypeAlias = "Split | bool"
 
 @dataclass(frozen=True)
 class TreeRule(Rule):
-    """Rows that a tree leads to a leaf that is in.
+    """The rule that a decision tree leads to a leaf that is in.
+
+    A leaf is True (in) or False (out); `kinds` has the kind of each attribute.
 
     >>> young, woman, blue = (Condition("age", high=40), Condition("sex", ("F",)),
     ...                       Condition("race", ("blue",)))
@@ -41,23 +43,23 @@ class TreeRule(Rule):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Names of the attributes, and of which kind each is."""
+        """The kind of each attribute, by name."""
         return dict(self.kinds)
 
     def members(self, columns: Mapping[str, Column]) -> Members:
-        """Who is in, for columns that were read already."""
+        """Return a mask of the members, for columns that have been read already."""
         return _members(self.tree, columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """The rule as plain data; a leaf is true or false."""
+        """Return the rule as nested plain data; a leaf is true or false."""
         return {"kind": "tree", "tree": _as_data(self.tree)}
 
     def describe(self) -> str:
-        """The rule in words."""
+        """Return the rule in words."""
         return _words(self.tree).text
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "TreeRule":
-        """The same members, cut between values, without questions that have only one answer."""
+        """Move cuts between values, and drop the splits that all rows pass in the same way."""
         everyone = np.ones(len(members), dtype=bool)
         return replace(self, tree=_in_few_digits(self.tree, columns, everyone))
 
@@ -80,22 +82,29 @@ def _as_data(node: Node) -> Any:
 
 
 def _in_few_digits(node: Node, columns: Mapping[str, Column], reached: Members) -> Node:
+    """Shorten a node, given a mask of the rows that reach it."""
     if isinstance(node, bool):
         return node
     column = columns[node.condition.attribute]
     condition = node.condition.in_few_digits(column)
     holds = condition.holds(column)
+    # Only the rows that reach the node count: a split that none of them fails is dropped, though
+    # other rows would.
     if not (reached & ~holds).any():
         return _in_few_digits(node.yes, columns, reached)
     if not (reached & holds).any():
         return _in_few_digits(node.no, columns, reached)
     yes = _in_few_digits(node.yes, columns, reached & holds)
     no = _in_few_digits(node.no, columns, reached & ~holds)
-    return yes if yes == no else Split(condition, yes, no)
+    return yes if yes == no else Split(condition, yes, no)  # equal answers need no question
 
 
 class _Words(NamedTuple):
-    """A node in words, and what joins them: "and", "or", "if"; or nothing, for one condition."""
+    """A node in words, and enough about them to combine them with others.
+
+    `joined_by` is "and", "or" or "if", the weakest join in the text, and empty for one condition.
+    `interval` is the condition if the text is one interval, which can be merged with another.
+    """
 
     text: str
     joined_by: str = ""
@@ -103,9 +112,11 @@ class _Words(NamedTuple):
 
 
 def _words(node: Node) -> _Words:
+    """Put a node in words, with "and" or "or" instead of "if" where a side is a plain leaf."""
     if isinstance(node, bool):
         return _Words("everyone" if node else "no one")
-    holds, fails = _of_condition(node.condition), _of_opposite(node.condition)
+    holds = _of_condition(node.condition)
+    fails = _of_opposite(node.condition)
     if isinstance(node.yes, bool) and isinstance(node.no, bool):
         if node.yes == node.no:
             return _words(node.yes)
@@ -114,7 +125,8 @@ def _words(node: Node) -> _Words:
         return _or(fails, _words(node.yes)) if node.no else _and(holds, _words(node.yes))
     if isinstance(node.yes, bool):
         return _or(holds, _words(node.no)) if node.yes else _and(fails, _words(node.no))
-    yes, no = (_within(_words(one), "and", "or") for one in (node.yes, node.no))
+    yes = _within(_words(node.yes), "and", "or")
+    no = _within(_words(node.no), "and", "or")
     return _Words(f"if {holds.text}: {yes}; otherwise: {no}", "if")
 
 
@@ -123,7 +135,10 @@ def _of_condition(condition: Condition) -> _Words:
 
 
 def _of_opposite(condition: Condition) -> _Words:
-    """The words for rows that don't meet a condition of a split."""
+    """Put the opposite of a split's condition in words.
+
+    Splits of numbers are x < high, with no lower end, so the opposite is one interval too.
+    """
     if condition.values is None:
         return _of_condition(Condition(condition.attribute, low=condition.high))
     labels = [category_label(value) for value in condition.values]
@@ -133,10 +148,12 @@ def _of_opposite(condition: Condition) -> _Words:
 
 
 def _and(first: _Words, rest: _Words) -> _Words:
-    one, two = first.interval, rest.interval
-    if one is not None and two is not None and one.attribute == two.attribute:
+    """Join by "and"; two intervals of one attribute are merged, as in 20 ≤ age < 40."""
+    a = first.interval
+    b = rest.interval
+    if a is not None and b is not None and a.attribute == b.attribute:
         return _of_condition(
-            Condition(one.attribute, low=max(one.low, two.low), high=min(one.high, two.high))
+            Condition(a.attribute, low=max(a.low, b.low), high=min(a.high, b.high))
         )
     return _Words(f"{first.text} and {_within(rest, 'and')}", "and")
 
@@ -146,5 +163,5 @@ def _or(first: _Words, rest: _Words) -> _Words:
 
 
 def _within(words: _Words, *plain: str) -> str:
-    """The text, in brackets unless what joins it is plain here."""
+    """Return the text, in brackets unless its join is one of `plain`."""
     return words.text if words.joined_by in ("", *plain) else f"({words.text})"

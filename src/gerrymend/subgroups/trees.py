@@ -1,4 +1,4 @@
-"""Unions of leaves of a decision tree: exact for two levels of questions, greedy for more."""
+"""Unions of leaves of a decision tree: exact for two levels of splits, greedy for more."""
 
 import math
 import time
@@ -24,27 +24,28 @@ from gerrymend.subgroups.conjunctions import check_bins
 from gerrymend.subgroups.products.scales import Axis, Scale, axes_of, cuts_in_words
 from gerrymend.subgroups.tree_rule import Node, Split, TreeRule
 
-# Values to visit in one call: short enough for a deadline, and for Ctrl-C, to be noticed.
+# Values visited by one compiled call: few enough that a deadline or Ctrl-C is noticed soon.
 _STRETCH = 20_000_000
 
 Cells: TypeAlias = NDArray[np.int64]
-# A leaf, or a question: attribute, rank (up to it for a number, it alone for a category), answers.
+# A leaf, or a split (attribute, rank, yes, no): "yes" is a rank up to this one for a number, and
+# this rank alone for a category.
 Key: TypeAlias = "bool | tuple[int, int, Key, Key]"
 
 
 class Trees(SubgroupClass):
-    """Every group that a small decision tree tells apart: some of its leaves are in.
+    """Every union of leaves of a small decision tree.
 
-    A question is whether a number is below a cut, or a category has one value. Each answer may be
-    followed by a question of its own. The class is closed under complement.
+    A split asks if a number is below a cut, or if a category has one value; each answer may be
+    followed by a different split. The class is closed under complement.
 
     Parameters
     ----------
     max_depth : int, default=2
-        Most questions on the way to a leaf. With one or two the worst is exact; with more the tree
-        is grown greedily, and what it finds is a lower bound.
+        The largest number of splits on the way to a leaf. With one or two the worst is exact; with
+        more the tree is grown greedily, and finds a lower bound.
     bins : int, optional
-        Cut numbers into at most so many bins of equal weight, instead of at every value.
+        Cut numbers into at most this many bins of equal weight, instead of at every value.
 
     Examples
     --------
@@ -63,7 +64,7 @@ class Trees(SubgroupClass):
         self.bins = bins
 
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
-        """Rank the values of each attribute."""
+        """Check the parameters and rank the values of each attribute."""
         max_depth = check_whole(self.max_depth, "max_depth", low=1)
         bins = check_bins(self.bins)
         axes = axes_of(columns, weight, event_weight > 0, bins)
@@ -78,12 +79,12 @@ class Trees(SubgroupClass):
 
 @dataclass(frozen=True)
 class TreeRules:
-    """From ranks to a tree in the user's units."""
+    """Makes trees in the user's units of trees over ranks."""
 
     scales: tuple[Scale, ...]
 
     def rule(self, key: Any) -> TreeRule:
-        """The tree of a key."""
+        """Return the tree of a key."""
         return TreeRule(self._node(key), {scale.name: scale.kind for scale in self.scales})
 
     def _node(self, key: Key) -> Node:
@@ -96,16 +97,22 @@ class TreeRules:
 
 
 class TreeSearch(BoundClass):
-    """For every first split the best second split on either side; the best of these."""
+    """Search of all trees of two levels; deeper ones are grown two levels at a time.
+
+    For every first split the best second split on either side is independent of the other side, so
+    two levels are exact at the cost of all pairs of splits.
+    """
 
     def __init__(self, axes: Sequence[Axis], max_depth: int, covers: str) -> None:
         self.exact = max_depth <= 2
-        self._axes, self._max_depth, self._covers = axes, max_depth, covers
+        self._axes = axes
+        self._max_depth = max_depth
+        self._covers = covers
         self._source = TreeRules(tuple(axis.scale for axis in axes))
 
     @property
     def source(self) -> RuleSource:
-        """What turns keys into rules."""
+        """The object that makes rules of keys."""
         return self._source
 
     @property
@@ -114,9 +121,13 @@ class TreeSearch(BoundClass):
         return self._covers
 
     def worst(self, residuals: Array) -> Found:
-        """The worst tree, for each residual: where its rate is too high."""
+        """Return the worst tree for each residual.
+
+        Its rate is too high; the complement, whose rate is too low, is in the class and as bad.
+        """
         found = [
-            self._found(one, _Growth(self._axes, one).tree(self._max_depth)) for one in residuals
+            self._found(residual, _Growth(self._axes, residual).tree(self._max_depth))
+            for residual in residuals
         ]
         values, members, keys = zip(*found, strict=True)
         return Found(np.concatenate(values), np.concatenate(members), np.concatenate(keys))
@@ -124,18 +135,27 @@ class TreeSearch(BoundClass):
     def prove(
         self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
     ) -> Bracket:
-        """Exact for two levels of questions, if there is time for them."""
+        """Bracket the worst |value|; both sides meet for two levels, if time allows.
+
+        Otherwise the upper bound is the trivial one, Σ W⁺. `at_most` doesn't shorten the search.
+        """
         growth = _Growth(self._axes, residual, seconds=seconds)
         found = self._found(residual, growth.tree(self._max_depth))
-        value, trivial = float(found.values[0]), float(np.maximum(residual, 0.0).sum())
+        value = float(found.values[0])
+        trivial = float(np.maximum(residual, 0.0).sum())
         return Bracket(found, value if self.exact and not growth.cut_short else trivial)
 
-    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
-        """The worst of the trees all of whose leaves have so many rows: a lower bound."""
-        growth = _Growth(self._axes, residual, rows=rows, smallest=smallest)
+    def worst_of_size(
+        self, residual: Array, rows: NDArray[np.intp], min_group_size: int
+    ) -> Found | None:
+        """Return the worst tree whose leaves all have `min_group_size` rows, or None.
+
+        That is a lower bound: a group may be large enough though one of its leaves is not.
+        """
+        growth = _Growth(self._axes, residual, rows=rows, min_group_size=min_group_size)
         found = self._found(residual, growth.tree(self._max_depth))
         inside = int(rows[found.members[0] > 0].sum())
-        return found if smallest <= inside <= rows.sum() - smallest else None
+        return found if min_group_size <= inside <= rows.sum() - min_group_size else None
 
     def _found(self, residual: Array, key: Key) -> Found:
         members = _members(key, self._axes, len(residual)).astype(np.float64)
@@ -145,6 +165,7 @@ class TreeSearch(BoundClass):
 
 
 def _members(key: Key, axes: Sequence[Axis], n_cells: int) -> NDArray[np.bool_]:
+    """Return a mask of the cells that a tree over ranks leads to a leaf that is in."""
     if isinstance(key, bool):
         return np.full(n_cells, key)
     attribute, rank, yes, no = key
@@ -157,7 +178,7 @@ def _holds(axis: Axis, rank: int) -> NDArray[np.bool_]:
 
 
 class _Growth:
-    """Grows the tree of one residual. `cut_short` tells whether time was up before its end."""
+    """Growth of the tree for one residual; `cut_short` is True if time ran out before its end."""
 
     def __init__(
         self,
@@ -165,37 +186,44 @@ class _Growth:
         residual: Array,
         *,
         rows: NDArray[np.intp] | None = None,
-        smallest: int = 0,
+        min_group_size: int = 0,
         seconds: float = math.inf,
     ) -> None:
-        self._axes, self._smallest = axes, smallest
-        self._w = as_whole(residual)[0]
+        self._axes = axes
+        self._min_group_size = min_group_size
+        self._w = as_whole(residual)[0]  # whole numbers: sums are exact, and ties are ties
         self._rows = np.ones(len(residual), np.int64) if rows is None else rows.astype(np.int64)
         check_cells(len(axes[0].rank), self._w, self._rows)
         self._deadline = time.monotonic() + seconds
         self.cut_short = False
 
     def tree(self, depth: int) -> Key:
-        """The best tree of so many levels: of the first two if there are more, and so on."""
+        """Return the best tree of up to two levels, and a greedy one if `depth` is more.
+
+        The greedy tree keeps the first split of the best tree of two levels, and grows each side
+        in the same way.
+        """
         return self._grown(np.arange(len(self._w)), depth)
 
     def _grown(self, cells: Cells, depth: int) -> Key:
         best = self._best(cells, depth)
         if depth <= 2 or isinstance(best, bool):
             return best
+        # Greedy: the first split is kept, and each side is searched anew, two levels at a time.
         attribute, rank, _, _ = best
         holds = _holds(self._axes[attribute], rank)[cells]
         yes, no = (self._grown(cells[side], depth - 1) for side in (holds, ~holds))
         return (attribute, rank, yes, no)
 
     def _best(self, cells: Cells, depth: int) -> Key:
-        """The best tree of one or two levels; of the first attributes only, if time is up."""
+        """Return the best tree of one or two levels, over fewer attributes if time runs out."""
         best_worth = max(int(self._w[cells].sum()), 0)
         best: Key = self._leaf(cells)
         for attribute, axis in enumerate(self._axes):
             if self.cut_short:
                 break
             worth, splits = self._first_splits(axis, cells, depth)
+            # A side that is −2 has too few rows, which rules the split out.
             both = np.where((worth >= 0).all(axis=1), worth.sum(axis=1), -1)
             rank = int(both.argmax())
             if both[rank] > best_worth:
@@ -204,27 +232,33 @@ class _Growth:
         return best
 
     def _first_splits(self, axis: Axis, cells: Cells, depth: int) -> tuple[Whole, Whole]:
-        """What each first split by an attribute is worth on either side, and the second splits."""
+        """Return the worth of both sides of each first split by an attribute, and second splits.
+
+        The arrays have shape (n_values, 2) and (n_values, 2, 2); see `second_splits`.
+        """
+        # Imported when it is needed, since it loads numba.
         from gerrymend.subgroups._tree_kernel import second_splits, sorted_by
 
         order, first = sorted_by(axis.rank, cells, axis.scale.size)
         worth = np.full((axis.scale.size, 2), -1)
         splits = np.full((axis.scale.size, 2, 2), -1)
         n_splits = axis.scale.size - axis.scale.is_number  # no number is above its last value
-        # An attribute on which all cells are equal makes no second split.
+        # For one level: an attribute on which all cells are equal makes no second split.
         followers = self._axes if depth > 1 else [replace(axis, rank=0 * axis.rank)]
         for attribute, follower in enumerate(followers):
-            ordered, n_values = follower.scale.is_number, follower.scale.size
+            ordered = follower.scale.is_number
+            n_values = follower.scale.size
             everyone = np.zeros((2, n_values), dtype=np.int64)
             np.add.at(everyone[0], follower.rank[cells], self._w[cells])
             np.add.at(everyone[1], follower.rank[cells], self._rows[cells])
             inside = np.zeros_like(everyone)
+            # A first split costs the values of the second attribute and, on average, its cells.
             stretch = max(1, _STRETCH // (n_values + len(cells) // axis.scale.size))
             for begin in range(0, n_splits, stretch):
                 values = (begin, min(begin + stretch, n_splits))
                 second_splits(
                     values, order, first, axis.scale.is_number, follower.rank, ordered, attribute,
-                    self._w, self._rows, self._smallest, inside, everyone, worth, splits,
+                    self._w, self._rows, self._min_group_size, inside, everyone, worth, splits,
                 )  # fmt: skip
                 if time.monotonic() >= self._deadline:
                     self.cut_short = True
@@ -234,7 +268,7 @@ class _Growth:
     def _split(
         self, cells: Cells, attribute: int, rank: int, second: Sequence[Sequence[int]]
     ) -> Key:
-        """The tree of a first split and second ones, each leaf in if it is positive."""
+        """Return the tree of a first split and the second ones, each leaf in if it is positive."""
         holds = _holds(self._axes[attribute], rank)[cells]
         yes, no = (
             self._leaf(side) if follower < 0 else self._split(side, follower, value, [(-1, -1)] * 2)
@@ -243,4 +277,5 @@ class _Growth:
         return (attribute, rank, yes, no)
 
     def _leaf(self, cells: Cells) -> bool:
+        """Return True if the residual of a leaf is positive, so that it adds to the value."""
         return bool(self._w[cells].sum() > 0)

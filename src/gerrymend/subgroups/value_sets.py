@@ -1,4 +1,4 @@
-"""Groups by any set of values of an attribute, intersected over a few attributes."""
+"""Products of value sets: any set of values of an attribute, intersected over a few of them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +10,7 @@ from gerrymend.subgroups.base import BoundClass, SubgroupClass
 from gerrymend.subgroups.conjunctions import check_bins
 from gerrymend.subgroups.products.scales import Scale, axes_of, cuts_in_words
 
-# Values of which all sets are tried: 2^22 sets are about a second.
+# The most values whose sets are all enumerated: 2^22 sets take about a second.
 _MOST_VALUES = 22
 
 
@@ -18,16 +18,16 @@ class ValueSets(SubgroupClass):
     """Every set of values of a category, intersected over a few attributes. Exact.
 
     Numbers lie in an interval, as in `Conjunctions`. For one attribute the worst set is that of all
-    values with too high a rate (or too low); of several attributes all sets are tried but for the
-    one with the most values, whose best follows. So every other attribute may have 22 values, all
-    that are tried together.
+    values with too high a rate, or of all with too low a rate. For several, all sets of all of them
+    are enumerated except for the attribute with the most values, whose best set follows from the
+    others. So the attributes that are enumerated together may have 22 values in all.
 
     Parameters
     ----------
     max_depth : int, default=2
-        Most attributes of a group.
+        The largest number of attributes of a group.
     bins : int, optional
-        Cut numbers into at most so many bins of equal weight, instead of at every value.
+        Cut numbers into at most this many bins of equal weight, instead of at every value.
 
     Examples
     --------
@@ -46,9 +46,13 @@ class ValueSets(SubgroupClass):
         self.bins = bins
 
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
-        """Rank the values of each attribute."""
+        """Check the parameters and rank the values of each attribute.
+
+        Raises ValueError if there are too many value sets to enumerate.
+        """
         max_depth = check_whole(self.max_depth, "max_depth", low=1)
         bins = check_bins(self.bins)
+        # Imported after the checks, since it loads numba.
         from gerrymend.subgroups.products.search import ProductSearch
 
         axes = axes_of(columns, weight, event_weight > 0, bins)
@@ -66,11 +70,13 @@ def _in_words(depth: int, of: str) -> str:
 
 
 def _check_few_values(scales: Sequence[Scale], max_depth: int) -> None:
-    """All sets of values of all attributes but the last of a product can be tried."""
+    """Raise ValueError if a product would enumerate the sets of more than `_MOST_VALUES` values."""
     from gerrymend.subgroups.products.search import n_options
 
+    # In the order of the search: the last attribute of a product, with the most options, is not
+    # enumerated. For each choice of it, the worst case is the largest categories before it.
     ordered = sorted(
-        scales, key=lambda one: n_options("interval" if one.is_number else "set", one.size)
+        scales, key=lambda scale: n_options("interval" if scale.is_number else "set", scale.size)
     )
     for last in range(len(ordered)):
         tried = sorted((s.size, s.name) for s in ordered[:last] if not s.is_number)
@@ -79,7 +85,7 @@ def _check_few_values(scales: Sequence[Scale], max_depth: int) -> None:
             shown = " and ".join(f"{name!r} ({size} values)" for size, name in tried)
             raise ValueError(
                 f"ValueSets(max_depth={max_depth}) has to try all sets of values of {shown}, and "
-                f"{_MOST_VALUES} values together is the most that can be. Merge rare values, leave "
-                f"an attribute out, lower max_depth, or use Conjunctions(), where a category has "
+                f"can do so for at most {_MOST_VALUES} values together. Merge rare values, leave "
+                "an attribute out, lower max_depth, or use Conjunctions(), where a category has "
                 "one value."
             )

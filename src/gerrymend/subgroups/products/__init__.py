@@ -1,1 +1,1 @@
-"""Search products of conditions exactly, over tables of joint values."""
+"""Exact search of products of conditions, over tables of joint values."""

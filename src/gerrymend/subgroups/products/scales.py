@@ -1,6 +1,6 @@
-"""An attribute as a search sees it: the rank of each cell, and what ranks are in the user's units.
+"""Attributes as ranks: the rank of each cell, and the meaning of ranks in the user's units.
 
-A number is cut at every value, or into bins; a category has no order, and each value is a rank.
+A number is cut at every value, or into bins. A category has no order; each value is a rank.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,10 +17,18 @@ from gerrymend.subgroups.rules import Condition, cut_between, number
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """What the ranks of an attribute stand for.
+    """The meaning of the ranks of an attribute.
 
-    `categories` has the category of each rank, and is None for a number; rank i of a number lies
-    in [cuts[i − 1], cuts[i]), with open ends.
+    Attributes
+    ----------
+    name, kind : str
+        Of the column.
+    size : int
+        Number of ranks.
+    categories : tuple or None
+        The category of each rank; None for a number.
+    cuts : tuple of float
+        Rank i of a number lies in [cuts[i − 1], cuts[i]), with open ends.
     """
 
     name: str
@@ -31,11 +39,11 @@ class Scale:
 
     @property
     def is_number(self) -> bool:
-        """Whether the ranks have an order."""
+        """True if the ranks have an order."""
         return self.categories is None
 
     def within(self, low: int, high: int) -> Condition:
-        """The number has a rank in [low, high)."""
+        """Return the condition that a number has a rank in [low, high)."""
         return Condition(
             self.name,
             low=-np.inf if low == 0 else self.cuts[low - 1],
@@ -43,14 +51,14 @@ class Scale:
         )
 
     def among(self, ranks: Iterable[int]) -> Condition:
-        """The category is one of these."""
+        """Return the condition that a category has one of these ranks."""
         assert self.categories is not None
         return Condition(self.name, values=tuple(self.categories[rank] for rank in sorted(ranks)))
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One attribute: its scale, and the rank of each cell that has rows in the event."""
+    """One attribute: its scale, and the rank of each cell with rows in the event."""
 
     scale: Scale
     rank: NDArray[np.int32]
@@ -59,7 +67,10 @@ class Axis:
 def axes_of(
     columns: Sequence[Column], weight: Array, active: NDArray[np.bool_], bins: int | None
 ) -> tuple[Axis, ...]:
-    """The axes of the active cells; bins are quantiles over the weight of all."""
+    """Return an axis for each column, with the ranks of the active cells.
+
+    Bins are quantiles of the weight of all cells, so that every notion gets the same ones.
+    """
     return tuple(_axis(column, weight, active, bins) for column in columns)
 
 
@@ -67,6 +78,7 @@ def _axis(column: Column, weight: Array, active: NDArray[np.bool_], bins: int | 
     if column.categories is not None:
         return _of_category(column, active)
     distinct, rank = ranked(column.values[active])
+    # x < cut at each value but the first: half-open bins of one value each.
     cuts = tuple(distinct[1:].tolist())
     if bins is not None:
         cuts = _quantiles(column.values, weight, bins)
@@ -76,27 +88,30 @@ def _axis(column: Column, weight: Array, active: NDArray[np.bool_], bins: int | 
 
 
 def _of_category(column: Column, active: NDArray[np.bool_]) -> Axis:
+    """Return the axis of a category, without the values that no active cell has."""
     assert column.categories is not None
     code = column.values[active].astype(np.int32)
     occurs = np.bincount(code, minlength=len(column.categories)) > 0
     rank = code if occurs.all() else (np.cumsum(occurs) - 1).astype(np.int32)[code]
-    present = tuple(one for one, there in zip(column.categories, occurs, strict=True) if there)
+    present = tuple(
+        category for category, there in zip(column.categories, occurs, strict=True) if there
+    )
     return Axis(Scale(column.name, column.kind, len(present), categories=present), rank)
 
 
 def _quantiles(values: Array, weight: Array, bins: int) -> tuple[float, ...]:
-    """Cuts between values, as close to equal weight in each bin as ties allow."""
+    """Return cuts between values, with the weight of bins as close to equal as ties allow."""
     distinct, rank = ranked(values)
     share = np.cumsum(np.bincount(rank, weight))[:-1] / weight.sum()
     if len(share) == 0:
         return ()
     wanted = np.arange(1, bins) / bins
-    after = np.unique([np.argmin(np.abs(share - one)) for one in wanted])
+    after = np.unique([np.argmin(np.abs(share - quantile)) for quantile in wanted])
     return tuple(cut_between(float(distinct[i]), float(distinct[i + 1])) for i in after)
 
 
 def cuts_in_words(scales: Sequence[Scale], bins: int | None) -> str:
-    """At which values the numbers are cut: what a proof holds for."""
+    """Say where the numbers are cut, as the end of the sentence that a proof holds for."""
     numbers = [scale for scale in scales if scale.is_number]
     if not numbers:
         return ""

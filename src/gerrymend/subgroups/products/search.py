@@ -1,8 +1,8 @@
-"""The worst product of conditions, each on another attribute: exact, with bounds on the way.
+"""Exact search for the worst product of conditions on different attributes, with bounds on the way.
 
-Every combination of attributes has its table, and each table its depth-first search
-(`_product_kernel`). All searches share the worst that is known. Those that turn out long are put
-off until every table was seen, and then taken up again, the most promising first.
+Every combination of attributes has a table, and each table a depth-first search
+(`_product_kernel`). All searches share the worst value known so far. A search that turns out long
+is put off until every table has been visited, and then resumed, the most promising first.
 """
 
 import math
@@ -27,21 +27,21 @@ from gerrymend.subgroups.products.scales import Axis, Scale
 from gerrymend.subgroups.products.tables import Table, Tables
 from gerrymend.subgroups.rules import Conjunction
 
-# Table entries to visit in one call: short enough for a deadline, and for Ctrl-C, to be noticed.
+# Table entries visited by one compiled call: few enough that a deadline or Ctrl-C is noticed soon.
 _STRETCH = 20_000_000
 
-# More than any sum of whole numbers, or of rows.
+# Above every sum of whole numbers (`as_whole` leaves room), and every number of rows.
 _MOST = 2**62
 
 _KINDS = {"category": CATEGORY, "interval": INTERVAL, "half_line": HALF_LINE, "set": SET}
 
-# A condition: the attribute's position, and the ranks that meet it.
+# A condition: the position of the attribute, and the ranks that meet it.
 Choice = tuple[int, tuple[int, ...]]
 Key = tuple[Choice, ...]
 
 
 def n_options(kind: str, size: int) -> int:
-    """Number of conditions on an attribute of so many values.
+    """Return the number of conditions of a kind on an attribute with `size` values.
 
     >>> [n_options(kind, 4) for kind in ("category", "half_line", "interval", "set")]
     [4, 6, 10, 15]
@@ -53,12 +53,12 @@ def n_options(kind: str, size: int) -> int:
 
 @dataclass(frozen=True)
 class ProductRules:
-    """From the ranks that were chosen to a rule in the user's units."""
+    """Makes rules in the user's units of the ranks that were chosen."""
 
     scales: tuple[Scale, ...]
 
     def rule(self, key: Key) -> Conjunction:
-        """The conjunction of the choices, in the order of the user's columns."""
+        """Return the conjunction of the choices, in the order of the user's columns."""
         conditions = []
         for position, ranks in sorted(key):
             scale = self.scales[position]
@@ -71,10 +71,11 @@ class ProductRules:
 
 @dataclass
 class _Known:
-    """What a search knows so far: the worst, and what bounds the rest.
+    """The worst product known so far, shared by all searches.
 
-    `to_exceed` is its |value|, or the value that matters if that is more. The worst of all is
-    kept by its options; between equals the one with fewer conditions.
+    `to_exceed` is its |value|, or the |value| below which nothing matters to the caller, if that is
+    more; `sign` is 0 while nothing has exceeded it. The product is kept as its attributes and the
+    options of each; between equals the one with fewer conditions is kept.
     """
 
     to_exceed: int = 0
@@ -83,23 +84,27 @@ class _Known:
     options: Whole = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
     def threshold(self, n_conditions: int) -> int:
-        """What a product of so many conditions must exceed to be kept."""
+        """Return the |value| that a product of `n_conditions` must exceed to be kept."""
+        # One less, so that an equal value with fewer conditions is an improvement.
         simpler = self.sign != 0 and n_conditions < len(self.attributes)
         return self.to_exceed - simpler
 
 
 class _Search:
-    """The search of one table, which can be left and taken up again."""
+    """The search of one table, which can be interrupted and resumed."""
 
     def __init__(self, table: Table, kinds: Sequence[int], sizes: Sequence[int]) -> None:
         self.attributes = table.attributes
         self._kinds = np.array([kinds[j] for j in table.attributes])
         self._sizes = np.array([sizes[j] for j in table.attributes])
-        self._levels, depth = table.levels, len(table.attributes)
+        self._levels = table.levels
+        depth = len(table.attributes)
+        # The table is the first level; the search fills the others.
         rest = np.zeros(int(table.levels.start[-1] - table.levels.start[1]), dtype=np.int64)
         self._w = np.concatenate([table.sums[0], rest])
         self._rows = np.concatenate([table.sums[1], rest]) if len(table.sums) > 1 else rest[:0]
-        self._level, self._sums = 0, np.zeros((depth, 3), dtype=np.int64)
+        self._level = 0
+        self._sums = np.zeros((depth, 3), dtype=np.int64)
         self._left = np.zeros((depth, 2), dtype=np.int64)
         self._sweeps, self._steps = np.zeros((2, depth), dtype=np.int64)
         start_search(
@@ -109,15 +114,19 @@ class _Search:
 
     @property
     def bound(self) -> int:
-        """What no product that is still to be visited exceeds."""
+        """A |value| that no product that is still to be visited exceeds."""
         return int(self._left[0].max())
 
     def go_on(self, known: _Known, limits: tuple[int, int]) -> bool:
-        """Search a stretch further; whether there is nothing left that could be worse."""
+        """Search one stretch further; return True if nothing worse can be left.
+
+        `known` is updated, `limits` are the fewest and most rows of a group.
+        """
         threshold = known.threshold(len(self.attributes))
         if self.bound <= threshold:
             return True
-        best, options = np.array([threshold, 0]), np.zeros((len(self.attributes), 2), np.int64)
+        best = np.array([threshold, 0])
+        options = np.zeros((len(self.attributes), 2), np.int64)
         first, child, start = self._levels
         self._level = continue_search(
             self._kinds, self._sizes, first, child, start, self._w, self._rows, limits,
@@ -126,31 +135,39 @@ class _Search:
         )  # fmt: skip
         if best[1] != 0:
             known.to_exceed, known.sign = best.tolist()
-            known.attributes, known.options = self.attributes, options
+            known.attributes = self.attributes
+            known.options = options
         return self._level < 0 or self.bound <= known.threshold(len(self.attributes))
 
 
 class _Hunt:
-    """The searches of all tables for one residual. `left` bounds those that are not done."""
+    """The searches of all tables for one residual.
+
+    `left` has, for each combination of attributes that isn't done, a |value| that none of its
+    products exceeds.
+    """
 
     def __init__(
         self, tables: Tables, w: Whole, kinds: Sequence[int], sizes: Sequence[int]
     ) -> None:
-        self._tables, self._kinds, self._sizes = tables, kinds, sizes
-        self._values, self._limits = [w], (0, _MOST)
+        self._tables = tables
+        self._kinds = kinds
+        self._sizes = sizes
+        self._values = [w]
+        self._limits = (0, _MOST)
         self.known = _Known()
         # No set of cells takes more than all that is positive, or all that is negative.
         most = int(max(np.maximum(w, 0).sum(), np.maximum(-w, 0).sum()))
         self.left = dict.fromkeys(tables.combinations, most)
 
-    def only_of_size(self, rows: NDArray[np.intp], smallest: int) -> None:
-        """Products with at least so many rows in and out; even one that does not differ."""
+    def only_of_size(self, rows: NDArray[np.intp], min_group_size: int) -> None:
+        """Restrict the search to products with at least `min_group_size` rows in and out."""
         self._values.append(rows.astype(np.int64))
-        self._limits = (smallest, int(rows.sum()) - smallest)
-        self.known.to_exceed = -1
+        self._limits = (min_group_size, int(rows.sum()) - min_group_size)
+        self.known.to_exceed = -1  # a product of value 0 is found too, if it is large enough
 
     def run(self, at_most: int = _MOST, seconds: float = math.inf) -> None:
-        """Until nothing is left, or something exceeds `at_most`, or time is up."""
+        """Search until nothing is left, something exceeds `at_most`, or time runs out."""
         deadline = time.monotonic() + seconds
         for search in self._stretches():
             if search.go_on(self.known, self._limits):
@@ -162,19 +179,31 @@ class _Hunt:
                 return
 
     def _stretches(self) -> Iterator[_Search]:
-        """Each search once; then those that are left to their end, the most promising first."""
+        """Yield each search once, then those that are left until they end, largest bound first.
+
+        The caller removes a search that has ended from `left`.
+        """
         for table in self._tables.of(self._values):
             yield _Search(table, self._kinds, self._sizes)
-        for subset in sorted(self.left, key=lambda one: -self.left[one]):
+        # A search is made anew, as to keep all of them would keep all tables in memory.
+        for subset in sorted(self.left, key=lambda attributes: -self.left[attributes]):
             search = _Search(self._tables.one(subset, self._values), self._kinds, self._sizes)
             while subset in self.left:
                 yield search
 
 
 class ProductSearch(BoundClass):
-    """Products of one condition an attribute, of at most `max_depth` attributes.
+    """The class of products of one condition an attribute, bound to cells.
 
-    `words` says what the class is, given a number of conditions.
+    Parameters
+    ----------
+    axes : sequence of Axis
+    kinds : sequence of {"category", "interval", "half_line", "set"}
+        The conditions on each attribute.
+    max_depth : int
+        The largest number of attributes of a product.
+    words : callable
+        Describes the class of products of at most a given number of conditions.
     """
 
     exact = True
@@ -186,7 +215,7 @@ class ProductSearch(BoundClass):
         max_depth: int,
         words: Callable[[int], str],
     ) -> None:
-        # The last attribute of a table costs its values only, not its options: it has the most.
+        # The last attribute of a table isn't enumerated, so it should be the one with most options.
         options = [n_options(kind, axis.scale.size) for kind, axis in zip(kinds, axes, strict=True)]
         self._order = sorted(range(len(axes)), key=lambda j: options[j])
         self._ranks = [axes[j].rank for j in self._order]
@@ -194,11 +223,12 @@ class ProductSearch(BoundClass):
         self._sizes = [axes[j].scale.size for j in self._order]
         self._tables = Tables(self._ranks, self._sizes, max_depth)
         self._source = ProductRules(tuple(axis.scale for axis in axes))
-        self._max_depth, self._words = max_depth, words
+        self._max_depth = max_depth
+        self._words = words
 
     @property
     def source(self) -> RuleSource:
-        """What turns keys into rules."""
+        """The object that makes rules of keys."""
         return self._source
 
     @property
@@ -207,7 +237,7 @@ class ProductSearch(BoundClass):
         return self._words(self._max_depth)
 
     def worst(self, residuals: Array) -> Found:
-        """The worst product, for each residual; everyone, where none differs."""
+        """Return the worst product for each residual; everyone, if all values are 0."""
         found = []
         for residual in residuals:
             hunt = self._hunt(residual)
@@ -219,16 +249,20 @@ class ProductSearch(BoundClass):
     def prove(
         self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
     ) -> Bracket:
-        """Search until nothing is left that could be worse, or time is up."""
-        hunt, unit = self._hunt(residual), as_whole(residual)[1]
+        """Search until nothing worse can be left, `at_most` is decided, or time runs out.
+
+        If time runs out, `partial` has the numbers of conditions that were searched to the end.
+        """
+        hunt = self._hunt(residual)
+        unit = as_whole(residual)[1]
         deadline = time.monotonic() + seconds
-        if at_most is not None:  # what is below needs no search
+        if at_most is not None:  # products up to it need no search
             hunt.known.to_exceed = min(_MOST, max(0, math.floor(at_most / unit)))
             hunt.run(hunt.known.to_exceed, seconds)
         found = self._found(residual, hunt.known)
         value = abs(float(found.values[0]))
         if at_most is None or (hunt.known.sign and value <= at_most):
-            # Nothing is to be exceeded; or something was in whole units, by their rounding alone.
+            # Either there is no `at_most`, or it was exceeded in whole units only, by rounding.
             hunt.run(seconds=deadline - time.monotonic())
             found = self._found(residual, hunt.known)
             value = abs(float(found.values[0]))
@@ -238,11 +272,13 @@ class ProductSearch(BoundClass):
         bounds = [unit * bound for bound in hunt.left.values()]
         return Bracket(found, max([searched, *bounds]), tuple(partial))
 
-    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
-        """The worst of the products with enough rows in and out."""
+    def worst_of_size(
+        self, residual: Array, rows: NDArray[np.intp], min_group_size: int
+    ) -> Found | None:
+        """Return the worst product with at least `min_group_size` rows in and out, or None."""
         check_cells(len(self._ranks[0]), rows)
         hunt = self._hunt(residual)
-        hunt.only_of_size(rows, smallest)
+        hunt.only_of_size(rows, min_group_size)
         hunt.run()
         return self._found(residual, hunt.known) if hunt.known.sign else None
 
@@ -251,6 +287,7 @@ class ProductSearch(BoundClass):
         return _Hunt(self._tables, as_whole(residual)[0], self._kinds, self._sizes)
 
     def _found(self, residual: Array, known: _Known) -> Found:
+        """Decode the options of the worst product into its ranks, members and value."""
         key: list[Choice] = []
         members = np.ones(len(residual), dtype=bool)
         for level, j in enumerate(known.attributes):
@@ -260,6 +297,8 @@ class ProductSearch(BoundClass):
             elif level < len(known.attributes) - 1:
                 ranks = tuple(v for v in range(self._sizes[j]) if low >> v & 1)
             else:
+                # The last set is kept as a number of values in decreasing order of their sums over
+                # the cells that meet the other conditions, equals in order as in the kernel.
                 by_value = np.zeros(self._sizes[j], dtype=np.int64)
                 np.add.at(by_value, self._ranks[j][members], as_whole(residual)[0][members])
                 order = np.argsort(-known.sign * by_value, kind="stable")
@@ -275,7 +314,7 @@ class ProductSearch(BoundClass):
 
 
 def conditions(count: int) -> str:
-    """So many conditions, in words.
+    """Put a number of conditions in words.
 
     >>> conditions(1), conditions(3)
     ('one condition', 'at most 3 conditions')

@@ -1,8 +1,8 @@
-"""Sums over the joint values of some attributes, for every few of them.
+"""Tables of sums over the joint values of attributes, for every combination of a few of them.
 
-A table of few attributes has few entries and a pass over the cells fills it. Attributes of few
-values are packed into blocks first: one pass serves all combinations of the attributes in some
-blocks, whose tables are its margins.
+A table of few attributes has few entries, and a pass over the cells fills it. Attributes with few
+values are packed into blocks first. One pass over the cells then makes the table of some blocks,
+and the tables of all combinations of their attributes are its margins.
 """
 
 import itertools
@@ -19,18 +19,28 @@ from gerrymend.subgroups.products._product_kernel import add_by, add_by_two
 
 Ranks = NDArray[np.int32]
 
-# Values that a block may have: two of these and a large attribute still make a table for the cache.
+# The most joint values of a block: two blocks and a large attribute still fit the CPU's cache.
 _BLOCK = 64
-# Entries of a table, over the cells it sums: beyond that most would be empty, and it is a list.
+# The most entries of a full table for each cell. Beyond that most of them would be 0, and the joint
+# values that occur are listed instead.
 _SPARSE = 16
+# A table of up to this many entries is always full, and its levels are cached.
 _SMALL = 4096
 
 
 class Levels(NamedTuple):
-    """The joint values of attributes ℓ, ℓ + 1, …, on level ℓ, by their first value.
+    """The ids of the joint values of attributes ℓ, ℓ + 1, …, on each level ℓ.
 
-    Ids of all levels are numbered through: level ℓ has start[ℓ] … start[ℓ + 1]; of these
-    first[ℓ, v] … first[ℓ, v + 1] have value v; `child` is the id of the rest, a level on.
+    Ids are numbered across levels, and ordered by value on each.
+
+    Attributes
+    ----------
+    first : array of shape (n_levels, most values + 1)
+        Ids first[ℓ, v] to first[ℓ, v + 1] − 1 have value v of attribute ℓ.
+    child : array of length n_ids, without the last level
+        The id of the remaining values on the next level.
+    start : array of length n_levels + 1
+        Level ℓ has the ids start[ℓ] to start[ℓ + 1] − 1.
     """
 
     first: Whole
@@ -39,7 +49,10 @@ class Levels(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Sums over the joint values of some attributes (by position), in order of the values."""
+    """Sums over the joint values of some attributes, given by position.
+
+    `sums` has one array for each array that was summed, by id of the first level.
+    """
 
     attributes: tuple[int, ...]
     levels: Levels
@@ -47,10 +60,15 @@ class Table(NamedTuple):
 
 
 class Tables:
-    """The tables of every few attributes, given the rank of each cell in each."""
+    """The tables of all combinations of at most `depth` attributes.
+
+    `ranks` has the rank of each cell, and `sizes` the number of ranks, by attribute.
+    `combinations` lists the attributes of each table, fewer first.
+    """
 
     def __init__(self, ranks: Sequence[Ranks], sizes: Sequence[int], depth: int) -> None:
-        self._ranks, self._sizes = ranks, sizes
+        self._ranks = ranks
+        self._sizes = sizes
         self._largest = max(_SMALL, _SPARSE * len(ranks[0]))
         self._blocks = _packed(sizes)
         self._codes = [_joint([ranks[j] for j in b], [sizes[j] for j in b]) for b in self._blocks]
@@ -66,7 +84,7 @@ class Tables:
             self._of_blocks.setdefault(blocks, []).append(subset)
 
     def of(self, values: Sequence[Whole]) -> Iterator[Table]:
-        """Every table, those of fewer blocks first."""
+        """Yield every table of sums of `values`, arrays by cell; those of fewer blocks first."""
         for blocks, subsets in self._of_blocks.items():
             shape = [self._sizes[j] for b in blocks for j in self._blocks[b]]
             if len(subsets) == 1 or math.prod(shape) > self._largest:
@@ -81,18 +99,21 @@ class Tables:
                 yield Table(subset, _dense(tuple(self._sizes[j] for j in subset)), sums)
 
     def one(self, subset: tuple[int, ...], values: Sequence[Whole]) -> Table:
-        """The table of these attributes alone."""
-        ranks, sizes = [self._ranks[j] for j in subset], tuple(self._sizes[j] for j in subset)
+        """Return the table of these attributes, full if that isn't too sparse."""
+        ranks = [self._ranks[j] for j in subset]
+        sizes = tuple(self._sizes[j] for j in subset)
         if (size := math.prod(sizes)) <= self._largest:
             prefix = _joint(ranks[:-1], sizes[:-1])
             return Table(
                 subset, _dense(sizes), _tabulated(prefix, ranks[-1], sizes[-1], values, size)
             )
         levels, cell = _listed(ranks, sizes)
-        nothing, n_ids = ranks[0][:0], int(levels.start[1])
-        return Table(subset, levels, _tabulated(nothing, cell, n_ids, values, n_ids))
+        no_prefix = ranks[0][:0]
+        n_ids = int(levels.start[1])
+        return Table(subset, levels, _tabulated(no_prefix, cell, n_ids, values, n_ids))
 
     def _summed(self, blocks: tuple[int, ...], values: Sequence[Whole]) -> list[Whole]:
+        """Sum the values by the joint values of all attributes of some blocks."""
         sizes = [math.prod(self._sizes[j] for j in self._blocks[b]) for b in blocks]
         codes = [self._codes[b] for b in blocks]
         prefix = _joint(codes[:-1], sizes[:-1])
@@ -100,7 +121,7 @@ class Tables:
 
 
 def _packed(sizes: Sequence[int]) -> list[list[int]]:
-    """Neighbouring attributes in blocks of few joint values."""
+    """Pack neighbouring attributes into blocks of at most `_BLOCK` joint values."""
     blocks: list[list[int]] = []
     for j, size in enumerate(sizes):
         if blocks and math.prod(sizes[i] for i in blocks[-1]) * size <= _BLOCK:
@@ -111,7 +132,7 @@ def _packed(sizes: Sequence[int]) -> list[list[int]]:
 
 
 def _joint(ranks: Sequence[Ranks], sizes: Sequence[int]) -> Ranks:
-    """One number for the ranks of several attributes, in their order."""
+    """Encode the ranks of several attributes as one number, in lexicographic order."""
     if not ranks:
         return np.zeros(0, dtype=np.int32)
     code = ranks[0]
@@ -123,21 +144,26 @@ def _joint(ranks: Sequence[Ranks], sizes: Sequence[int]) -> Ranks:
 def _tabulated(
     prefix: Ranks, code: NDArray[Any], size: int, values: Sequence[Whole], n: int
 ) -> list[Whole]:
+    """Sum each array of values into a table of n entries, by prefix·size + code.
+
+    The two parts of the code are combined in the compiled loop, without an array of their own.
+    """
     tables = [np.zeros(n, dtype=np.int64) for _ in values]
-    for one, table in zip(values, tables, strict=True):
+    for by_cell, table in zip(values, tables, strict=True):
         if len(prefix):
-            add_by_two(prefix, code, size, one, table)
+            add_by_two(prefix, code, size, by_cell, table)
         else:
-            add_by(code, one, table)
+            add_by(code, by_cell, table)
     return tables
 
 
 def _dense(sizes: tuple[int, ...]) -> Levels:
-    """The levels of a full table; those of small ones are kept."""
+    """Return the levels of a full table, from a cache if it is small."""
     return _kept_levels(sizes) if math.prod(sizes) <= _SMALL else _full_levels(sizes)
 
 
 def _full_levels(sizes: tuple[int, ...]) -> Levels:
+    """Return the levels of a table with an entry for every joint value."""
     entries = [math.prod(sizes[level:]) for level in range(len(sizes) + 1)]
     start = np.concatenate([[0], np.cumsum(entries[:-1])])
     first = np.zeros((len(sizes), max(sizes) + 1), dtype=np.int64)
@@ -154,10 +180,15 @@ _kept_levels = lru_cache(maxsize=1024)(_full_levels)
 
 
 def _listed(ranks: Sequence[Ranks], sizes: Sequence[int]) -> tuple[Levels, NDArray[np.intp]]:
-    """The levels of the joint values that occur, and the id of each cell on the first."""
+    """Return the levels of the joint values that occur, and the id of each cell on the first.
+
+    The last level has all values of its attribute, as the kernel indexes it by value.
+    """
     cell: NDArray[np.intp] = ranks[-1].astype(np.intp)
-    entries, children = [sizes[-1]], list[NDArray[Any]]()
+    entries = [sizes[-1]]
+    children: list[NDArray[Any]] = []
     firsts = [np.arange(sizes[-1] + 1)]
+    # From the last attribute to the first: a joint value is a rank and the id of what follows.
     for rank, size in zip(ranks[-2::-1], sizes[-2::-1], strict=True):
         joint, cell = np.unique(rank * np.int64(entries[0]) + cell, return_inverse=True)
         children.insert(0, joint % entries[0])
