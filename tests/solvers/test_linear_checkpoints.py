@@ -13,6 +13,7 @@ import pytest
 
 from gerrymend import FictitiousPlay
 from gerrymend.notions import FALSE_POSITIVE_RATE
+from gerrymend.solvers import loop
 from gerrymend.solvers.regression import linear_play
 from gerrymend.solvers.regression.linear_rows import LinearRows
 from gerrymend.training import checkpoints
@@ -55,13 +56,13 @@ def cut_short_and_resumed(model, stops):
 @pytest.fixture
 def played(monkeypatch):
     """How many rounds each of the games from sums has played."""
-    games, play_round = {}, linear_play.LinearGames._play_round
+    games, finish_round = {}, linear_play.LinearGames.finish_round
 
-    def counted(self):
+    def counted(self, prepared):
         games[id(self)] = games.get(id(self), 0) + 1
-        play_round(self)
+        finish_round(self, prepared)
 
-    monkeypatch.setattr(linear_play.LinearGames, "_play_round", counted)
+    monkeypatch.setattr(linear_play.LinearGames, "finish_round", counted)
     return games
 
 
@@ -146,7 +147,7 @@ def test_fewer_rounds_than_were_played_are_refused(tmp_path):
 
 def test_seconds_before_an_interruption_count(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(linear_play.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(loop.time, "monotonic", lambda: now[0])
 
     def games():
         sides = players(X, A, Y, WEIGHT, FALSE_POSITIVE_RATE)
@@ -169,12 +170,12 @@ def test_seconds_before_an_interruption_count(monkeypatch):
             if number == 5:
                 raise KeyboardInterrupt
 
-    kept, rules = Kept(), {"max_iter": 99, "tol": None, "budget": 10.0}
+    kept, limits = Kept(), loop.Limits(max_iter=99, tol=None, budget=10.0)
     with pytest.raises(KeyboardInterrupt):
-        games().play(checkpoint=kept, **rules)
+        loop.play(games(), limits, checkpoint=kept)
     now[0] = 1e6
     assert kept.state["seconds"] == 3.0
-    assert {end.n_rounds for end in games().play(checkpoint=kept, **rules)} == {10}
+    assert {end.n_rounds for end in loop.play(games(), limits, checkpoint=kept)} == {10}
 
 
 PROCESS = """

@@ -343,10 +343,10 @@ def test_what_was_reached_last_is_written_when_it_is_cut_short(tmp_path, monkeyp
 
 
 def test_seconds_before_an_interruption_count(tmp_path, monkeypatch):
-    from gerrymend.solvers import averaging
+    from gerrymend.solvers import loop
 
     now = [0.0]
-    monkeypatch.setattr(averaging.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(loop.time, "monotonic", lambda: now[0])
     model = classifier(LinearRegression(), APPENDIX, budget=10.0, max_iter=99,
                        checkpoint=tmp_path / "fit")  # fmt: skip
     response = LinearLearner.best_response

@@ -35,25 +35,13 @@ class Round(NamedTuple):
 
     `votes` is `number` times the probability with which each row is decided 1, in the order of the
     game's rows: where the mixture is an average of plays, how often it has been decided so. For
-    `Followers` it may have no columns.
+    a listener who needs no votes it may have no columns.
     """
 
     number: int
     error: Array
     unfairness: Array
     votes: Array
-
-
-class Followers:
-    """Listeners who read no votes: a solver may leave these out of the rounds that it tells of."""
-
-    def __init__(self, listeners: Sequence[Callable[[Round], None]]) -> None:
-        self._listeners = listeners
-
-    def __call__(self, played: Round) -> None:
-        """Tell each of them."""
-        for listener in self._listeners:
-            listener(played)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ and are never pressed; only their errors count, and these are asked for many rou
 """
 
 import math
-import time
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import cached_property, partial
@@ -24,7 +23,6 @@ from sklearn.externals.array_api_compat import array_namespace, device
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.projection import Frame
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.interrupts import uninterrupted
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.models.mixture import Mixture
 from gerrymend.notions import FairnessNotion
@@ -33,13 +31,12 @@ from gerrymend.solvers.base import (
     Ending,
     Equilibrium,
     HalfRoundError,
-    Interrupted,
     Round,
     RulesByNotion,
     State,
-    check_rounds,
 )
 from gerrymend.solvers.fictitious_play import FictitiousPlay
+from gerrymend.solvers.loop import Limits, Listener, play
 from gerrymend.solvers.regression.block_records import Records
 from gerrymend.solvers.regression.linear_block import Blocks, LocalBlocks, rank_tolerance, tie
 from gerrymend.solvers.regression.replaying import replayed
@@ -114,6 +111,8 @@ class BlockGame:
         outside = partial(self._blocks.add, "outside")
         self._records = Records(self._base.shape[1], outside, like=self._base)
         self.ended: dict[int, Ending] = {}
+        here = isinstance(blocks, LocalBlocks)
+        self._step = replayed(self._play_round, self._base) if here else self._play_round
 
     def _frame(self, columns: str) -> Frame:
         ask = partial(self._blocks.gather, "factor", columns)
@@ -164,43 +163,39 @@ class BlockGame:
 
         `on_round` is told of many rounds at once, and without votes, which stay where they are.
         """
-        self._start, self._max_iter = time.monotonic(), max_iter
-        here = isinstance(self._blocks, LocalBlocks)
-        play_round = replayed(self._play_round, self._base) if here else self._play_round
-        if checkpoint is not None:
-            checkpoint.resume(self)
-        try:
-            while self._goes_on(tol, budget, on_round):
-                with uninterrupted():
-                    self._records.append(*play_round())
-                    if checkpoint is not None:
-                        checkpoint.reached(self.state)
-        except KeyboardInterrupt:
-            if not len(self._records):
-                raise
-            raise Interrupted(self.equilibria()) from None
-        return self.equilibria()
+        return play(self, Limits(max_iter, tol, budget), Listener.of(on_round), checkpoint)
 
-    def _goes_on(
-        self, tol: float | None, budget: float, on_round: Callable[[Round], None] | None
-    ) -> bool:
-        """Look at the last round, again if it was before, and tell whether another follows."""
-        number, n_pending = len(self._records), len(self._records.pending)
-        if number == 0:
-            return True
-        last = number >= self._max_iter or time.monotonic() >= self._start + budget
-        if last or not 0 < n_pending < _ROUNDS_AT_ONCE or self._may_end(tol):
-            self._records.fetch()
-            if tol is not None:
-                self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
-            if on_round is not None:
-                self._tell(on_round, number - n_pending)
-        return not last and len(self.ended) < len(self._gammas)
+    @property
+    def n_rounds(self) -> int:
+        """Return the number of whole rounds."""
+        return len(self._records)
 
-    def _tell(self, on_round: Callable[[Round], None], first: int) -> None:
+    @property
+    def all_ended(self) -> bool:
+        """Return whether each of the games has converged."""
+        return len(self.ended) == len(self._gammas)
+
+    def prepare_round(self) -> None:
+        """Compute nothing: a round changes the blocks from its first question on."""
+
+    def finish_round(self, prepared: None) -> None:
+        """Play a round."""
+        self._records.append(*self._step())
+
+    def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
+        """Fetch the rounds of which no figure has come yet, many at once, whoever hears of them."""
+        n_pending = len(self._records.pending)
+        if not last and 0 < n_pending < _ROUNDS_AT_ONCE and not self._may_end(tol):
+            return []
+        self._records.fetch()
+        if tol is not None:
+            self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
+        return self._told(self.n_rounds - n_pending) if heard else []
+
+    def _told(self, first: int) -> list[Round]:
         errors, unfairness = self._errors(), self._records.all("unfairness")
-        for i in range(first, len(errors)):
-            on_round(Round(i + 1, errors[i], unfairness[i], np.zeros((len(self._gammas), 0))))
+        no_votes = np.zeros((len(self._gammas), 0))
+        return [Round(i + 1, errors[i], unfairness[i], no_votes) for i in range(first, len(errors))]
 
     def _play_round(self) -> tuple[Any, Any]:
         """Two questions to the blocks; what comes of them changes arrays in place.
@@ -377,17 +372,19 @@ class BlockGame:
         if sums["_number"][0] != len(self._records):
             raise HalfRoundError
         return {
-            "seconds": time.monotonic() - self._start,
             "sums": sums,
             "records": self._records.state(),
             "ended": self.ended,
         }
 
+    def rounds_in(self, state: State) -> int:
+        """Return the number of rounds that a state holds."""
+        return int(state["sums"]["_number"][0])
+
     def restore(self, state: State) -> None:
         """Go on from a state; the blocks are told of all rounds again."""
         self._records.restore(state["records"])
-        check_rounds(len(self._records), self._max_iter)
-        self._start, self.ended = time.monotonic() - state["seconds"], state["ended"]
+        self.ended = state["ended"]
         for name in _SUMS:
             getattr(self, name)[:] = self._records.there(state["sums"][name])
         self._bring_back()

@@ -14,25 +14,20 @@ count as errors, Σ w(1 − 2y)·votes; these are asked for of several rounds at
 """
 
 import math
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.interrupts import noted
 from gerrymend.solvers.base import (
-    Checkpoint,
     Ending,
     Equilibrium,
     HalfRoundError,
-    Interrupted,
     Round,
     RulesByNotion,
     State,
-    check_rounds,
 )
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
@@ -106,57 +101,37 @@ class LinearGames:
         self.ended: dict[int, Ending] = {}
         self._is_whole = True  # whether the last round is
 
-    def play(
-        self,
-        *,
-        max_iter: int,
-        tol: float | None,
-        budget: float = math.inf,
-        on_round: Callable[[Round], None] | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> list[Equilibrium]:
-        """Play until each game has converged or `max_iter` rounds were played."""
-        self._start, self._max_iter = time.monotonic(), max_iter
-        if checkpoint is not None:
-            checkpoint.resume(self)
-        try:
-            with noted() as check_interrupt:
-                while self._goes_on(tol, budget, on_round):
-                    check_interrupt()
-                    self._play_round()
-                    if checkpoint is not None:
-                        checkpoint.reached(self.state)
-                check_interrupt()
-        except KeyboardInterrupt:
-            if not self._records:
-                raise
-            raise Interrupted(self.equilibria()) from None
-        return self.equilibria()
+    @property
+    def n_rounds(self) -> int:
+        """Return the number of whole rounds."""
+        return len(self._records)
 
-    def _goes_on(
-        self, tol: float | None, budget: float, on_round: Callable[[Round], None] | None
-    ) -> bool:
-        """Look at the last round, again if it was before, and tell whether another follows."""
+    @property
+    def all_ended(self) -> bool:
+        """Return whether each of the games has converged."""
+        return len(self.ended) == len(self._gammas)
+
+    def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
+        """Look at rounds that were not yet looked at; at many in one product where none hears."""
         number, n_games = len(self._records), len(self._gammas)
-        if number == 0:
-            return True
-        at_once = 1 if on_round else self._rows.plays_at_once // n_games
-        last = number >= self._max_iter or self._seconds() >= budget
-        if last or number % at_once == 0 or self._may_end(tol):
-            first = len(self._errors)
-            self._look_outside()
-            if tol is not None:
-                self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
-            if on_round is not None:
-                for i in range(first, number):
-                    unfairness, no_votes = self._records[i].unfairness, np.zeros((n_games, 0))
-                    on_round(Round(i + 1, self._errors[i], unfairness, no_votes))
-        return not last and len(self.ended) < n_games
+        at_once = 1 if heard else self._rows.plays_at_once // n_games
+        if not (last or number % at_once == 0 or self._may_end(tol)):
+            return []
+        first = len(self._errors)
+        self._look_outside()
+        if tol is not None:
+            self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
+        no_votes = np.zeros((n_games, 0))
+        return [
+            Round(i + 1, self._errors[i], self._records[i].unfairness, no_votes)
+            for i in range(first, number)
+        ]
 
-    def _seconds(self) -> float:
-        return time.monotonic() - self._start
+    def prepare_round(self) -> None:
+        """Compute nothing: a round changes the rows from its first question on."""
 
-    def _play_round(self) -> None:
+    def finish_round(self, prepared: None) -> None:
+        """Play a round."""
         self._is_whole, number = False, len(self._records) + 1
         share, duals = 1.0 / number, self._next
         pull = self._pull - duals.mean[:, None] * self._slope
@@ -306,7 +281,6 @@ class LinearGames:
             raise HalfRoundError
         rounds = map(np.array, zip(*self._records, strict=True))
         return {
-            "seconds": self._seconds(),
             "rows": self._rows.state(len(self._records)),
             "rounds": dict(zip(_Record._fields, rounds, strict=True)),
             "errors": self._errors,
@@ -316,11 +290,13 @@ class LinearGames:
             **{name: getattr(self, name) for name in _SUMS},
         }
 
+    def rounds_in(self, state: State) -> int:
+        """Return the number of rounds that a state holds."""
+        return len(state["rounds"]["play"])
+
     def restore(self, state: State) -> None:
         """Go on from a state."""
         rounds = [state["rounds"][name] for name in _Record._fields]
-        check_rounds(len(rounds[0]), self._max_iter)
-        self._start = time.monotonic() - state["seconds"]
         self._rows.restore(state["rows"])
         self._records = [_Record(*parts) for parts in zip(*rounds, strict=True)]
         self._errors, self.ended = state["errors"], state["ended"]
