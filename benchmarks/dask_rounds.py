@@ -99,14 +99,14 @@ def on_a_cluster(n):
     """Workers of one thread each."""
     from distributed import Client, LocalCluster
 
-    from gerrymend.solvers.regression.block_game import BlockGame
+    from gerrymend.solvers.regression.game import RegressionGame
 
     with (
         LocalCluster(n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=":0",
                      memory_limit="9GiB") as cluster,
         Client(cluster),
     ):  # fmt: skip
-        return seconds_a_round(of_dask, n, BlockGame)
+        return seconds_a_round(of_dask, n, RegressionGame)
 
 
 def fresh(what, n):

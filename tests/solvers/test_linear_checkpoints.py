@@ -15,7 +15,7 @@ from gerrymend import FictitiousPlay
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import loop
 from gerrymend.solvers.regression import linear_play
-from gerrymend.solvers.regression.linear_rows import LinearRows
+from gerrymend.solvers.regression.cell_rows import CellRows
 from gerrymend.training import checkpoints
 from tests.cut_short import AUDITS, Stopping, assert_same
 from tests.solvers.test_linear_play import GAMMAS, C, classifier, players, problem
@@ -33,7 +33,7 @@ def fit_path(model):
 @contextmanager
 def pressing_in_round(number):
     """Ctrl-C in the middle of a round."""
-    find, rounds = LinearRows.find, itertools.count(1)
+    find, rounds = CellRows.find, itertools.count(1)
 
     def pressing(self, group):
         if next(rounds) == number:
@@ -41,7 +41,7 @@ def pressing_in_round(number):
         return find(self, group)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LinearRows, "find", pressing)
+        patch.setattr(CellRows, "find", pressing)
         yield
 
 
@@ -181,19 +181,19 @@ def test_seconds_before_an_interruption_count(monkeypatch):
 PROCESS = """
     import os, sys, warnings
     import numpy as np
-    from gerrymend.solvers.regression.linear_rows import LinearRows
+    from gerrymend.solvers.regression.cell_rows import CellRows
     from tests.solvers.test_linear_checkpoints import A, WEIGHT, X, Y
     from tests.solvers.test_linear_play import GAMMAS, classifier
 
     warnings.simplefilter("ignore")
-    rounds, find = iter(range(1, 10**9)), LinearRows.find
+    rounds, find = iter(range(1, 10**9)), CellRows.find
 
     def find_or_die(self, group):
         if next(rounds) == int(sys.argv[1]):
             os._exit(9)
         return find(self, group)
 
-    LinearRows.find = find_or_die
+    CellRows.find = find_or_die
     models = classifier(max_iter=150, checkpoint="fit", checkpoint_every=0.0).fit_path(
         X, Y, gammas=GAMMAS, sensitive_features=A, sample_weight=WEIGHT)
     np.savez("ended.npz", *[np.r_[one.history_["error"], one.history_["unfairness"], one.gap_,

@@ -21,7 +21,7 @@ from gerrymend.solvers.loop import Limits, Listener
 from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
-from gerrymend.solvers.regression import linear_play, linear_rows
+from gerrymend.solvers.regression import cell_rows, linear_play
 from tests.solvers import test_hand_worked as by_hand
 
 # A rate with an offset and a slope that are no 0 and 1.
@@ -138,8 +138,8 @@ def test_pieces_of_any_size(room, monkeypatch):
     rows = problem(seed=2)
     rules = {"gammas": GAMMAS, "C": C, "max_iter": 40, "tol": None}
     whole = FictitiousPlay().play(*players(*rows, FALSE_POSITIVE_RATE), **rules)
-    monkeypatch.setattr(linear_rows, "_NUMBERS", room)
-    monkeypatch.setattr(linear_rows, "_PLAYS", 5)
+    monkeypatch.setattr(cell_rows, "_NUMBERS", room)
+    monkeypatch.setattr(cell_rows, "_PLAYS", 5)
     assert_same(FictitiousPlay().play(*players(*rows, FALSE_POSITIVE_RATE), **rules), whole)
 
 

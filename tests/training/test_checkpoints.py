@@ -224,7 +224,7 @@ PROCESS = """
     from gerrymend.training import checkpoints as checkpointing
     from gerrymend.solvers.players.auditor import Auditor
     from gerrymend.datasets import make_intersectional
-    from gerrymend.solvers.regression.linear_rows import LinearRows
+    from gerrymend.solvers.regression.cell_rows import CellRows
 
     warnings.simplefilter("ignore")
     solver, estimator, every, kill = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4]
@@ -237,7 +237,7 @@ PROCESS = """
         return lambda *args, **more: os._exit(9) if next(audits) == 9 else audit(*args, **more)
 
     if kill == "audit":
-        Auditor.worst, LinearRows.find = map(until_the_ninth, (Auditor.worst, LinearRows.find))
+        Auditor.worst, CellRows.find = map(until_the_ninth, (Auditor.worst, CellRows.find))
     if kill == "write":
         replaces, replace = iter(range(1, 10**9)), os.replace
 

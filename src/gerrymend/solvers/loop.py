@@ -8,10 +8,9 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
-from gerrymend._runtime.interrupts import noted
+from gerrymend._runtime.interrupts import HeldInterrupts
 from gerrymend.solvers.base import (
     Checkpoint,
     Equilibrium,
@@ -169,38 +168,35 @@ class _Run:
         self._over = False
 
     def play(self) -> None:
-        """Play round after round."""
-        if self._game.n_rounds:
-            self._held(self._look)
-        while not self._over:
-            prepared = self._game.prepare_round()
-            self._held(partial(self._finish, prepared))
+        """Play round after round.
 
-    def _held(self, work: Callable[[], Sequence[Round]]) -> None:
-        """Work with Ctrl-C held back, and let it through once all was told that is known.
-
-        A round that is cut short would leave votes that nobody counted, and compiled code can't be
-        stopped at all. Listeners are called with Ctrl-C as it is: they may take their time.
+        Ctrl-C is held back from where a round begins to change the game until it was looked at: cut
+        short it would leave votes that nobody counted, and compiled code can't be stopped at all.
+        It is let through once all was told that is known.
         """
-        with noted() as check_interrupt:
-            rounds = work()
-        if self._listener is not None:
-            for played in rounds:
-                self._listener(played)
-        check_interrupt()
+        with HeldInterrupts() as interrupts:
+            if self._game.n_rounds:
+                interrupts.holding = True
+                self._look(interrupts)
+            while not self._over:
+                prepared = self._game.prepare_round()
+                interrupts.holding = True
+                self._game.finish_round(prepared)
+                if self._checkpoint is not None:
+                    self._checkpoint.reached(self.state)
+                self._look(interrupts)
 
-    def _finish(self, prepared: Any) -> Sequence[Round]:
-        self._game.finish_round(prepared)
-        if self._checkpoint is not None:
-            self._checkpoint.reached(self.state)
-        return self._look()
-
-    def _look(self) -> Sequence[Round]:
+    def _look(self, interrupts: HeldInterrupts) -> None:
+        """Look at the last round, and tell of what is known now."""
         limits = self._limits
         last = self._game.n_rounds >= limits.max_iter or self._seconds() >= limits.budget
         rounds = self._game.look(limits.tol, last=last, heard=self._listener is not None)
         self._over = last or self._game.all_ended
-        return rounds
+        interrupts.holding = False
+        if self._listener is not None:
+            for played in rounds:
+                self._listener(played)
+        interrupts.check()
 
     def _seconds(self) -> float:
         return time.monotonic() - self._start

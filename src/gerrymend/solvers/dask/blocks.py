@@ -11,14 +11,14 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from distributed import Client, Future, futures_of, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
 from threadpoolctl import ThreadpoolController
 
-from gerrymend.solvers.regression.linear_block import Sums, added
+T = TypeVar("T")
 
 # What changes a block: done again, in the same order, where it is lost.
 _CHANGES = frozenset({"begin", "prepare", "decide", "find", "vote", "replay"})
@@ -158,10 +158,9 @@ class DaskBlocks:
         held = futures_of(partitions[0][0])
         self._held_by = client.who_has(held) if held else {}
 
-    def gather(self, method: str, *arguments: Any) -> list[Any]:
-        """What a method of each block answers, in the order of the blocks."""
-        # The game's arrays change in place, and this may have to be asked again.
-        call = method, tuple(_copied(argument) for argument in arguments)
+    def gather(self, method: Callable[..., T], *arguments: Any) -> list[T]:
+        """Return what a method of each block answers, in the order of the blocks."""
+        call = _call(method, arguments)
         answers: dict[int, Any] = {}
         while missing := set(range(len(self._partitions))) - answers.keys():
             self._place(missing.difference(*(place.numbers for place in self._places)))
@@ -171,19 +170,15 @@ class DaskBlocks:
                     answers |= answer
                 else:
                     self._places.remove(place)
-        if method in _CHANGES:
+        if call[0] in _CHANGES:
             self._changes.append(call)
             for place in self._places:
                 place.n_changes = len(self._changes)
         return [answers[number] for number in range(len(self._partitions))]
 
-    def add(self, method: str, *arguments: Any) -> Sums:
-        """The sums that a method of each block answers, added up."""
-        return added(self.gather(method, *arguments))
-
-    def leave(self, method: str, *arguments: Any) -> list[Future]:
-        """What a method of each block answers, left where it is; it must not change the block."""
-        call = method, tuple(_copied(argument) for argument in arguments)
+    def leave(self, method: Callable[..., Any], *arguments: Any) -> list[Future]:
+        """Leave what a method of each block answers where it is; it must not change the block."""
+        call = _call(method, arguments)
         places = {number: place for place in self._places for number in place.numbers}
         return [
             self._submit(places[number], _ask_one, number, call)
@@ -332,8 +327,13 @@ def _raise_lowest(places: Sequence[_Place], asked: Sequence[Future]) -> None:
             futures[min(failed)].result(timeout=_LOOK)
 
 
-def _copied(argument: Any) -> Any:
-    return argument.copy() if isinstance(argument, np.ndarray) else argument
+def _call(method: Callable[..., Any], arguments: tuple[Any, ...]) -> Call:
+    """Return what travels: a name, as each block has its own form of the method.
+
+    Arrays are copied: the game's change in place, and this may have to be asked again.
+    """
+    copied = (one.copy() if isinstance(one, np.ndarray) else one for one in arguments)
+    return method.__name__, tuple(copied)
 
 
 def _together(changes: Sequence[Call]) -> list[Call]:

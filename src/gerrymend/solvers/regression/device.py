@@ -8,8 +8,8 @@ from gerrymend._numeric.arrays import in_words, is_device_array, on_host
 from gerrymend.inputs.fit_identity import array_digests
 from gerrymend.inputs.validation import check_labels, check_same_length
 from gerrymend.notions import FairnessNotion, nothing_counts
-from gerrymend.solvers.regression.block_game import BlockGame
-from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
+from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term
@@ -56,9 +56,9 @@ def device_game(
     def digests() -> dict[str, str]:
         return array_digests(X=X, y=y, sensitive_features=protected, sample_weight=weight)
 
-    def begin(_: Any, solver: Any, gammas: list[float], C: float) -> BlockGame:
-        blocks = LocalBlocks([LinearBlock(X, protected, labels, weight, notion)])
-        return BlockGame(blocks, notion, encoding, solver, gammas, C, dtype=str(X.dtype))
+    def begin(_: Any, solver: Any, gammas: list[float], C: float) -> RegressionGame:
+        rows = ArrayRows(X, protected, labels, weight, notion)
+        return RegressionGame(rows, notion, encoding, solver, gammas, C, dtype=str(X.dtype))
 
     return RowsRead(classes, (), digests, begin)
 

@@ -31,7 +31,7 @@ from gerrymend.solvers.base import (
 )
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
-from gerrymend.solvers.regression.linear_rows import LinearRows
+from gerrymend.solvers.regression.cell_rows import CellRows
 from gerrymend.subgroups.base import RuleSequence
 from gerrymend.subgroups.thresholds.regression import RegressionSearch
 
@@ -77,7 +77,7 @@ class LinearGames:
         self._gammas, self._C = np.asarray(gammas, dtype=np.float64), C
         self._short, self._realised = short, realised
         n_games, notion = len(gammas), self._notion
-        self._rows = LinearRows(learner, auditor, n_games)
+        self._rows = CellRows(learner, auditor, n_games)
         self._total, self._event_mass = auditor.total_weight, float(notion.mass.sum())
         self._event_offset = float(notion.offset.sum())
         (label,) = np.flatnonzero(notion.notion.event)

@@ -23,7 +23,7 @@ _PLAYS = 64
 _NONE = np.zeros(0, dtype=np.intp)
 
 
-class LinearRows:
+class CellRows:
     """Votes, groups and pressure of so many games, and their sums.
 
     Rows have the order of the learner's and the auditor's: by label, and then by cell. S = C·k is
