@@ -41,17 +41,17 @@ class Player(ABC):
     duals: Duals
 
     duals_are_averages: bool
-    """Whether the Learner answers the average of all duals so far, or each round's own.
+    """True if the Learner answers the average of all duals so far; False for each round's own.
 
     min_h L(h, λ) is concave in λ. So against averages the last answer's value is the lower bound
     on the game; against each round's own duals it is the mean of the answers' values.
     """
 
     perturbs = False
-    """Whether the Learner answers other costs than the duals': then no play of it gives a bound."""
+    """True if the Learner answers other costs than the duals': then no play of it gives a bound."""
 
     def perturb(self, costs: Array) -> Array:
-        """The costs that the Learner answers, given those of the duals."""
+        """Return the costs that the Learner answers, given those of the duals."""
         return costs
 
     @abstractmethod
@@ -60,7 +60,7 @@ class Player(ABC):
 
     @abstractmethod
     def state(self) -> State:
-        """All that `duals` and the steps to come depend on, as of the last step."""
+        """Return all that `duals` and the steps to come depend on, as of the last step."""
 
     @abstractmethod
     def restore(self, state: State) -> None:
@@ -72,7 +72,7 @@ class AveragingSolver(GameSolver):
 
     @abstractmethod
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
-        """A fresh player for games with these gammas."""
+        """Return a fresh player for games with these gammas."""
 
     def play(self, learner: Learner, auditor: Auditor, **rules: Any) -> list[Equilibrium]:
         """Play one game for each gamma, all together."""
@@ -112,7 +112,7 @@ def play(
 
 
 class _Standing(NamedTuple):
-    """Where the games stand after a round."""
+    """The games as they stand after a round."""
 
     number: int
     duals: Duals
@@ -221,14 +221,14 @@ class AveragingGame:
         return penalty
 
     def _gap(self, now: _Standing, before: _Standing | None) -> Array:
-        """What the mixture is worth to the Auditor, less what the Learner can do at best."""
+        """Return what the mixture is worth to the Auditor, less what the Learner can do at best."""
         averages = self._player.duals_are_averages
         value = self._learner_value(now, before) if averages else now.mean_value
         gap: Array = now.error + self._penalty(now) - value
         return gap
 
     def _bounded_gap(self, now: _Standing, before: _Standing | None) -> Array:
-        """The gap by answers to the duals themselves, also if plays answered perturbed costs."""
+        """Return the gap by answers to the duals themselves, not to perturbed costs."""
         gap = self._gap(now, before)
         if not self._player.perturbs:
             return gap
@@ -275,7 +275,7 @@ class AveragingGame:
         }
 
     def _endings_now(self) -> dict[int, Ending]:
-        """Where all games end if no round follows."""
+        """Return where all games end if no round follows."""
         before, now = self._standing
         assert now is not None
         if self._restored is not None:
@@ -284,7 +284,7 @@ class AveragingGame:
         return self._endings(playing, now, before, converged=False) | self._ended
 
     def state(self) -> State:
-        """Where the games stand after the last whole round.
+        """Return where the games stand after the last whole round.
 
         How they would end there goes with it: the duals and the mixture before that round, which
         it takes to tell, are of no other use.
@@ -324,7 +324,7 @@ class AveragingGame:
         self._standing = (None, last)
 
     def equilibria(self) -> list[Equilibrium]:
-        """What the games have come to."""
+        """Return what the games have come to."""
         endings = self._endings_now()
         return [self._equilibrium(game, endings[game]) for game in range(len(self._gammas))]
 

@@ -31,7 +31,7 @@ from gerrymend.subgroups.rules import Rule
 
 
 class Round(NamedTuple):
-    """What a callback sees of a round: one game a row.
+    """A round as a callback sees it: one game a row.
 
     `votes` is `number` times the probability with which each row is decided 1, in the order of the
     game's rows: where the mixture is an average of plays, how often it has been decided so. For
@@ -46,7 +46,7 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """What a game came to: the mixture, its history, and its worst subgroup.
+    """The result of a game: the mixture, its history, and its worst subgroup.
 
     `error`, `unfairness` and `subgroups` are of the mixtures that were audited, after the rounds in
     `rounds`; the last is that of `mixture`.
@@ -71,7 +71,7 @@ class Equilibrium:
 
 
 class Ending(NamedTuple):
-    """Where one of several games that are played together ended."""
+    """The end of one of several games that are played together."""
 
     n_rounds: int
     worst: Subgroup | None
@@ -81,7 +81,7 @@ class Ending(NamedTuple):
 
 
 State = dict[str, Any]
-"""What a game can go on from: numbers, text, arrays, estimators and the package's own records, in
+"""A state that a game can go on from: numbers, text, arrays, estimators and own records, in
 lists, tuples and dicts."""
 
 
@@ -89,7 +89,7 @@ class Resumable(Protocol):
     """A game, or a part of one, whose state can be taken out and put back."""
 
     def state(self) -> State:
-        """All that the rounds to come depend on, besides data and parameters."""
+        """Return all that the rounds to come depend on, besides data and parameters."""
         ...
 
     def restore(self, state: State) -> None:
@@ -98,14 +98,14 @@ class Resumable(Protocol):
 
 
 class Checkpoint(Protocol):
-    """Where a game is kept while it is played. What it is kept in no solver knows."""
+    """A place to keep a game while it is played; no solver knows what it is kept in."""
 
     def resume(self, game: Resumable) -> None:
         """Restore what was kept of the game, if anything was."""
         ...
 
     def reached(self, state: Callable[[], State]) -> None:
-        """The game has come so far: until the next call, `state` says where it goes on from."""
+        """Take note of progress: until the next call, `state` says where the game goes on from."""
         ...
 
 
@@ -131,7 +131,7 @@ def check_rounds(number: int, max_iter: int) -> None:
 
 
 class GameSolver(BaseEstimator, ABC):
-    """How the game is played; described by its parameters alone."""
+    """A way to play the game, described by its parameters alone."""
 
     @abstractmethod
     def play(
@@ -177,6 +177,6 @@ class RulesByNotion:
     sources: tuple[RuleSource, ...]
 
     def rule(self, key: tuple[int, Any]) -> Rule:
-        """The rule of a notion's key."""
+        """Return the rule of a notion's key."""
         notion, rest = key
         return self.sources[notion].rule(rest)

@@ -124,7 +124,7 @@ class FictitiousPlayer(Player):
         return Duals(pressure, self._mass * scale)
 
     def state(self) -> State:
-        """The sums; with a lag the duals too, which are then those of the round before."""
+        """Return the sums; with a lag the duals too, which are then those of the round before."""
         return {
             "sums": self._sums,
             "means": self._means,
@@ -142,7 +142,7 @@ class FictitiousPlayer(Player):
 
 
 def _is_regression(auditor: Auditor) -> bool:
-    """Whether it is least squares, for one notion whose event is a slice of rows of one label."""
+    """Return whether it is least squares, for one notion whose event is rows of one label."""
     notion = auditor.notions[0]
     return (
         len(auditor.notions) == 1

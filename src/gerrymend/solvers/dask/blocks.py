@@ -76,7 +76,7 @@ class Slot:
         return answers
 
     def ask_one(self, number: int, call: Call) -> Any:
-        """What one block answers to a call that doesn't change it."""
+        """Return what one block answers to a call that doesn't change it."""
         method, arguments = call
         return getattr(self._blocks[number], method)(*arguments)
 
@@ -89,7 +89,7 @@ _SLOTS: dict[str, Slot] = {}
 
 
 class SlotKey:
-    """What Dask holds for a slot; the slot goes when Dask lets go of it.
+    """The key that Dask holds for a slot; the slot goes when Dask lets go of it.
 
     Dask may put it on disk and bring it back: that is the same slot, in the same process. Elsewhere
     there is none of that name, and so an empty one.
@@ -200,7 +200,7 @@ class DaskBlocks:
         return list(zip(places, answers, strict=True))
 
     def _answers(self, places: Sequence[_Place], asked: Sequence[Future]) -> list[dict[int, Any]]:
-        """What is answered; nothing from those whose worker is gone, who never will."""
+        """Return the answers; none of places whose worker is gone, which never will answer."""
         answers: list[dict[int, Any]] = [{} for _ in places]
         waiting = dict(enumerate(places))
         while waiting:
@@ -262,7 +262,7 @@ class DaskBlocks:
             place.taken.append(self._submit(place, _take, number, self._make, *rows))
 
     def _free_thread(self, number: int) -> tuple[str, int]:
-        """The worker that has the rows already, or else the one with the fewest blocks a thread."""
+        """Choose the worker that has the rows, or else the one with the fewest blocks a thread."""
         workers = self._workers() or self._wait_for_workers()
         blocks = {
             worker: sum(len(place.numbers) for place in self._places if place.worker == worker)
@@ -285,11 +285,11 @@ class DaskBlocks:
         )
 
     def _workers(self) -> dict[str, int]:
-        """How many threads each worker has."""
+        """Return how many threads each worker has."""
         return {address: worker["nthreads"] for address, worker in self.workers().items()}
 
     def workers(self) -> dict[str, Any]:
-        """What the scheduler knows of each worker."""
+        """Return what the scheduler knows of each worker."""
         workers: dict[str, Any] | None = self._client.scheduler_info(n_workers=-1).get("workers")
         if workers is None:
             raise RuntimeError(
@@ -337,7 +337,7 @@ def _call(method: Callable[..., Any], arguments: tuple[Any, ...]) -> Call:
 
 
 def _together(changes: Sequence[Call]) -> list[Call]:
-    """The same changes in fewer calls: rounds are replayed faster than they were played."""
+    """Merge changes into fewer calls: rounds are replayed faster than they were played."""
     fewer: list[Call] = []
     rounds: list[tuple[Any, ...]] = []
 

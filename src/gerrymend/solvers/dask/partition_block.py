@@ -40,13 +40,13 @@ class PartitionBlock:
         self._put(self._rows, "features")
 
     def summary(self) -> Summary:
-        """What the client has to know of the rows."""
+        """Return what the client has to know of the rows."""
         with self._at_hand():
             summary: Summary = self._rows.summary()
         return summary
 
     def digests(self) -> dict[str, str]:
-        """The sha256 of what the rows have of each argument."""
+        """Return the sha256 of what the rows have of each argument."""
         rows = self._rows
         with self._at_hand():
             labels = np.unique(rows.labels, return_inverse=True)
@@ -110,7 +110,7 @@ class PartitionBlock:
 
 
 def store_if_short(n_bytes: float) -> FileStore | None:
-    """A place for what a worker has no room for, or None where it has."""
+    """Return a place for what a worker has no room for, or None where it has."""
     try:
         worker = get_worker()
     except ValueError:  # in no worker

@@ -104,7 +104,7 @@ class DaskTeacher:
 
 
 def _local(model: Any) -> Any:
-    """The same model, for rows in one place."""
+    """Return the same model, for rows in one place."""
     if hasattr(model, "to_local"):  # LightGBM's
         return model.to_local()
     if hasattr(model, "get_booster"):  # XGBoost's

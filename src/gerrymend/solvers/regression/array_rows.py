@@ -25,12 +25,12 @@ _FLOAT32_TERMS = 4096
 
 
 def tie(dtype: Any) -> float:
-    """A fitted value this close to 0 is a tie; in float32 they are known to about 1e-7."""
+    """Return how close to 0 a fitted value ties; in float32 it is known to about 1e-7."""
     return TIE if "64" in str(dtype) else 1e-6
 
 
 def rank_tolerance(dtype: Any) -> float:
-    """Singular values this small are rounding: columns of float32 are known to about 1e-7."""
+    """Return the share of the largest singular value below which others are rounding."""
     return RANK_TOLERANCE if "64" in str(dtype) else 1e-6
 
 
@@ -81,7 +81,7 @@ class ArrayRows:
         self._slope = self._event_weight * by_label(notion.b, event)
 
     def factor(self, columns: str, method: str, *arguments: Any) -> Any:
-        """What these rows bring to the factorisation of "features" or of "protected"."""
+        """Return what these rows bring to the factorisation of "features" or of "protected"."""
         return getattr(getattr(self, columns), method)(*arguments)
 
     def frame(self, columns: Literal["features", "protected"], tolerance: float) -> Frame:
@@ -124,7 +124,7 @@ class ArrayRows:
         )
 
     def signs(self, multipliers: Any, mean: Any, scale: Any) -> Any:
-        """How many rows of the event have a cost above 0, and below, under the next pressure."""
+        """Count rows of the event with a cost above 0, and below, under the next pressure."""
         xp = self._xp
         counts = self._zeros((multipliers.shape[0], 2), xp.float64)
         multipliers, mean = self._cast(multipliers)[:, None], self._cast(mean)[:, None]
@@ -176,7 +176,7 @@ class ArrayRows:
         return products, self._dots(self._pressure, decisions[:, :n])
 
     def find(self, coordinates: Any) -> Sums:
-        """The group g that the regression of the residual selects.
+        """Select the group g where the regression of the residual is above 0.
 
         Returns, over the event, Bᵀ(w·b·g); Σ w·g and Σ w·a·g; and Σ w·b·votes·g.
         """
@@ -247,13 +247,13 @@ class ArrayRows:
         return total
 
     def sizes(self) -> Array:
-        """The largest size of each protected term."""
+        """Return the largest size of each protected term."""
         return WeightedColumns(self._terms, self._weight).largest()
 
     def ends(
         self, coefficients: Sequence[float], threshold: float, rounded: Sequence[float]
     ) -> tuple[float, float]:
-        """Highest rounded score of rows out of a rule, and lowest of those in."""
+        """Return the highest rounded score of rows out of a rule, and the lowest of those in."""
         xp, scores = self._xp, self._scores(rounded)
         inside = self._scores(coefficients) >= threshold
         low = xp.max(xp.where(inside, -xp.inf, scores)) if scores.shape[0] else -np.inf
@@ -292,7 +292,7 @@ class ArrayRows:
         )
 
     def _dots(self, left: Any, right: Any) -> Any:
-        """Sums of products over rows, in float64."""
+        """Return sums of products over rows, in float64."""
         if self.dtype == self._xp.float64:
             return self._xp.vecdot(left, right)
         return self._xp.sum(left * right, axis=1, dtype=self._xp.float64)

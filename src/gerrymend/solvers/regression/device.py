@@ -18,7 +18,7 @@ from gerrymend.subgroups.rules import Term
 def device_game(
     X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
 ) -> RowsRead:
-    """Rows on a device, checked; X was read already."""
+    """Check rows on a device; X was read already."""
     xp, like = array_namespace(X), device(X)
     protected = X if sensitive_features is None else sensitive_features
     arrays = {"y": y, "sensitive_features": protected, "sample_weight": sample_weight}
@@ -64,7 +64,7 @@ def device_game(
 
 
 def _check_beside(X: Any, data: Any, argument: str) -> None:
-    """Data is of X's library, on X's device, and of numbers."""
+    """Raise unless data is of X's library, on X's device, and of numbers."""
     same = is_device_array(data) and type(data) is type(X) and device(data) == device(X)
     if not same:
         raise ValueError(

@@ -246,7 +246,7 @@ class RegressionGame:
         return record
 
     def _may_end(self, tol: float | None) -> bool:
-        """Whether a game may have converged: all that can be told without the errors.
+        """Return whether a game may have converged: all that can be told without the errors.
 
         The gap is at least what the mixture itself, as an answer to the duals, would leave.
         """
@@ -269,7 +269,7 @@ class RegressionGame:
         return errors / np.arange(1, len(errors) + 1)[:, None]
 
     def _gap(self, tol: float = math.inf) -> Array:
-        """The mixture's worth less what the Learner can do at best, now; infinite if not within.
+        """Return the mixture's worth less the Learner's best; infinite if the penalty is above tol.
 
         The mixture is an answer to the duals too, and a heuristic's can be worse.
         """
@@ -298,7 +298,7 @@ class RegressionGame:
         return [float(size) for size in self._rows.sizes()]
 
     def _worst(self, game: int) -> Subgroup | None:
-        """The last group, in few digits, measured on the rows that its description selects."""
+        """Return the last group in few digits, measured on the rows that its words select."""
         _, group = self._records.split(on_host(self._records.last().coordinates[game]))
         rule = self._rules.rule(group)
 
@@ -319,7 +319,7 @@ class RegressionGame:
         return Subgroup(short, self._notion, unfairness, share, int(size), rate, overall)
 
     def equilibria(self) -> list[Equilibrium]:
-        """What the games come to if they end here; they themselves may go on."""
+        """Return what the games come to if they end here; they themselves may go on."""
         here = copy(self)
         here._records, here.ended = self._records.copy(), dict(self.ended)
         here._records.fetch()
@@ -352,7 +352,7 @@ class RegressionGame:
         return self._learner.example(len(self._gammas))
 
     def state(self) -> State:
-        """Where the games stand after the last round; what the rows have can be had from it."""
+        """Return where the games stand after the last round; rows can be brought there from it."""
         sums = {name: on_host(getattr(self, name)) for name in _SUMS}
         if sums["_number"][0] != len(self._records):
             raise HalfRoundError

@@ -1,4 +1,4 @@
-"""Who answers the costs of a round: least squares from sums, or a classifier that is taught.
+"""Learners that answer the costs of a round: least squares from sums, or a taught classifier.
 
 The Auditor and the sums are the same. Least squares needs only sums. For a classifier each round's
 costs become labels and weights that stay beside their rows; it is trained on them where they are,
@@ -35,7 +35,7 @@ class CostSums(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What the Learner answers: (1 − 2y) + b·(S − mean S)·scale, in sums over the rows."""
+    """Costs that the Learner answers: (1 − 2y) + b·(S − mean S)·scale, in sums over the rows."""
 
     sums: CostSums
     pull: Any  # coordinates of b·S, with S = Σ ±C·g over the groups so far

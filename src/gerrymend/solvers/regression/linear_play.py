@@ -46,7 +46,7 @@ class _Record(NamedTuple):
 
 
 class _Duals(NamedTuple):
-    """What was placed on groups, in units of C: k is its signed sum by cell."""
+    """Duals placed on groups so far, in units of C: k is their signed sum by cell."""
 
     placed: Array  # Σ |±1|
     mean: Array  # of k, over the event
@@ -164,7 +164,7 @@ class LinearGames:
         return self._C / max(number - self._short, 1)
 
     def _fine(self, outcomes: Array, pressed: Array) -> Array:
-        """What decisions pay for unfairness under the last duals: C·s·Σ k·W / n.
+        """Return what decisions pay for unfairness under the last duals: C·s·Σ k·W / n.
 
         From their Σ w·b·d, and Σ k·v with v their Σ w·b·d by cell.
         """
@@ -193,7 +193,7 @@ class LinearGames:
         return penalty
 
     def _may_end(self, tol: float | None) -> bool:
-        """Whether a game may have converged: all that can be told without the errors.
+        """Return whether a game may have converged: all that can be told without the errors.
 
         The gap is at least what the mixture itself, as an answer to the duals, would leave.
         """
@@ -226,7 +226,7 @@ class LinearGames:
         self._errors, self._outside = [*self._errors, *errors], outside[-1]
 
     def _gap(self, tol: float = math.inf) -> Array:
-        """The mixture's worth less what the Learner can do at best, now; infinite if not within.
+        """Return the mixture's worth less the Learner's best; infinite if the penalty is above tol.
 
         The mixture is an answer to the duals too, and a heuristic's can be worse.
         """
@@ -249,7 +249,7 @@ class LinearGames:
             self.ended[game] = Ending(number, worst, float(bound), float(gaps[game]), converged)
 
     def equilibria(self) -> list[Equilibrium]:
-        """What the games come to if they end here; they themselves may go on."""
+        """Return what the games come to if they end here; they themselves may go on."""
         here = copy(self)
         here.ended = dict(self.ended)
         here._look_outside()
@@ -276,7 +276,7 @@ class LinearGames:
         )
 
     def state(self) -> State:
-        """Where the games stand after the last round, whether its errors were looked at or not."""
+        """Return where the games stand after the last round, looked at or not."""
         if not self._is_whole:
             raise HalfRoundError
         rounds = map(np.array, zip(*self._records, strict=True))

@@ -79,11 +79,11 @@ class Records:
         self.pending = []
 
     def last(self) -> Record:
-        """The last round that was fetched."""
+        """Return the last round that was fetched."""
         return Record(*(part[-1] for part in self._fetched[-1]))
 
     def all(self, field: str) -> Array:
-        """A field of all rounds that were fetched, on the host."""
+        """Return a field of all rounds that were fetched, on the host."""
         return np.concatenate([on_host(getattr(record, field)) for record in self._fetched])
 
     def split(self, coordinates: Array) -> tuple[Array, Array]:
@@ -92,7 +92,7 @@ class Records:
         return plays, groups
 
     def copy(self) -> Self:
-        """The same records, which can be fetched without these being so."""
+        """Return the same records, which can be fetched without these being so."""
         other = copy(self)
         other.pending, other._fetched = list(self.pending), list(self._fetched)
         return other
@@ -128,5 +128,5 @@ class Records:
         self.pending = [tuple(self.there(part) for part in parts) for parts in state["pending"]]
 
     def there(self, values: Array) -> Any:
-        """An array of the host, brought to where the game is."""
+        """Bring an array of the host to where the game is."""
         return array_namespace(self._like).asarray(values, device=device(self._like))

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class RegressionRows(Protocol):
-    """What the game between linear regressions asks of its rows; a game is a row of all arrays.
+    """Rows that the game between linear regressions asks for sums; a game is a row of all arrays.
 
     See `ArrayRows` for what each answer holds. `prepare` comes first; a round is `decide` (or
     `vote`) and then `find`. Neither may wait for a device.

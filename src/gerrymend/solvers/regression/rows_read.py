@@ -10,7 +10,7 @@ from gerrymend.solvers.regression.game import RegressionGame
 
 
 class RowsRead(NamedTuple):
-    """What a fit has to know of its rows, and what begins games on them."""
+    """Facts that a fit needs of its rows, and the function that begins games on them."""
 
     classes: NDArray[Any]
     """The two labels."""
