@@ -52,15 +52,14 @@ def seconds_a_round(rows, n, game):
     """
     X, y = rows(FEW)
     model(SHORT).fit(X, y, sensitive_features=X[:, :N_PROTECTED])
-    seconds, play_round = [], game._play_round
+    seconds, finish_round = [], game.finish_round
 
-    def timed(self, *number):
+    def timed(self, prepared):
         start = time.perf_counter()
-        played = play_round(self, *number)
+        finish_round(self, prepared)
         seconds.append(time.perf_counter() - start)
-        return played
 
-    game._play_round = timed
+    game.finish_round = timed
     X, y = rows(n)
     last = model(LONG if n >= MANY else LONG_OF_FEW).fit(
         X, y, sensitive_features=X[:, :N_PROTECTED]
@@ -100,14 +99,14 @@ def on_a_cluster(n):
     """Workers of one thread each."""
     from distributed import Client, LocalCluster
 
-    from gerrymend.solvers.regression.block_game import BlockGame
+    from gerrymend.solvers.regression.game import RegressionGame
 
     with (
         LocalCluster(n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=":0",
                      memory_limit="9GiB") as cluster,
         Client(cluster),
     ):  # fmt: skip
-        return seconds_a_round(of_dask, n, BlockGame)
+        return seconds_a_round(of_dask, n, RegressionGame)
 
 
 def fresh(what, n):

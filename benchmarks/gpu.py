@@ -14,8 +14,8 @@ import torch
 from benchmarks.recording import RESULTS, record
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import FictitiousPlay
-from gerrymend.solvers.regression.block_game import BlockGame
-from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
+from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term
 
@@ -59,9 +59,11 @@ def rounds(n, d, gammas, n_rounds):
     generated = time.perf_counter()
     terms = tuple(Term(f"attribute_{j}", categorical=False) for j in range(N_PROTECTED))
     encoding = LinearEncoding(terms, {term.attribute: None for term in terms})
-    blocks = LocalBlocks([LinearBlock(*rows, FALSE_POSITIVE_RATE)])
+    played = ArrayRows(*rows, FALSE_POSITIVE_RATE)
     solver = FictitiousPlay()
-    game = BlockGame(blocks, FALSE_POSITIVE_RATE, encoding, solver, gammas, C=10.0, dtype="float32")
+    game = RegressionGame(
+        played, FALSE_POSITIVE_RATE, encoding, solver, gammas, C=10.0, dtype="float32"
+    )
     torch.cuda.synchronize()
     ready = time.perf_counter()
     told = {}

@@ -13,6 +13,7 @@ from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.models.mixture import Mixture
 from gerrymend.notions import FALSE_POSITIVE_RATE
+from gerrymend.solvers.loop import Limits, play
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
 from gerrymend.solvers.regression.linear_play import LinearGames
@@ -45,7 +46,7 @@ class Game:
         games = _Watched(self.learner, self.auditor, self.gammas, 10.0, short=False, realised=True)
         games.between = between
         with contextlib.suppress(_Enough):
-            games.play(max_iter=n_rounds + 1, tol=None)
+            play(games, Limits(max_iter=n_rounds + 1, tol=None))
 
     def bare_products(self, rows="least"):
         """The four products of a round, on arrays of the same shapes and layout.
@@ -82,10 +83,10 @@ class _Enough(Exception):  # noqa: N818
 class _Watched(LinearGames):
     """Calls `between` after each round, and after all that `play` does before the next."""
 
-    def _play_round(self, number):
-        if number > 1:
-            self.between(number - 1)
-        super()._play_round(number)
+    def finish_round(self, prepared):
+        if self.n_rounds:
+            self.between(self.n_rounds)
+        super().finish_round(prepared)
 
     def _end(self, games, *, converged):
         raise _Enough

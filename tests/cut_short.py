@@ -8,7 +8,7 @@ from gerrymend import LinearThresholds, MarginalParityClassifier, SubgroupParity
 from gerrymend.datasets import make_intersectional
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import EstimatorLearner, LinearLearner
-from gerrymend.solvers.regression.linear_rows import LinearRows
+from gerrymend.solvers.regression.cell_rows import CellRows
 
 DATA = make_intersectional(300, random_state=0)
 X, Y, A = DATA.data, DATA.target, pd.DataFrame(DATA.sensitive_features)
@@ -18,8 +18,8 @@ FITS = [
     (learner, name)
     for learner in (LinearLearner, EstimatorLearner)
     for name in ("best_response", "answers")
-] + [(LinearRows, "decide")]
-AUDITS = [(Auditor, "worst"), (LinearRows, "find")]
+] + [(CellRows, "decide")]
+AUDITS = [(Auditor, "worst"), (CellRows, "find")]
 
 
 def classifier(estimator, solver="exponentiated_gradient", kind=None, **parameters):

@@ -4,7 +4,12 @@ import threading
 
 import pytest
 
-from gerrymend._runtime.interrupts import StoppableTasks, check_stopped, interruptible, noted
+from gerrymend._runtime.interrupts import (
+    HeldInterrupts,
+    StoppableTasks,
+    check_stopped,
+    interruptible,
+)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -38,10 +43,10 @@ def look_once(begun, stopping):
 
 
 def look_between_rounds(begun, stopping):
-    with noted() as check:
+    with HeldInterrupts() as interrupts:
         begun.set()
         assert stopping.wait(60)
-        check()
+        interrupts.check()
 
 
 def call_what_is_interruptible(begun, stopping):

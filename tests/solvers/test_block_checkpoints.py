@@ -12,10 +12,11 @@ import sklearn
 from gerrymend import FictitiousPlay
 from gerrymend.inputs.protected import read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE, STATISTICAL_PARITY
-from gerrymend.solvers.regression import block_records
-from gerrymend.solvers.regression.block_game import BlockGame
-from gerrymend.solvers.regression.compiled_block import CompiledBlock
-from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
+from gerrymend.solvers.regression import records
+from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.compiled_rows import CompiledRows
+from gerrymend.solvers.regression.game import RegressionGame
+from gerrymend.solvers.regression.rows import LocalBlocks, SummedRows
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.training import checkpoints
 from tests.cut_short import Stopping, assert_same
@@ -46,7 +47,9 @@ def game(kind, notion, rows, cuts=(200, 450)):
     parts = [slice(a, b) for a, b in itertools.pairwise([0, *cuts, len(y)])]
     blocks = LocalBlocks([kind(X[p], A[p], y[p], weight[p], notion) for p in parts])
     encoding = LinearEncoding.of(read_columns(A), weight)
-    return BlockGame(blocks, notion, encoding, FictitiousPlay(), GAMMAS, 7.3, str(X.dtype))
+    return RegressionGame(
+        SummedRows(blocks), notion, encoding, FictitiousPlay(), GAMMAS, 7.3, str(X.dtype)
+    )
 
 
 def assert_same_ends(ends, others):
@@ -58,7 +61,7 @@ def assert_same_ends(ends, others):
         assert list(map(str, one.subgroups)) == list(map(str, other.subgroups))
 
 
-@pytest.mark.parametrize("kind", [LinearBlock, CompiledBlock])
+@pytest.mark.parametrize("kind", [ArrayRows, CompiledRows])
 @pytest.mark.parametrize("notion", [FALSE_POSITIVE_RATE, STATISTICAL_PARITY], ids=str)
 @pytest.mark.parametrize("tol", [None, 0.02])
 def test_every_round_can_be_gone_on_from(kind, notion, tol, monkeypatch):
@@ -66,7 +69,7 @@ def test_every_round_can_be_gone_on_from(kind, notion, tol, monkeypatch):
     kept = Kept((1, 2, 30, 63, 64, 65, 100, 128, 149))
     whole = game(kind, notion, rows).play(**rules, checkpoint=kept)
     assert_same_ends(game(kind, notion, rows).play(**rules), whole)
-    monkeypatch.setattr(block_records, "_NUMBERS", 700)  # so that it takes several messages
+    monkeypatch.setattr(records, "_NUMBERS", 700)  # so that it takes several messages
     for state in kept.states:
         resumed = game(kind, notion, rows).play(**rules, checkpoint=Kept(state=state))
         assert_same_ends(resumed, whole)
@@ -79,14 +82,14 @@ def test_products_of_float32_are_made_again_as_they_were():
     rows = *(part.astype(np.float32) for part in (X, A)), y, weight.astype(np.float32)
 
     def begun():
-        return game(LinearBlock, FALSE_POSITIVE_RATE, rows)
+        return game(ArrayRows, FALSE_POSITIVE_RATE, rows)
 
     kept, rules = Kept((90,)), {"max_iter": 120, "tol": None}
     played = begun()
     whole = played.play(**rules, checkpoint=kept)
     resumed = begun()
     assert_same_ends(resumed.play(**rules, checkpoint=Kept(state=kept.states[0])), whole)
-    for one, other in zip(resumed._blocks._blocks, played._blocks._blocks, strict=True):
+    for one, other in zip(*(game._rows._blocks._blocks for game in (resumed, played)), strict=True):
         for name in ("_votes", "_pressure", "_members"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
@@ -100,7 +103,7 @@ def torch(monkeypatch):
 
 
 @contextmanager
-def pressing_in_round(number, owner=LinearBlock, name="find"):
+def pressing_in_round(number, owner=ArrayRows, name="find"):
     """Ctrl-C in the middle of a round."""
     method, rounds = getattr(owner, name), itertools.count(1)
 
@@ -143,7 +146,7 @@ def test_a_path_on_tensors(tmp_path, torch, dtype, max_iter, tol, stops):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("method", ["decide", "find", "outside", "bound"])
+@pytest.mark.parametrize("method", ["decide", "find", "decided_outside", "bound"])
 def test_an_error_costs_a_round(tmp_path, torch, method):
     from tests.solvers.test_device import classifier
 
@@ -152,13 +155,13 @@ def test_an_error_costs_a_round(tmp_path, torch, method):
     path = tmp_path / "fit"
     model = classifier(**settings, checkpoint=path, checkpoint_every=1e6)
     number = 9 if method in ("decide", "find") else 1
-    stop = Stopping(number, (LinearBlock, method), error=MemoryError)
+    stop = Stopping(number, (ArrayRows, method), error=MemoryError)
     with stop, pytest.raises(MemoryError) as caught:
         fit_path(model, rows)
     assert "The same call goes on" in caught.value.__notes__[-1]
     content = path.read_bytes()
     state = checkpoints.unpack(content, start=content.index(b"\n", content.index(b"\n") + 1) + 1)
-    n_rounds = {"decide": 8, "find": 8, "outside": 64, "bound": 100}[method]
+    n_rounds = {"decide": 8, "find": 8, "decided_outside": 64, "bound": 100}[method]
     assert state["sums"]["_number"] == [n_rounds]
     for one, other in zip(fit_path(model, rows), whole, strict=True):
         assert_same(one, other, rows["X"])

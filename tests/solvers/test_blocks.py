@@ -1,12 +1,13 @@
 """The game over blocks is the game: whatever the blocks, the library and the type."""
 
+import gc
 import itertools
-from functools import partial
+import weakref
 
 import numpy as np
 import pytest
 
-from gerrymend._numeric.projection import Frame
+from gerrymend._numeric.projection import RANK_TOLERANCE
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import (
     ERROR_RATE,
@@ -17,9 +18,10 @@ from gerrymend.notions import (
 from gerrymend.solvers import FictitiousPlay, play
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
-from gerrymend.solvers.regression.block_game import BlockGame
-from gerrymend.solvers.regression.compiled_block import CompiledBlock
-from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
+from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.compiled_rows import CompiledRows
+from gerrymend.solvers.regression.game import RegressionGame
+from gerrymend.solvers.regression.rows import LocalBlocks, SummedRows
 from gerrymend.subgroups import LinearThresholds
 from gerrymend.subgroups.encoding import LinearEncoding
 
@@ -47,12 +49,13 @@ def reference(X, A, y, weight, notion, max_iter, tol, solver=None):
     return play(solver, learner, auditor, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
 
 
-def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=(), kind=LinearBlock):
+def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=(), kind=ArrayRows):
     ends = [0, *cuts, len(y)]
     parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
     blocks = LocalBlocks([kind(X[p], A[p], y[p], weight[p], notion) for p in parts])
+    rows = SummedRows(blocks)
     encoding = LinearEncoding.of(read_columns(A), weight)
-    game = BlockGame(blocks, notion, encoding, solver or FictitiousPlay(), GAMMAS, C=7.3)
+    game = RegressionGame(rows, notion, encoding, solver or FictitiousPlay(), GAMMAS, C=7.3)
     return game.play(max_iter=max_iter, tol=tol)
 
 
@@ -86,23 +89,20 @@ def test_blocks_play_the_game_of_cells(notion, cuts, weighted):
 
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=lambda notion: notion.name)
-def test_compiled_blocks_play_it_too(notion):
+def test_compiled_rowss_play_it_too(notion):
     rows = problem(seed=3)
     expected = reference(*rows, notion, 150, None)
-    ours = over_blocks(*rows, notion, 150, None, cuts=(1, 8, 250), kind=CompiledBlock)
+    ours = over_blocks(*rows, notion, 150, None, cuts=(1, 8, 250), kind=CompiledRows)
     assert_same(ours, expected, rows[0])
 
 
-@pytest.mark.parametrize("kind", [LinearBlock, CompiledBlock])
+@pytest.mark.parametrize("kind", [ArrayRows, CompiledRows])
 def test_rounds_that_are_replayed_leave_the_same_bits(kind):
     X, A, y, weight = problem(seed=4)
     rng = np.random.default_rng(0)
     played, replayed = (kind(X, A, y, weight, STATISTICAL_PARITY) for _ in range(2))
     for block in (played, replayed):
-        frames = [
-            Frame.of(partial(LocalBlocks([block]).gather, "factor", columns))
-            for columns in ("features", "protected")
-        ]
+        frames = [block.frame(columns, RANK_TOLERANCE) for columns in ("features", "protected")]
         block.prepare(*frames, 3)
     multipliers = 7.3 * rng.integers(-1, 2, (150, 3))
     plays, groups = (rng.standard_normal((150, 3, frame.turn.shape[1])) for frame in frames)
@@ -129,3 +129,19 @@ def test_conventions_are_the_same(divisor, side):
     expected = reference(*rows, FALSE_POSITIVE_RATE, 60, None, solver)
     ours = over_blocks(*rows, FALSE_POSITIVE_RATE, 60, None, solver, cuts=(17,))
     assert_same(ours, expected, rows[0])
+
+
+def test_a_game_that_is_over_lets_go_of_its_rows():
+    """At once, and not when garbage is collected: they fill a device, or the memory of workers."""
+    X, A, y, weight = problem()
+    rows = ArrayRows(X, A, y, weight, FALSE_POSITIVE_RATE)
+    encoding = LinearEncoding.of(read_columns(A), weight)
+    game = RegressionGame(rows, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), GAMMAS, C=7.3)
+    kept = weakref.ref(rows)
+    gc.disable()
+    try:
+        game.play(max_iter=3, tol=0.01)
+        del game, rows
+        assert kept() is None
+    finally:
+        gc.enable()

@@ -26,9 +26,10 @@ from gerrymend.solvers.dask import partition_block  # noqa: E402
 from gerrymend.solvers.dask.file_store import FileStore  # noqa: E402
 from gerrymend.solvers.dask.partition_block import PartitionBlock  # noqa: E402
 from gerrymend.solvers.dask.teacher import DaskTeacher  # noqa: E402
-from gerrymend.solvers.regression.block_game import BlockGame  # noqa: E402
-from gerrymend.solvers.regression.estimator_game import EstimatorBlock, EstimatorGame  # noqa: E402
-from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks  # noqa: E402
+from gerrymend.solvers.regression.array_rows import ArrayRows  # noqa: E402
+from gerrymend.solvers.regression.game import RegressionGame  # noqa: E402
+from gerrymend.solvers.regression.learners import LEAST_SQUARES, Taught  # noqa: E402
+from gerrymend.solvers.regression.rows import LocalBlocks, SummedRows  # noqa: E402
 from gerrymend.subgroups.encoding import LinearEncoding  # noqa: E402
 
 
@@ -152,7 +153,7 @@ def test_rows_from_parquet(client, tmp_path):
     assert_same(ours, expected, frame[names])
 
 
-@pytest.mark.parametrize("after", ["begin", "decide", "find", "outside"])
+@pytest.mark.parametrize("after", ["begin", "decide", "find", "decided_outside"])
 def test_a_worker_that_dies_costs_time_and_not_the_result(client, monkeypatch, after):
     X, y, A, _ = problem()
     rows = [da.from_array(one, chunks=((1, 599, 300, 300), *one.shape[1:])) for one in (X, y, A)]
@@ -163,7 +164,7 @@ def test_a_worker_that_dies_costs_time_and_not_the_result(client, monkeypatch, a
     expected, gather, asked = fit(), dask_blocks.DaskBlocks.gather, []
 
     def gather_and_kill(self, method, *arguments):
-        asked.append(method)
+        asked.append(method.__name__)
         if asked.count(after) == (20 if after in ("decide", "find") else 1) and asked[-1] == after:
             worker, number = next(iter(client.run(os.getpid).items()))
             os.kill(number, signal.SIGKILL)
@@ -333,7 +334,7 @@ def test_of_several_bad_partitions_the_lowest_is_told(client):
         partitions = [[dask.delayed(number)] for number in range(6)]
         blocks = dask_blocks.DaskBlocks(client, refuse_all_but_the_first, partitions)
         with pytest.raises(ValueError, match=r"^In partition 1 of the data: bad rows 1$"):
-            blocks.gather("copy")
+            blocks.gather(list.copy)
 
 
 def test_rows_that_fail_to_load_are_told_by_the_lowest_partition(client):
@@ -343,7 +344,7 @@ def test_rows_that_fail_to_load_are_told_by_the_lowest_partition(client):
     for _ in range(5):
         partitions = [[dask.delayed(load)(number)] for number in range(6)]
         with pytest.raises(OSError, match="part 0 is gone"):
-            dask_blocks.DaskBlocks(client, list, partitions).gather("copy")
+            dask_blocks.DaskBlocks(client, list, partitions).gather(list.copy)
 
 
 def test_labels_of_two_types_and_missing_numbers(client):
@@ -404,16 +405,17 @@ def test_blocks_in_files_play_the_same_game(monkeypatch, tmp_path, kind):
     def play():
         parts = [slice(0, 200), slice(200, 200), slice(200, 500)]
         blocks = LocalBlocks([PartitionBlock(X[p], y[p], A[p], weight[p]) for p in parts])
-        block = LinearBlock if kind == "least squares" else EstimatorBlock
-        blocks.gather("begin", block, 1, encoding, FALSE_POSITIVE_RATE)
-        settings = blocks, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), [0.01], 10.0
-        if kind == "least squares":
-            return BlockGame(*settings).play(max_iter=30, tol=None)[0]
-        return EstimatorGame(teach(blocks), *settings).play(max_iter=30, tol=None)[0]
+        taught = kind == "classifier"
+        begin = ArrayRows, 1, encoding, FALSE_POSITIVE_RATE, taught
+        blocks.gather(PartitionBlock.begin, *begin)
+        settings = SummedRows(blocks), FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), [0.01], 10.0
+        learner = Taught(teach(blocks)) if taught else LEAST_SQUARES
+        return RegressionGame(*settings, learner=learner).play(max_iter=30, tol=None)[0]
 
     def teach(blocks):
         def least_squares(*costs):
-            labels, saved = map(np.concatenate, zip(*blocks.gather("costs", *costs), strict=True))
+            parts = blocks.gather(ArrayRows.costs, *costs)
+            labels, saved = map(np.concatenate, zip(*parts, strict=True))
             fitted = LinearRegression().fit(X, np.where(labels, 1, -1), sample_weight=saved)
             return LinearPredictor(fitted.coef_, float(fitted.intercept_))
 

@@ -13,8 +13,9 @@ import pytest
 
 from gerrymend import FictitiousPlay
 from gerrymend.notions import FALSE_POSITIVE_RATE
+from gerrymend.solvers import loop
 from gerrymend.solvers.regression import linear_play
-from gerrymend.solvers.regression.linear_rows import LinearRows
+from gerrymend.solvers.regression.cell_rows import CellRows
 from gerrymend.training import checkpoints
 from tests.cut_short import AUDITS, Stopping, assert_same
 from tests.solvers.test_linear_play import GAMMAS, C, classifier, players, problem
@@ -32,7 +33,7 @@ def fit_path(model):
 @contextmanager
 def pressing_in_round(number):
     """Ctrl-C in the middle of a round."""
-    find, rounds = LinearRows.find, itertools.count(1)
+    find, rounds = CellRows.find, itertools.count(1)
 
     def pressing(self, group):
         if next(rounds) == number:
@@ -40,7 +41,7 @@ def pressing_in_round(number):
         return find(self, group)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LinearRows, "find", pressing)
+        patch.setattr(CellRows, "find", pressing)
         yield
 
 
@@ -55,13 +56,13 @@ def cut_short_and_resumed(model, stops):
 @pytest.fixture
 def played(monkeypatch):
     """How many rounds each of the games from sums has played."""
-    games, play_round = {}, linear_play.LinearGames._play_round
+    games, finish_round = {}, linear_play.LinearGames.finish_round
 
-    def counted(self):
+    def counted(self, prepared):
         games[id(self)] = games.get(id(self), 0) + 1
-        play_round(self)
+        finish_round(self, prepared)
 
-    monkeypatch.setattr(linear_play.LinearGames, "_play_round", counted)
+    monkeypatch.setattr(linear_play.LinearGames, "finish_round", counted)
     return games
 
 
@@ -146,7 +147,7 @@ def test_fewer_rounds_than_were_played_are_refused(tmp_path):
 
 def test_seconds_before_an_interruption_count(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(linear_play.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(loop.time, "monotonic", lambda: now[0])
 
     def games():
         sides = players(X, A, Y, WEIGHT, FALSE_POSITIVE_RATE)
@@ -169,30 +170,30 @@ def test_seconds_before_an_interruption_count(monkeypatch):
             if number == 5:
                 raise KeyboardInterrupt
 
-    kept, rules = Kept(), {"max_iter": 99, "tol": None, "budget": 10.0}
+    kept, limits = Kept(), loop.Limits(max_iter=99, tol=None, budget=10.0)
     with pytest.raises(KeyboardInterrupt):
-        games().play(checkpoint=kept, **rules)
+        loop.play(games(), limits, checkpoint=kept)
     now[0] = 1e6
     assert kept.state["seconds"] == 3.0
-    assert {end.n_rounds for end in games().play(checkpoint=kept, **rules)} == {10}
+    assert {end.n_rounds for end in loop.play(games(), limits, checkpoint=kept)} == {10}
 
 
 PROCESS = """
     import os, sys, warnings
     import numpy as np
-    from gerrymend.solvers.regression.linear_rows import LinearRows
+    from gerrymend.solvers.regression.cell_rows import CellRows
     from tests.solvers.test_linear_checkpoints import A, WEIGHT, X, Y
     from tests.solvers.test_linear_play import GAMMAS, classifier
 
     warnings.simplefilter("ignore")
-    rounds, find = iter(range(1, 10**9)), LinearRows.find
+    rounds, find = iter(range(1, 10**9)), CellRows.find
 
     def find_or_die(self, group):
         if next(rounds) == int(sys.argv[1]):
             os._exit(9)
         return find(self, group)
 
-    LinearRows.find = find_or_die
+    CellRows.find = find_or_die
     models = classifier(max_iter=150, checkpoint="fit", checkpoint_every=0.0).fit_path(
         X, Y, gammas=GAMMAS, sensitive_features=A, sample_weight=WEIGHT)
     np.savez("ended.npz", *[np.r_[one.history_["error"], one.history_["unfairness"], one.gap_,

@@ -16,10 +16,12 @@ from gerrymend.notions import (
     FairnessNotion,
 )
 from gerrymend.solvers import FictitiousPlay, play
-from gerrymend.solvers.base import Followers, Interrupted
+from gerrymend.solvers.base import Interrupted
+from gerrymend.solvers.loop import Limits, Listener
+from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
-from gerrymend.solvers.regression import linear_play, linear_rows
+from gerrymend.solvers.regression import cell_rows, linear_play
 from tests.solvers import test_hand_worked as by_hand
 
 # A rate with an offset and a slope that are no 0 and 1.
@@ -136,8 +138,8 @@ def test_pieces_of_any_size(room, monkeypatch):
     rows = problem(seed=2)
     rules = {"gammas": GAMMAS, "C": C, "max_iter": 40, "tol": None}
     whole = FictitiousPlay().play(*players(*rows, FALSE_POSITIVE_RATE), **rules)
-    monkeypatch.setattr(linear_rows, "_NUMBERS", room)
-    monkeypatch.setattr(linear_rows, "_PLAYS", 5)
+    monkeypatch.setattr(cell_rows, "_NUMBERS", room)
+    monkeypatch.setattr(cell_rows, "_PLAYS", 5)
     assert_same(FictitiousPlay().play(*players(*rows, FALSE_POSITIVE_RATE), **rules), whole)
 
 
@@ -206,7 +208,7 @@ def test_who_asks_for_votes_gets_them_and_who_does_not_hears_the_same(played):
     with_votes, without = [], []
     FictitiousPlay().play(*sides, **rules, on_round=with_votes.append)
     assert not played
-    FictitiousPlay().play(*sides, **rules, on_round=Followers([without.append]))
+    FictitiousPlay().play(*sides, **rules, on_round=Listener(without.append, needs_votes=False))
     assert len(played) == 1
     assert with_votes[-1].votes.shape == (3, 400)
     for one, other in zip(with_votes, without, strict=True):
@@ -229,7 +231,7 @@ def test_an_interrupt_leaves_whole_rounds():
 
     games._rows.find = pressing
     with pytest.raises(Interrupted) as caught:
-        games.play(max_iter=1000, tol=None)
+        play_out(games, Limits(max_iter=1000, tol=None))
     whole = FictitiousPlay().play(*sides, **rules, max_iter=77)
     assert_same(caught.value.equilibria, whole)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -224,7 +224,7 @@ PROCESS = """
     from gerrymend.training import checkpoints as checkpointing
     from gerrymend.solvers.players.auditor import Auditor
     from gerrymend.datasets import make_intersectional
-    from gerrymend.solvers.regression.linear_rows import LinearRows
+    from gerrymend.solvers.regression.cell_rows import CellRows
 
     warnings.simplefilter("ignore")
     solver, estimator, every, kill = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4]
@@ -237,7 +237,7 @@ PROCESS = """
         return lambda *args, **more: os._exit(9) if next(audits) == 9 else audit(*args, **more)
 
     if kill == "audit":
-        Auditor.worst, LinearRows.find = map(until_the_ninth, (Auditor.worst, LinearRows.find))
+        Auditor.worst, CellRows.find = map(until_the_ninth, (Auditor.worst, CellRows.find))
     if kill == "write":
         replaces, replace = iter(range(1, 10**9)), os.replace
 
@@ -343,10 +343,10 @@ def test_what_was_reached_last_is_written_when_it_is_cut_short(tmp_path, monkeyp
 
 
 def test_seconds_before_an_interruption_count(tmp_path, monkeypatch):
-    from gerrymend.solvers import averaging
+    from gerrymend.solvers import loop
 
     now = [0.0]
-    monkeypatch.setattr(averaging.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(loop.time, "monotonic", lambda: now[0])
     model = classifier(LinearRegression(), APPENDIX, budget=10.0, max_iter=99,
                        checkpoint=tmp_path / "fit")  # fmt: skip
     response = LinearLearner.best_response

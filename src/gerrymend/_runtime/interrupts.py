@@ -3,9 +3,9 @@
 import functools
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, ParamSpec, Self, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -94,33 +94,50 @@ def _was_pressed(error: BaseException | None) -> bool:
     return error is not None
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the context ends: half a round would leave votes that nobody counted."""
-    with noted() as check:
-        yield
-    check()
+class HeldInterrupts:
+    """Hold Ctrl-C back where work must be whole, and let it through elsewhere.
 
+    As a context it takes Ctrl-C over, once for many rounds, as a change of handlers takes longer
+    than all else that a round costs beside its work. While `holding` is set, Ctrl-C is noted, and
+    raised by `check`; at other times it does what it did before. Ctrl-C never reaches threads other
+    than the main one: there `check` looks at whether the task was stopped.
 
-@contextmanager
-def noted() -> Iterator[Callable[[], None]]:
-    """Note Ctrl-C instead of raising it; yield a function that raises it when it is called.
-
-    To be called between rounds, so that each is whole.
+    >>> with HeldInterrupts() as interrupts:
+    ...     interrupts.holding = True
+    ...     signal.raise_signal(signal.SIGINT)
+    ...     interrupts.holding = False
+    ...     try:
+    ...         interrupts.check()
+    ...     except KeyboardInterrupt:
+    ...         print("pressed")
+    pressed
     """
-    pressed: list[int] = []
 
-    def check() -> None:
-        check_stopped()
-        if pressed:
+    def __init__(self) -> None:
+        self.holding = False
+        self._pressed = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # None is also what a handler that wasn't set from Python is; it can't be set again.
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _press(self, number: int, frame: FrameType | None) -> None:
+        if self.holding:
+            self._pressed = True
+        elif callable(self._before):
+            self._before(number, frame)
+        elif self._before != signal.SIG_IGN:
             raise KeyboardInterrupt
 
-    # Python runs signal handlers in the main thread, and lets no other thread set one.
-    if threading.current_thread() is not threading.main_thread():
-        yield check
-        return
-    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        yield check
-    finally:
-        signal.signal(signal.SIGINT, before)
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C was noted, or the task of this thread was stopped."""
+        check_stopped()
+        if self._pressed:
+            raise KeyboardInterrupt

@@ -136,5 +136,5 @@ def warn_all_protected() -> None:
         ".set_fit_request(sensitive_features=True) on the classifier. If every column is meant, "
         "pass sensitive_features=X.",
         UserWarning,
-        stacklevel=6,
+        stacklevel=5,
     )

@@ -1,28 +1,25 @@
 """Games whose mixture is the average of the plays: one loop, and what a solver adds to it."""
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.interrupts import uninterrupted
 from gerrymend.solvers.base import (
     Checkpoint,
     Ending,
     Equilibrium,
     GameSolver,
-    Interrupted,
     Round,
     RulesByNotion,
     State,
-    check_rounds,
 )
+from gerrymend.solvers.loop import Limits, Listener
+from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Answer, Auditor
 from gerrymend.solvers.players.learners import Decisions, Keys, Learner
 from gerrymend.subgroups.base import RuleSequence
@@ -44,17 +41,17 @@ class Player(ABC):
     duals: Duals
 
     duals_are_averages: bool
-    """Whether the Learner answers the average of all duals so far, or each round's own.
+    """True if the Learner answers the average of all duals so far; False for each round's own.
 
     min_h L(h, λ) is concave in λ. So against averages the last answer's value is the lower bound
     on the game; against each round's own duals it is the mean of the answers' values.
     """
 
     perturbs = False
-    """Whether the Learner answers other costs than the duals': then no play of it gives a bound."""
+    """True if the Learner answers other costs than the duals': then no play of it gives a bound."""
 
     def perturb(self, costs: Array) -> Array:
-        """The costs that the Learner answers, given those of the duals."""
+        """Return the costs that the Learner answers, given those of the duals."""
         return costs
 
     @abstractmethod
@@ -63,7 +60,7 @@ class Player(ABC):
 
     @abstractmethod
     def state(self) -> State:
-        """All that `duals` and the steps to come depend on, as of the last step."""
+        """Return all that `duals` and the steps to come depend on, as of the last step."""
 
     @abstractmethod
     def restore(self, state: State) -> None:
@@ -75,7 +72,7 @@ class AveragingSolver(GameSolver):
 
     @abstractmethod
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
-        """A fresh player for games with these gammas."""
+        """Return a fresh player for games with these gammas."""
 
     def play(self, learner: Learner, auditor: Auditor, **rules: Any) -> list[Equilibrium]:
         """Play one game for each gamma, all together."""
@@ -109,28 +106,13 @@ def play(
             f"got solver={solver!r}."
         )
     player = solver.start(auditor, np.asarray(gammas, float), C)
-    games = _Games(
-        player, learner, auditor, np.asarray(gammas, float), C, max_iter, tol, budget, keep_plays
-    )
-    if checkpoint is not None:
-        games.taking_in = uninterrupted
-        checkpoint.resume(games)
-    try:
-        while games.go_on():
-            played = games.play_round()
-            if on_round is not None:
-                on_round(played)
-            if checkpoint is not None:
-                checkpoint.reached(games.state)
-    except KeyboardInterrupt:
-        if games.standing[1] is None:
-            raise
-        raise Interrupted(games.equilibria(looked_at=False)) from None
-    return games.equilibria(looked_at=keep_plays)
+    game = AveragingGame(player, learner, auditor, np.asarray(gammas, float), C, keep_plays)
+    limits = Limits(max_iter, tol, budget)
+    return play_out(game, limits, Listener.of(on_round), checkpoint)
 
 
 class _Standing(NamedTuple):
-    """Where the games stand after a round."""
+    """The games as they stand after a round."""
 
     number: int
     duals: Duals
@@ -140,8 +122,16 @@ class _Standing(NamedTuple):
     mean_value: Array
 
 
-class _Games:
-    """The arrays of the games in play."""
+class _Played(NamedTuple):
+    """A round that was computed and not yet taken in."""
+
+    standing: _Standing
+    decisions: Decisions
+    keys: Keys
+
+
+class AveragingGame:
+    """Games of many gammas whose mixtures are averages of the plays; a game is a row of arrays."""
 
     def __init__(
         self,
@@ -150,39 +140,33 @@ class _Games:
         auditor: Auditor,
         gammas: Array,
         C: float,
-        max_iter: int,
-        tol: float | None,
-        budget: float,
         keep_plays: bool,
     ) -> None:
-        self._start, self._budget, self._max_iter = time.monotonic(), budget, max_iter
         self._player, self._learner, self._auditor = player, learner, auditor
-        self._gammas, self._C, self._tol, self._keep_plays = gammas, C, tol, keep_plays
+        self._gammas, self._C, self._keep_plays = gammas, C, keep_plays
         self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
         self._unperturbed: tuple[Duals, Array] | None = None
         self._plays: list[Keys] = []
         self._found: list[tuple[NDArray[np.intp], list[NDArray[Any]]]] = []
         self._records: list[tuple[Array, Array]] = []
-        self.standing: tuple[_Standing | None, _Standing | None] = (None, None)
+        self._standing: tuple[_Standing | None, _Standing | None] = (None, None)
         self._ended: dict[int, Ending] = {}
         self._restored: dict[int, Ending] | None = None
-        # Where no state is asked for, what was recorded after the last standing is cut off anyway.
-        self.taking_in: Callable[[], AbstractContextManager[None]] = nullcontext
+        self._untold: list[Round] = []
 
-    def go_on(self) -> bool:
-        """Whether a round follows: one does, whatever the budget."""
-        _, now = self.standing
-        if now is None:
-            return True
-        left = now.number < self._max_iter and len(self._ended) < len(self._gammas)
-        return left and self._seconds() < self._budget
+    @property
+    def n_rounds(self) -> int:
+        """Return the number of whole rounds."""
+        return len(self._records)
 
-    def _seconds(self) -> float:
-        return time.monotonic() - self._start
+    @property
+    def all_ended(self) -> bool:
+        """Return whether each of the games has converged."""
+        return len(self._ended) == len(self._gammas)
 
-    def play_round(self) -> Round:
-        """Play a round; until all of it is known nothing changes, so that it is whole or not."""
-        _, before = self.standing
+    def prepare_round(self) -> _Played:
+        """Compute all of a round: a fit can take long, and Ctrl-C may stop it."""
+        _, before = self._standing
         number, duals = before.number + 1 if before else 1, self._player.duals
         self._auditor.price(duals.pressure, out=self._costs)
         decisions, keys = self._learner.best_response(self._player.perturb(self._costs))
@@ -193,21 +177,39 @@ class _Games:
         if not self._player.duals_are_averages:
             mean = mean + (self._learner_value(now, before) - mean) / number
             now = now._replace(mean_value=mean)
-        ended = {} if self._tol is None else self._converged(now, before, self._tol)
+        return _Played(now, decisions, keys)
 
-        with self.taking_in():
-            self._player.step(number, answer, decisions)
-            if self._keep_plays:
-                self._plays.append(keys)
-                self._found.append((answer.notion, [found.keys for found in answer.found]))
-            self._records.append((error, answer.unfairness))
-            self.standing, self._restored = (before, now), None
-            self._ended |= ended
-        return Round(number, error, answer.unfairness, votes)
+    def finish_round(self, prepared: _Played) -> None:
+        """Take the round in."""
+        now, decisions, keys = prepared
+        answer = now.answer
+        self._player.step(now.number, answer, decisions)
+        if self._keep_plays:
+            self._plays.append(keys)
+            self._found.append((answer.notion, [found.keys for found in answer.found]))
+        self._records.append((now.error, answer.unfairness))
+        _, before = self._standing
+        self._standing = before, now
+        self._restored = None
+        self._untold.append(Round(now.number, now.error, answer.unfairness, now.votes))
 
-    def _converged(self, now: _Standing, before: _Standing | None, tol: float) -> dict[int, Ending]:
+    def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
+        """End the games that have converged, and return the round since last time."""
+        if tol is not None:
+            self._ended |= self._converged(tol)
+        told = self._untold
+        self._untold = []
+        return told
+
+    def _converged(self, tol: float) -> dict[int, Ending]:
+        before, now = self._standing
+        assert now is not None
         met = self._penalty(now) <= tol
         met[list(self._ended)] = False
+        if self._restored is not None:
+            endings = self._restored
+            ended = [game for game in np.flatnonzero(met).tolist() if endings[game].gap <= tol]
+            return {game: endings[game]._replace(converged=True) for game in ended}
         # The second look costs a call of the Learner if plays are perturbed, and nothing otherwise.
         for gap in (self._gap, self._bounded_gap):
             if met.any():
@@ -227,14 +229,14 @@ class _Games:
         return penalty
 
     def _gap(self, now: _Standing, before: _Standing | None) -> Array:
-        """What the mixture is worth to the Auditor, less what the Learner can do at best."""
+        """Return what the mixture is worth to the Auditor, less what the Learner can do at best."""
         averages = self._player.duals_are_averages
         value = self._learner_value(now, before) if averages else now.mean_value
         gap: Array = now.error + self._penalty(now) - value
         return gap
 
     def _bounded_gap(self, now: _Standing, before: _Standing | None) -> Array:
-        """The gap by answers to the duals themselves, also if plays answered perturbed costs."""
+        """Return the gap by answers to the duals themselves, not to perturbed costs."""
         gap = self._gap(now, before)
         if not self._player.perturbs:
             return gap
@@ -281,8 +283,8 @@ class _Games:
         }
 
     def _endings_now(self) -> dict[int, Ending]:
-        """Where all games end if no round follows."""
-        before, now = self.standing
+        """Return where all games end if no round follows."""
+        before, now = self._standing
         assert now is not None
         if self._restored is not None:
             return self._restored | self._ended
@@ -290,15 +292,14 @@ class _Games:
         return self._endings(playing, now, before, converged=False) | self._ended
 
     def state(self) -> State:
-        """Where the games stand after the last whole round.
+        """Return where the games stand after the last whole round.
 
         How they would end there goes with it: the duals and the mixture before that round, which
         it takes to tell, are of no other use.
         """
-        _, now = self.standing
+        _, now = self._standing
         assert now is not None
         return {
-            "seconds": self._seconds(),
             "votes": now.votes.astype(np.min_scalar_type(now.number)),
             "mean_value": now.mean_value,
             "player": self._player.state(),
@@ -311,11 +312,13 @@ class _Games:
             "endings": self._endings_now(),
         }
 
+    def rounds_in(self, state: State) -> int:
+        """Return the number of rounds that a state holds."""
+        return len(state["errors"])
+
     def restore(self, state: State) -> None:
         """Go on from a state."""
         votes, number = state["votes"].astype(np.float64), len(state["errors"])
-        check_rounds(number, self._max_iter)
-        self._start = time.monotonic() - state["seconds"]
         self._player.restore(state["player"])
         self._plays = state["plays"]
         keys = map(list, zip(*state["keys"], strict=True))
@@ -326,12 +329,13 @@ class _Games:
         none = np.zeros(len(self._gammas), dtype=np.intp)
         answer = Answer(unfairness, none, [], self._auditor.residuals(votes, number))
         last = _Standing(number, self._player.duals, votes, answer, error, state["mean_value"])
-        self.standing = (None, last)
+        self._standing = (None, last)
 
-    def equilibria(self, *, looked_at: bool) -> list[Equilibrium]:
-        """What the games have come to, looked at by the search of `audit` if need be."""
+    def equilibria(self, *, cut_short: bool = False) -> list[Equilibrium]:
+        """Return what the games have come to, by a look of `audit`'s search unless cut short."""
         endings = self._endings_now()
-        _, now = self.standing
+        _, now = self._standing
+        looked_at = self._keep_plays and not cut_short
         for game in endings.keys() - self._ended.keys() if looked_at else ():
             assert now is not None
             endings[game] = self._looked_at(game, endings[game], now)

@@ -31,11 +31,11 @@ from gerrymend.subgroups.rules import Rule
 
 
 class Round(NamedTuple):
-    """What a callback sees of a round: one game a row.
+    """A round as a callback sees it: one game a row.
 
     `votes` is `number` times the probability with which each row is decided 1, in the order of the
     game's rows: where the mixture is an average of plays, how often it has been decided so. For
-    `Followers` it may have no columns.
+    a listener who needs no votes it may have no columns.
     """
 
     number: int
@@ -44,21 +44,9 @@ class Round(NamedTuple):
     votes: Array
 
 
-class Followers:
-    """Listeners who read no votes: a solver may leave these out of the rounds that it tells of."""
-
-    def __init__(self, listeners: Sequence[Callable[[Round], None]]) -> None:
-        self._listeners = listeners
-
-    def __call__(self, played: Round) -> None:
-        """Tell each of them."""
-        for listener in self._listeners:
-            listener(played)
-
-
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """What a game came to: the mixture, its history, and its worst subgroup.
+    """The result of a game: the mixture, its history, and its worst subgroup.
 
     `error`, `unfairness` and `subgroups` are of the mixtures that were audited, after the rounds in
     `rounds`; the last is that of `mixture`.
@@ -92,7 +80,7 @@ class Equilibrium:
 
 
 class Ending(NamedTuple):
-    """Where one of several games that are played together ended."""
+    """The end of one of several games that are played together."""
 
     n_rounds: int
     worst: Subgroup | None
@@ -102,7 +90,7 @@ class Ending(NamedTuple):
 
 
 State = dict[str, Any]
-"""What a game can go on from: numbers, text, arrays, estimators and the package's own records, in
+"""A state that a game can go on from: numbers, text, arrays, estimators and own records, in
 lists, tuples and dicts."""
 
 
@@ -110,7 +98,7 @@ class Resumable(Protocol):
     """A game, or a part of one, whose state can be taken out and put back."""
 
     def state(self) -> State:
-        """All that the rounds to come depend on, besides data and parameters."""
+        """Return all that the rounds to come depend on, besides data and parameters."""
         ...
 
     def restore(self, state: State) -> None:
@@ -119,14 +107,14 @@ class Resumable(Protocol):
 
 
 class Checkpoint(Protocol):
-    """Where a game is kept while it is played. What it is kept in no solver knows."""
+    """A place to keep a game while it is played; no solver knows what it is kept in."""
 
     def resume(self, game: Resumable) -> None:
         """Restore what was kept of the game, if anything was."""
         ...
 
     def reached(self, state: Callable[[], State]) -> None:
-        """The game has come so far: until the next call, `state` says where it goes on from."""
+        """Take note of progress: until the next call, `state` says where the game goes on from."""
         ...
 
 
@@ -152,7 +140,7 @@ def check_rounds(number: int, max_iter: int) -> None:
 
 
 class GameSolver(BaseEstimator, ABC):
-    """How the game is played; described by its parameters alone."""
+    """A way to play the game, described by its parameters alone."""
 
     @abstractmethod
     def play(
@@ -198,6 +186,6 @@ class RulesByNotion:
     sources: tuple[RuleSource, ...]
 
     def rule(self, key: tuple[int, Any]) -> Rule:
-        """The rule of a notion's key."""
+        """Return the rule of a notion's key."""
         notion, rest = key
         return self.sources[notion].rule(rest)

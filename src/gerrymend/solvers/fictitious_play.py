@@ -7,7 +7,9 @@ import numpy as np
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.settings import check_choice
 from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
-from gerrymend.solvers.base import Equilibrium, Followers, State
+from gerrymend.solvers.base import Equilibrium, State
+from gerrymend.solvers.loop import Limits, Listener
+from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Answer, Auditor
 from gerrymend.solvers.players.learners import Decisions, Learner, LinearLearner
 from gerrymend.subgroups.thresholds.regression import RegressionSearch
@@ -52,13 +54,14 @@ class FictitiousPlay(AveragingSolver):
         conventions = self._conventions()
         beyond = ("certify", "known")
         plain = not (conventions.pop("lag") or any(rules.get(name) for name in beyond))
-        blind = isinstance(rules.get("on_round"), Followers | None)
+        listener = Listener.of(rules.get("on_round"))
+        blind = listener is None or not listener.needs_votes
         if plain and blind and type(learner) is LinearLearner and _is_regression(auditor):
             from gerrymend.solvers.regression.linear_play import LinearGames
 
             games = LinearGames(learner, auditor, rules["gammas"], rules["C"], **conventions)
-            length = ("max_iter", "tol", "budget", "on_round", "checkpoint")
-            return games.play(**{name: rules[name] for name in length if name in rules})
+            length = {name: rules[name] for name in ("max_iter", "tol", "budget") if name in rules}
+            return play_out(games, Limits(**length), listener, rules.get("checkpoint"))
         return super().play(learner, auditor, **rules)
 
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
@@ -121,7 +124,7 @@ class FictitiousPlayer(Player):
         return Duals(pressure, self._mass * scale)
 
     def state(self) -> State:
-        """The sums; with a lag the duals too, which are then those of the round before."""
+        """Return the sums; with a lag the duals too, which are then those of the round before."""
         return {
             "sums": self._sums,
             "means": self._means,
@@ -139,7 +142,7 @@ class FictitiousPlayer(Player):
 
 
 def _is_regression(auditor: Auditor) -> bool:
-    """Whether it is least squares, for one notion whose event is a slice of rows of one label."""
+    """Return whether it is least squares, for one notion whose event is rows of one label."""
     notion = auditor.notions[0]
     return (
         len(auditor.notions) == 1

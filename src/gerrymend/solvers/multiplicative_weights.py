@@ -80,7 +80,7 @@ class _WeightsPlayer(Player):
         self._set_duals()
 
     def state(self) -> State:
-        """The violations so far."""
+        """Return the violations so far."""
         return {"violations": self._violations, "squares": self._squares}
 
     def restore(self, state: State) -> None:

@@ -133,7 +133,7 @@ class _PerturbedPlayer(FictitiousPlayer):
         self._votes, self._n_drawn, self._random = votes, n_drawn, self._drawing
 
     def state(self) -> State:
-        """The sums, the plays that are not answered yet, and where the noise goes on."""
+        """Return the sums, the plays not answered yet, and where the noise goes on."""
         return super().state() | {
             "votes": self._votes.astype(np.min_scalar_type(self._n_samples)),
             "n_drawn": self._n_drawn,

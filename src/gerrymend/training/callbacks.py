@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gerrymend.solvers import Round
-from gerrymend.solvers.base import Followers
+from gerrymend.solvers.loop import Listener
 
 logger = logging.getLogger("gerrymend")
 
@@ -95,9 +95,14 @@ def end_fit(estimator: Any, **training_data: Any) -> None:
         )
 
 
-def everyone(listeners: Sequence[Callable[[Round], None]]) -> Followers | None:
-    """One listener for several, who read no votes; None for none, as a round takes time to tell."""
-    return Followers(listeners) if listeners else None
+def everyone(listeners: Sequence[Callable[[Round], None]]) -> Listener | None:
+    """Return one listener for several who need no votes; None for none, as telling takes time."""
+
+    def tell(played: Round) -> None:
+        for listener in listeners:
+            listener(played)
+
+    return Listener(tell, needs_votes=False) if listeners else None
 
 
 class Progress:

@@ -242,6 +242,8 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         game: Game
         example: Callable[[], Any]
         given = {"gammas": gammas, "estimator": estimator, "subgroups": subgroups, "solver": solver}
+        if sensitive_features is None:
+            warn_all_protected()
         if in_blocks:
             rows = reader_of(X)(features, y, sensitive_features, sample_weight, notions[0])
             self.classes_, given["arrays"] = rows.classes, arithmetic_of(X)
@@ -321,7 +323,6 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
 
     def _read_protected(self, X: Any, features: Any, sensitive_features: Any) -> Columns:
         if sensitive_features is None:
-            warn_all_protected()
             return read_columns(X if is_frame(X) else features, "X")
         return read_columns(named_columns(X, sensitive_features))
 

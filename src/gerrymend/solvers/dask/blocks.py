@@ -11,14 +11,14 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from distributed import Client, Future, futures_of, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
 from threadpoolctl import ThreadpoolController
 
-from gerrymend.solvers.regression.linear_block import Sums, added
+T = TypeVar("T")
 
 # What changes a block: done again, in the same order, where it is lost.
 _CHANGES = frozenset({"begin", "prepare", "decide", "find", "vote", "replay"})
@@ -76,7 +76,7 @@ class Slot:
         return answers
 
     def ask_one(self, number: int, call: Call) -> Any:
-        """What one block answers to a call that doesn't change it."""
+        """Return what one block answers to a call that doesn't change it."""
         method, arguments = call
         return getattr(self._blocks[number], method)(*arguments)
 
@@ -89,7 +89,7 @@ _SLOTS: dict[str, Slot] = {}
 
 
 class SlotKey:
-    """What Dask holds for a slot; the slot goes when Dask lets go of it.
+    """The key that Dask holds for a slot; the slot goes when Dask lets go of it.
 
     Dask may put it on disk and bring it back: that is the same slot, in the same process. Elsewhere
     there is none of that name, and so an empty one.
@@ -158,10 +158,9 @@ class DaskBlocks:
         held = futures_of(partitions[0][0])
         self._held_by = client.who_has(held) if held else {}
 
-    def gather(self, method: str, *arguments: Any) -> list[Any]:
-        """What a method of each block answers, in the order of the blocks."""
-        # The game's arrays change in place, and this may have to be asked again.
-        call = method, tuple(_copied(argument) for argument in arguments)
+    def gather(self, method: Callable[..., T], *arguments: Any) -> list[T]:
+        """Return what a method of each block answers, in the order of the blocks."""
+        call = _call(method, arguments)
         answers: dict[int, Any] = {}
         while missing := set(range(len(self._partitions))) - answers.keys():
             self._place(missing.difference(*(place.numbers for place in self._places)))
@@ -171,19 +170,15 @@ class DaskBlocks:
                     answers |= answer
                 else:
                     self._places.remove(place)
-        if method in _CHANGES:
+        if call[0] in _CHANGES:
             self._changes.append(call)
             for place in self._places:
                 place.n_changes = len(self._changes)
         return [answers[number] for number in range(len(self._partitions))]
 
-    def add(self, method: str, *arguments: Any) -> Sums:
-        """The sums that a method of each block answers, added up."""
-        return added(self.gather(method, *arguments))
-
-    def leave(self, method: str, *arguments: Any) -> list[Future]:
-        """What a method of each block answers, left where it is; it must not change the block."""
-        call = method, tuple(_copied(argument) for argument in arguments)
+    def leave(self, method: Callable[..., Any], *arguments: Any) -> list[Future]:
+        """Leave what a method of each block answers where it is; it must not change the block."""
+        call = _call(method, arguments)
         places = {number: place for place in self._places for number in place.numbers}
         return [
             self._submit(places[number], _ask_one, number, call)
@@ -205,7 +200,7 @@ class DaskBlocks:
         return list(zip(places, answers, strict=True))
 
     def _answers(self, places: Sequence[_Place], asked: Sequence[Future]) -> list[dict[int, Any]]:
-        """What is answered; nothing from those whose worker is gone, who never will."""
+        """Return the answers; none of places whose worker is gone, which never will answer."""
         answers: list[dict[int, Any]] = [{} for _ in places]
         waiting = dict(enumerate(places))
         while waiting:
@@ -267,7 +262,7 @@ class DaskBlocks:
             place.taken.append(self._submit(place, _take, number, self._make, *rows))
 
     def _free_thread(self, number: int) -> tuple[str, int]:
-        """The worker that has the rows already, or else the one with the fewest blocks a thread."""
+        """Choose the worker that has the rows, or else the one with the fewest blocks a thread."""
         workers = self._workers() or self._wait_for_workers()
         blocks = {
             worker: sum(len(place.numbers) for place in self._places if place.worker == worker)
@@ -290,11 +285,11 @@ class DaskBlocks:
         )
 
     def _workers(self) -> dict[str, int]:
-        """How many threads each worker has."""
+        """Return how many threads each worker has."""
         return {address: worker["nthreads"] for address, worker in self.workers().items()}
 
     def workers(self) -> dict[str, Any]:
-        """What the scheduler knows of each worker."""
+        """Return what the scheduler knows of each worker."""
         workers: dict[str, Any] | None = self._client.scheduler_info(n_workers=-1).get("workers")
         if workers is None:
             raise RuntimeError(
@@ -332,12 +327,17 @@ def _raise_lowest(places: Sequence[_Place], asked: Sequence[Future]) -> None:
             futures[min(failed)].result(timeout=_LOOK)
 
 
-def _copied(argument: Any) -> Any:
-    return argument.copy() if isinstance(argument, np.ndarray) else argument
+def _call(method: Callable[..., Any], arguments: tuple[Any, ...]) -> Call:
+    """Return what travels: a name, as each block has its own form of the method.
+
+    Arrays are copied: the game's change in place, and this may have to be asked again.
+    """
+    copied = (one.copy() if isinstance(one, np.ndarray) else one for one in arguments)
+    return method.__name__, tuple(copied)
 
 
 def _together(changes: Sequence[Call]) -> list[Call]:
-    """The same changes in fewer calls: rounds are replayed faster than they were played."""
+    """Merge changes into fewer calls: rounds are replayed faster than they were played."""
     fewer: list[Call] = []
     rounds: list[tuple[Any, ...]] = []
 

@@ -44,7 +44,7 @@ class FileStore:
 
     @contextmanager
     def mapped(self) -> Iterator[None]:
-        """Attributes are there."""
+        """Memory-map the stored attributes while the context is open."""
         for owner, attribute, path in self._kept:
             setattr(owner, attribute, np.asarray(np.load(path, mmap_mode="r")))
         try:

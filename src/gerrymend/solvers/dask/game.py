@@ -14,10 +14,11 @@ from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.solvers.dask.blocks import DaskBlocks
 from gerrymend.solvers.dask.partition_block import PartitionBlock
 from gerrymend.solvers.dask.teacher import DaskTeacher
-from gerrymend.solvers.regression.block_game import BlockGame
-from gerrymend.solvers.regression.compiled_block import CompiledBlock
-from gerrymend.solvers.regression.estimator_game import EstimatorBlock, EstimatorGame
-from gerrymend.solvers.regression.linear_block import LinearBlock
+from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.compiled_rows import CompiledRows
+from gerrymend.solvers.regression.game import RegressionGame
+from gerrymend.solvers.regression.learners import LEAST_SQUARES, RoundLearner, Taught
+from gerrymend.solvers.regression.rows import SummedRows
 from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups.encoding import LinearEncoding
 
@@ -29,7 +30,7 @@ def dask_game(
     client = the_client()
     partitions = partitions_of(X, y, sensitive_features, sample_weight)
     blocks = DaskBlocks(client, PartitionBlock, partitions)
-    summaries = blocks.gather("summary")
+    summaries = blocks.gather(PartitionBlock.summary)
     rows, n_rows = merged(summaries), [one.n_rows for one in summaries]
     classes = check_labels(as_vector(rows.labels, "y"), "y")
     encoding = LinearEncoding.of_weights(rows.levels)
@@ -40,15 +41,14 @@ def dask_game(
 
     def digests() -> dict[str, str]:
         names = {"X": repr(list(X.columns)) if is_dask_frame(X) else ""}
-        parts = [names, *blocks.gather("digests")]
+        parts = [names, *blocks.gather(PartitionBlock.digests)]
         return combined_digests(parts, n_rows)
 
-    def begin(estimator: Any, solver: Any, gammas: list[float], C: float) -> BlockGame:
+    def begin(estimator: Any, solver: Any, gammas: list[float], C: float) -> RegressionGame:
         native = is_dask_native(estimator)
-        kind: type[LinearBlock] = CompiledBlock if rows.dtype == "float64" else LinearBlock
-        if native:
-            kind = EstimatorBlock
-        weights = blocks.gather("begin", kind, classes.tolist()[1], encoding, notion)
+        kind = CompiledRows if rows.dtype == "float64" and not native else ArrayRows
+        positive = classes.tolist()[1]
+        weights = blocks.gather(PartitionBlock.begin, kind, positive, encoding, notion, native)
         total, event = (math.fsum(part) for part in zip(*weights, strict=True))
         if total == 0:
             raise ValueError(
@@ -56,9 +56,12 @@ def dask_game(
             )
         if event == 0:
             raise nothing_counts(notion)
-        settings = blocks, notion, encoding, solver, gammas, C, rows.dtype
-        if not native:
-            return BlockGame(*settings)
-        return EstimatorGame(DaskTeacher(client, estimator, X, n_rows, blocks), *settings)
+        learner: RoundLearner = LEAST_SQUARES
+        if native:
+            learner = Taught(DaskTeacher(client, estimator, X, n_rows, blocks))
+        summed = SummedRows(blocks)
+        return RegressionGame(
+            summed, notion, encoding, solver, gammas, C, rows.dtype, learner=learner
+        )
 
     return RowsRead(classes, protected, digests, begin)

@@ -13,7 +13,7 @@ from gerrymend.inputs.dask_rows import Summary, read_partition
 from gerrymend.inputs.fit_identity import data_digests
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.dask.file_store import FileStore
-from gerrymend.solvers.regression.linear_block import LinearBlock, Sums
+from gerrymend.solvers.regression.array_rows import ArrayRows, Sums
 from gerrymend.subgroups.encoding import LinearEncoding
 
 # The share of a worker's memory up to which it holds blocks; the rest is for work, and for others.
@@ -40,13 +40,13 @@ class PartitionBlock:
         self._put(self._rows, "features")
 
     def summary(self) -> Summary:
-        """What the client has to know of the rows."""
+        """Return what the client has to know of the rows."""
         with self._at_hand():
             summary: Summary = self._rows.summary()
         return summary
 
     def digests(self) -> dict[str, str]:
-        """The sha256 of what the rows have of each argument."""
+        """Return the sha256 of what the rows have of each argument."""
         rows = self._rows
         with self._at_hand():
             labels = np.unique(rows.labels, return_inverse=True)
@@ -55,13 +55,17 @@ class PartitionBlock:
 
     def begin(
         self,
-        kind: type[LinearBlock],
+        kind: type[ArrayRows],
         positive: Any,
         encoding: LinearEncoding,
         notion: FairnessNotion,
+        keeps_columns: bool = False,
     ) -> tuple[float, float]:
-        """Become a block of the game; weight of the rows, and of those in the event."""
-        rows, self._rows = self._rows, None
+        """Become a block of the game; return the weight of the rows, and of those in the event.
+
+        With `keeps_columns` the features themselves are kept once there is a basis.
+        """
+        rows, self._rows, self._keeps_columns = self._rows, None, keeps_columns
         labels = (rows.labels == positive).astype(np.int8)
         protected = np.zeros((0, len(encoding.terms)))
         if len(labels):
@@ -74,10 +78,10 @@ class PartitionBlock:
         return math.fsum(rows.weight), math.fsum(rows.weight[event])
 
     def prepare(self, *arguments: Any) -> Sums:
-        """As `LinearBlock.prepare`; the columns themselves may not be needed any more."""
+        """As `ArrayRows.prepare`; the columns themselves may not be needed any more."""
         with self._at_hand():
             sums: Sums = self._block.prepare(*arguments)
-        if not self._block.keeps_columns:
+        if not self._keeps_columns:
             self._forget(self._block.features, "columns")
         self._put(self._block, "_basis", "_protected_basis", "_of_decisions")
         return sums
@@ -106,7 +110,7 @@ class PartitionBlock:
 
 
 def store_if_short(n_bytes: float) -> FileStore | None:
-    """A place for what a worker has no room for, or None where it has."""
+    """Return a place for what a worker has no room for, or None where it has."""
     try:
         worker = get_worker()
     except ValueError:  # in no worker

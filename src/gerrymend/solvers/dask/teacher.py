@@ -16,6 +16,7 @@ from gerrymend._numeric.arrays import is_dask_array
 from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import LabelPredictor
 from gerrymend.solvers.dask.blocks import DaskBlocks
+from gerrymend.solvers.regression.array_rows import ArrayRows
 
 # A worker that is lost fails the training that it was in; so often it is begun again.
 _ATTEMPTS = 3
@@ -56,11 +57,12 @@ class DaskTeacher:
             except Exception:  # whatever a library raises, and Dask, when a worker is gone
                 if workers <= self._workers() or attempt == _ATTEMPTS:
                     raise
-                self._blocks.gather("signs", multipliers, mean, scale)  # bring back what was lost
+                # Any question brings back what was lost.
+                self._blocks.gather(ArrayRows.signs, multipliers, mean, scale)
         raise AssertionError
 
     def _fit(self, *costs: Any) -> LabelPredictor:
-        beside = self._blocks.leave("costs", *costs)
+        beside = self._blocks.leave(ArrayRows.costs, *costs)
         with self._given_up_with_a_worker(beside):
             return self._fit_on(beside)
 
@@ -102,7 +104,7 @@ class DaskTeacher:
 
 
 def _local(model: Any) -> Any:
-    """The same model, for rows in one place."""
+    """Return the same model, for rows in one place."""
     if hasattr(model, "to_local"):  # LightGBM's
         return model.to_local()
     if hasattr(model, "get_booster"):  # XGBoost's

@@ -27,7 +27,7 @@ def vote(fitted, tie, multipliers, members, pressure, votes, pressed):
 
 @njit(cache=True, fastmath={"reassoc"})
 def select(fitted, tie, weight, offset, slope, votes, members, masses, voted):
-    """The groups, where the fitted residual is above 0, and their sums.
+    """Select the groups, where the fitted residual is above 0, and add up their sums.
 
     The fitted values become w·b·g. Adds Σ w·g and Σ w·a·g to `masses`, Σ w·b·votes·g to `voted`.
     """

@@ -58,7 +58,7 @@ def press(multipliers, members, first, votes, slope, shift, starts, counts, out,
 
 @njit(cache=True)
 def select(fitted, tie, first, votes, slope, shift, starts, masses, members, sums):
-    """The groups, where the fitted residual is above 0; add their Σ masses and votes to `sums`.
+    """Select groups, where the fitted residual is above 0; add Σ masses and votes to `sums`.
 
     The fitted values are overwritten.
     """

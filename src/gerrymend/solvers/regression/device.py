@@ -9,8 +9,8 @@ from gerrymend._numeric.sums import MODEST, MODEST_SINGLE, modest_scale
 from gerrymend.inputs.fit_identity import array_digests
 from gerrymend.inputs.validation import check_labels, check_same_length, too_far_apart
 from gerrymend.notions import FairnessNotion, nothing_counts
-from gerrymend.solvers.regression.block_game import BlockGame
-from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
+from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term
@@ -19,7 +19,7 @@ from gerrymend.subgroups.rules import Term
 def device_game(
     X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
 ) -> RowsRead:
-    """Rows on a device, checked; X was read already."""
+    """Check rows on a device; X was read already."""
     xp, like = array_namespace(X), device(X)
     protected = X if sensitive_features is None else sensitive_features
     arrays = {"y": y, "sensitive_features": protected, "sample_weight": sample_weight}
@@ -57,15 +57,15 @@ def device_game(
     def digests() -> dict[str, str]:
         return array_digests(X=X, y=y, sensitive_features=protected, sample_weight=weight)
 
-    def begin(_: Any, solver: Any, gammas: list[float], C: float) -> BlockGame:
-        blocks = LocalBlocks([LinearBlock(X, protected, labels, weight, notion)])
-        return BlockGame(blocks, notion, encoding, solver, gammas, C, dtype=str(X.dtype))
+    def begin(_: Any, solver: Any, gammas: list[float], C: float) -> RegressionGame:
+        rows = ArrayRows(X, protected, labels, weight, notion)
+        return RegressionGame(rows, notion, encoding, solver, gammas, C, dtype=str(X.dtype))
 
     return RowsRead(classes, (), digests, begin)
 
 
 def _check_beside(X: Any, data: Any, argument: str) -> None:
-    """Data is of X's library, on X's device, and of numbers."""
+    """Raise unless data is of X's library, on X's device, and of numbers."""
     same = is_device_array(data) and type(data) is type(X) and device(data) == device(X)
     if not same:
         raise ValueError(

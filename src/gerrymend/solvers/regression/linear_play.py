@@ -14,29 +14,24 @@ count as errors, Σ w(1 − 2y)·votes; these are asked for of several rounds at
 """
 
 import math
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.interrupts import noted
 from gerrymend.solvers.base import (
-    Checkpoint,
     Ending,
     Equilibrium,
     HalfRoundError,
-    Interrupted,
     Round,
     RulesByNotion,
     State,
-    check_rounds,
 )
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
-from gerrymend.solvers.regression.linear_rows import LinearRows
+from gerrymend.solvers.regression.cell_rows import CellRows
 from gerrymend.subgroups.base import RuleSequence
 from gerrymend.subgroups.thresholds.regression import RegressionSearch
 
@@ -51,7 +46,7 @@ class _Record(NamedTuple):
 
 
 class _Duals(NamedTuple):
-    """What was placed on groups, in units of C: k is its signed sum by cell."""
+    """Duals placed on groups so far, in units of C: k is their signed sum by cell."""
 
     placed: Array  # Σ |±1|
     mean: Array  # of k, over the event
@@ -82,7 +77,7 @@ class LinearGames:
         self._gammas, self._C = np.asarray(gammas, dtype=np.float64), C
         self._short, self._realised = short, realised
         n_games, notion = len(gammas), self._notion
-        self._rows = LinearRows(learner, auditor, n_games)
+        self._rows = CellRows(learner, auditor, n_games)
         self._total, self._event_mass = auditor.total_weight, float(notion.mass.sum())
         self._event_offset = float(notion.offset.sum())
         (label,) = np.flatnonzero(notion.notion.event)
@@ -106,57 +101,37 @@ class LinearGames:
         self.ended: dict[int, Ending] = {}
         self._is_whole = True  # whether the last round is
 
-    def play(
-        self,
-        *,
-        max_iter: int,
-        tol: float | None,
-        budget: float = math.inf,
-        on_round: Callable[[Round], None] | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> list[Equilibrium]:
-        """Play until each game has converged or `max_iter` rounds were played."""
-        self._start, self._max_iter = time.monotonic(), max_iter
-        if checkpoint is not None:
-            checkpoint.resume(self)
-        try:
-            with noted() as check_interrupt:
-                while self._goes_on(tol, budget, on_round):
-                    check_interrupt()
-                    self._play_round()
-                    if checkpoint is not None:
-                        checkpoint.reached(self.state)
-                check_interrupt()
-        except KeyboardInterrupt:
-            if not self._records:
-                raise
-            raise Interrupted(self.equilibria()) from None
-        return self.equilibria()
+    @property
+    def n_rounds(self) -> int:
+        """Return the number of whole rounds."""
+        return len(self._records)
 
-    def _goes_on(
-        self, tol: float | None, budget: float, on_round: Callable[[Round], None] | None
-    ) -> bool:
-        """Look at the last round, again if it was before, and tell whether another follows."""
+    @property
+    def all_ended(self) -> bool:
+        """Return whether each of the games has converged."""
+        return len(self.ended) == len(self._gammas)
+
+    def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
+        """Look at rounds that were not yet looked at; at many in one product where none hears."""
         number, n_games = len(self._records), len(self._gammas)
-        if number == 0:
-            return True
-        at_once = 1 if on_round else self._rows.plays_at_once // n_games
-        last = number >= self._max_iter or self._seconds() >= budget
-        if last or number % at_once == 0 or self._may_end(tol):
-            first = len(self._errors)
-            self._look_outside()
-            if tol is not None:
-                self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
-            if on_round is not None:
-                for i in range(first, number):
-                    unfairness, no_votes = self._records[i].unfairness, np.zeros((n_games, 0))
-                    on_round(Round(i + 1, self._errors[i], unfairness, no_votes))
-        return not last and len(self.ended) < n_games
+        at_once = 1 if heard else self._rows.plays_at_once // n_games
+        if not (last or number % at_once == 0 or self._may_end(tol)):
+            return []
+        first = len(self._errors)
+        self._look_outside()
+        if tol is not None:
+            self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
+        no_votes = np.zeros((n_games, 0))
+        return [
+            Round(i + 1, self._errors[i], self._records[i].unfairness, no_votes)
+            for i in range(first, number)
+        ]
 
-    def _seconds(self) -> float:
-        return time.monotonic() - self._start
+    def prepare_round(self) -> None:
+        """Compute nothing: a round changes the rows from its first question on."""
 
-    def _play_round(self) -> None:
+    def finish_round(self, prepared: None) -> None:
+        """Play a round."""
         self._is_whole, number = False, len(self._records) + 1
         share, duals = 1.0 / number, self._next
         pull = self._pull - duals.mean[:, None] * self._slope
@@ -189,7 +164,7 @@ class LinearGames:
         return self._C / max(number - self._short, 1)
 
     def _fine(self, outcomes: Array, pressed: Array) -> Array:
-        """What decisions pay for unfairness under the last duals: C·s·Σ k·W / n.
+        """Return what decisions pay for unfairness under the last duals: C·s·Σ k·W / n.
 
         From their Σ w·b·d, and Σ k·v with v their Σ w·b·d by cell.
         """
@@ -218,7 +193,7 @@ class LinearGames:
         return penalty
 
     def _may_end(self, tol: float | None) -> bool:
-        """Whether a game may have converged: all that can be told without the errors.
+        """Return whether a game may have converged: all that can be told without the errors.
 
         The gap is at least what the mixture itself, as an answer to the duals, would leave.
         """
@@ -251,7 +226,7 @@ class LinearGames:
         self._errors, self._outside = [*self._errors, *errors], outside[-1]
 
     def _gap(self, tol: float = math.inf) -> Array:
-        """The mixture's worth less what the Learner can do at best, now; infinite if not within.
+        """Return the mixture's worth less the Learner's best; infinite if the penalty is above tol.
 
         The mixture is an answer to the duals too, and a heuristic's can be worse.
         """
@@ -273,8 +248,8 @@ class LinearGames:
             worst = self._notion.subgroup(key, members, votes, number)
             self.ended[game] = Ending(number, worst, float(bound), float(gaps[game]), converged)
 
-    def equilibria(self) -> list[Equilibrium]:
-        """What the games come to if they end here; they themselves may go on."""
+    def equilibria(self, *, cut_short: bool = False) -> list[Equilibrium]:
+        """Return what the games come to if they end here; they themselves may go on."""
         here = copy(self)
         here.ended = dict(self.ended)
         here._look_outside()
@@ -301,12 +276,11 @@ class LinearGames:
         )
 
     def state(self) -> State:
-        """Where the games stand after the last round, whether its errors were looked at or not."""
+        """Return where the games stand after the last round, looked at or not."""
         if not self._is_whole:
             raise HalfRoundError
         rounds = map(np.array, zip(*self._records, strict=True))
         return {
-            "seconds": self._seconds(),
             "rows": self._rows.state(len(self._records)),
             "rounds": dict(zip(_Record._fields, rounds, strict=True)),
             "errors": self._errors,
@@ -316,11 +290,13 @@ class LinearGames:
             **{name: getattr(self, name) for name in _SUMS},
         }
 
+    def rounds_in(self, state: State) -> int:
+        """Return the number of rounds that a state holds."""
+        return len(state["rounds"]["play"])
+
     def restore(self, state: State) -> None:
         """Go on from a state."""
         rounds = [state["rounds"][name] for name in _Record._fields]
-        check_rounds(len(rounds[0]), self._max_iter)
-        self._start = time.monotonic() - state["seconds"]
         self._rows.restore(state["rows"])
         self._records = [_Record(*parts) for parts in zip(*rounds, strict=True)]
         self._errors, self.ended = state["errors"], state["ended"]

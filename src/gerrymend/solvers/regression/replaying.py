@@ -12,42 +12,48 @@ Step = Callable[[], tuple[Any, ...]]
 _BEFORE = 3
 
 
-def replayed(step: Step, like: Any) -> Step:
-    """The step itself; for arrays of torch on a CUDA device, recorded once and then replayed.
+def replayer(like: Any) -> Callable[[Step], tuple[Any, ...]]:
+    """Return what takes a step; on a CUDA device of torch's it is recorded once and then replayed.
 
-    A step changes arrays in place, and returns others, which are copied out of the record. Where
-    recording fails, steps are asked for one by one as before.
+    A step changes arrays in place, and returns others, which are copied out of the record. It must
+    be the same in every call, but is not held between them: whose method it is can be let go of.
+    Where recording fails, steps are asked for one by one as before.
 
-    >>> replayed(lambda: (1, 2), like=None)()
+    >>> take = replayer(like=None)
+    >>> take(lambda: (1, 2))
     (1, 2)
     """
     if not (is_torch_array(like) and device(like).type == "cuda"):
-        return step
-    return _Replayed(step, sys.modules["torch"].cuda)
+        return _take
+    return _Replayer(sys.modules["torch"].cuda)
 
 
-class _Replayed:
-    def __init__(self, step: Step, cuda: Any) -> None:
-        self._step, self._cuda = step, cuda
+def _take(step: Step) -> tuple[Any, ...]:
+    return step()
+
+
+class _Replayer:
+    def __init__(self, cuda: Any) -> None:
+        self._cuda = cuda
         self._graph: Any = None
         self._result: tuple[Any, ...] = ()
         self._n_steps = 0
 
-    def __call__(self) -> tuple[Any, ...]:
+    def __call__(self, step: Step) -> tuple[Any, ...]:
         self._n_steps += 1
         if self._n_steps == _BEFORE + 1:
-            self._record()
+            self._record(step)
         if self._graph is None:
-            return self._step()
+            return step()
         self._graph.replay()
         return tuple(part.clone() for part in self._result)
 
-    def _record(self) -> None:
+    def _record(self, step: Step) -> None:
         """Record a step, which is not carried out by that."""
         graph = self._cuda.CUDAGraph()
         try:
             with self._cuda.graph(graph):
-                self._result = self._step()
+                self._result = step()
         except RuntimeError:
             return
         self._graph = graph

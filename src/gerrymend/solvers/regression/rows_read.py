@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from gerrymend.inputs.protected import Column
-from gerrymend.solvers.regression.block_game import BlockGame
+from gerrymend.solvers.regression.game import RegressionGame
 
 
 class RowsRead(NamedTuple):
-    """What a fit has to know of its rows, and what begins games on them."""
+    """Facts that a fit needs of its rows, and the function that begins games on them."""
 
     classes: NDArray[Any]
     """The two labels."""
@@ -21,5 +21,5 @@ class RowsRead(NamedTuple):
     digests: Callable[[], dict[str, str]]
     """The sha256 of each argument; to be asked for before a game begins."""
 
-    begin: Callable[[Any, Any, list[float], float], BlockGame]
+    begin: Callable[[Any, Any, list[float], float], RegressionGame]
     """Begins games, given the estimator, the solver, the gammas and C."""

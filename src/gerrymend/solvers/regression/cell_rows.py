@@ -23,7 +23,7 @@ _PLAYS = 64
 _NONE = np.zeros(0, dtype=np.intp)
 
 
-class LinearRows:
+class CellRows:
     """Votes, groups and pressure of so many games, and their sums.
 
     Rows have the order of the learner's and the auditor's: by label, and then by cell. S = C·k is
@@ -84,7 +84,7 @@ class LinearRows:
         return products, pressed
 
     def find(self, coordinates: Array) -> Array:
-        """The groups g that the regressions select: Σ w·g, Σ w·a·g and Σ v·g, one a column."""
+        """Select the groups g of the regressions; return Σ w·g, Σ w·a·g and Σ v·g as columns."""
         n_games, sums = len(coordinates), np.zeros((len(coordinates), 3))
         for first, basis in self._protected:
             fitted = np.matmul(coordinates, basis[:-1], out=self._buffer(n_games, basis))
@@ -113,17 +113,17 @@ class LinearRows:
         return total
 
     def votes(self, game: int) -> NDArray[np.int32]:
-        """How often each row was decided 1."""
+        """Return how often each row was decided 1."""
         votes: NDArray[np.int32] = self._votes[game]
         return votes
 
     def members(self, game: int) -> NDArray[np.bool_]:
-        """The cells of the last group."""
+        """Return the cells of the last group."""
         members: NDArray[np.bool_] = self._members[game] > 0
         return members
 
     def state(self, number: int) -> State:
-        """What so many rounds have left, in as few bytes as hold it."""
+        """Return the state after `number` rounds, in the smallest integer types that hold it."""
         return {
             "votes": self._votes.astype(np.min_scalar_type(number)),
             "counts": self._counts.astype(np.min_scalar_type(-number)),
@@ -136,7 +136,7 @@ class LinearRows:
         self._members[:] = state["members"]
 
     def _pieces(self, basis: Array, n_games: int) -> list[tuple[int, Array]]:
-        """Where pieces begin, and views of the basis that so many games have room for."""
+        """Return where pieces begin, and views of the basis that so many games have room for."""
         step = len(self._room) // n_games
         firsts = range(0, basis.shape[1], step)
         return [(first, basis[:, first : first + step]) for first in firsts]

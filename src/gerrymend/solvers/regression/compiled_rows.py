@@ -5,14 +5,14 @@ import numpy as np
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array
 from gerrymend.solvers.regression import _block_kernel as kernel
-from gerrymend.solvers.regression.linear_block import LinearBlock, Sums
+from gerrymend.solvers.regression.array_rows import ArrayRows, Sums
 
 
-class CompiledBlock(LinearBlock):
+class CompiledRows(ArrayRows):
     """The same block, whose arrays are read once in a question rather than once for each step."""
 
     def decide(self, multipliers: Array, coordinates: Array) -> Sums:
-        """As `LinearBlock.decide`."""
+        """As `ArrayRows.decide`."""
         n_games = len(coordinates)
         products = np.zeros((n_games, len(self._of_decisions)))
         pressed = np.zeros(n_games)
@@ -26,7 +26,7 @@ class CompiledBlock(LinearBlock):
         return products, pressed
 
     def find(self, coordinates: Array) -> Sums:
-        """As `LinearBlock.find`."""
+        """As `ArrayRows.find`."""
         n_games = len(coordinates)
         products, masses = np.zeros((n_games, len(self._basis))), np.zeros((n_games, 2))
         voted = np.zeros(n_games)
@@ -40,7 +40,7 @@ class CompiledBlock(LinearBlock):
         return products, masses, voted
 
     def replay(self, multipliers: Array, plays: Array, groups: Array) -> None:
-        """As `LinearBlock.replay`."""
+        """As `ArrayRows.replay`."""
         for multiplier, play, group in zip(multipliers, plays, groups, strict=True):
             self.decide(multiplier, play)
             self.find(group)

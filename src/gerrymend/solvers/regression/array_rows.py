@@ -1,7 +1,7 @@
 """A block of rows, its state in the game, and the sums that a round asks of it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace, device
@@ -9,6 +9,7 @@ from sklearn.externals.array_api_compat import array_namespace, device
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.projection import RANK_TOLERANCE, TIE, Frame, WeightedColumns
 from gerrymend._numeric.sums import Array
+from gerrymend.models.mixture import Predictor
 from gerrymend.notions import FairnessNotion
 
 Sums = tuple[Any, ...]
@@ -24,16 +25,16 @@ _FLOAT32_TERMS = 4096
 
 
 def tie(dtype: Any) -> float:
-    """A fitted value this close to 0 is a tie; in float32 they are known to about 1e-7."""
+    """Return how close to 0 a fitted value ties; in float32 it is known to about 1e-7."""
     return TIE if "64" in str(dtype) else 1e-6
 
 
 def rank_tolerance(dtype: Any) -> float:
-    """Singular values this small are rounding: columns of float32 are known to about 1e-7."""
+    """Return the share of the largest singular value below which others are rounding."""
     return RANK_TOLERANCE if "64" in str(dtype) else 1e-6
 
 
-class LinearBlock:
+class ArrayRows:
     """Some rows of the game: their bases, weights, votes and the pressure on them, w·b·S.
 
     Rows are kept with those of the event first, so that the event's part of every array is a view.
@@ -51,8 +52,6 @@ class LinearBlock:
     weight : array of n_rows weights
     notion : FairnessNotion
     """
-
-    keeps_columns = False  # whether the features themselves are needed once there is a basis
 
     def __init__(
         self, features: Any, protected: Any, labels: Any, weight: Any, notion: FairnessNotion
@@ -82,8 +81,17 @@ class LinearBlock:
         self._slope = self._event_weight * by_label(notion.b, event)
 
     def factor(self, columns: str, method: str, *arguments: Any) -> Any:
-        """What these rows bring to the factorisation of "features" or of "protected"."""
+        """Return what these rows bring to the factorisation of "features" or of "protected"."""
         return getattr(getattr(self, columns), method)(*arguments)
+
+    def frame(self, columns: Literal["features", "protected"], tolerance: float) -> Frame:
+        """Return how orthonormal bases are made of columns."""
+        argument = "X" if columns == "features" else "sensitive_features"
+        return Frame.of(lambda *question: [self.factor(columns, *question)], tolerance, argument)
+
+    def n_features(self) -> int:
+        """Return how many columns the features have."""
+        return int(self.features.columns.shape[1])
 
     def prepare(self, features: Frame, protected: Frame, n_games: int) -> Sums:
         """Make the bases, and the state of so many games; return what doesn't change.
@@ -116,8 +124,8 @@ class LinearBlock:
             xp.stack([xp.sum(one, dtype=xp.float64) for one in scalars]),
         )
 
-    def signs(self, multipliers: Any, mean: Any, scale: float) -> Sums:
-        """How many rows of the event have a cost above 0, and below, under the next pressure."""
+    def signs(self, multipliers: Any, mean: Any, scale: Any) -> Any:
+        """Count rows of the event with a cost above 0, and below, under the next pressure."""
         xp = self._xp
         counts = self._zeros((multipliers.shape[0], 2), xp.float64)
         multipliers, mean = self._cast(multipliers)[:, None], self._cast(mean)[:, None]
@@ -126,7 +134,7 @@ class LinearBlock:
             cost = self._weighted_base[rows] + (pressure - self._slope[rows] * mean) * scale
             above, below = xp.sum(cost > 0, axis=1), xp.sum(cost < 0, axis=1)
             counts += xp.astype(xp.stack([above, below], axis=1), xp.float64)
-        return (counts,)
+        return counts
 
     def decide(self, multipliers: Any, coordinates: Any) -> Sums:
         """Press on what was found last, and take the Learner's decisions d into the votes.
@@ -147,8 +155,29 @@ class LinearBlock:
             pressed += self._dots(pressure, decisions)
         return products, pressed
 
+    def costs(self, multipliers: Array, mean: Array, scale: float, game: int) -> Any:
+        """Return the cheaper label of each row, in the order they came in, and what it saves."""
+        n = self._n_event
+        pressure = self._pressure[game] + multipliers[game] * self._members[game]
+        cost = np.empty(len(self._weight))
+        cost[self._order] = self._weighted_base
+        cost[self._order[:n]] += (pressure - self._slope * mean[game]) * scale
+        return (cost < 0).astype(np.int8), np.abs(cost)
+
+    def vote(self, multipliers: Array, predictors: Sequence[Predictor]) -> Sums:
+        """Take in decisions as `decide` does, those of one predictor a game, and over all rows."""
+        n, rows = self._n_event, self.features.columns
+        decisions = self._zeros((len(predictors), len(rows)))
+        if len(rows):
+            decisions[:] = [one.decide(rows)[self._order] for one in predictors]
+        self._pressure += multipliers[:, None] * self._members
+        self._votes += decisions[:, :n]
+        products = self._products(decisions[:, :n], self._of_decisions)
+        products[:, -1] += decisions[:, n:] @ self._weighted_base[n:]
+        return products, self._dots(self._pressure, decisions[:, :n])
+
     def find(self, coordinates: Any) -> Sums:
-        """The group g that the regression of the residual selects.
+        """Select the group g where the regression of the residual is above 0.
 
         Returns, over the event, Bᵀ(w·b·g); Σ w·g and Σ w·a·g; and Σ w·b·votes·g.
         """
@@ -197,7 +226,7 @@ class LinearBlock:
                     self._pressure[:, rows] += placed[t] * members[t]
                 self._members[:, rows] = members[-1]
 
-    def bound(self, mean: Any, share: float) -> Sums:
+    def bound(self, mean: Any, share: float) -> Any:
         """Σ w·(u − mean)⁺ over the event, which no group exceeds; a vote counts `share`."""
         xp = self._xp
         total, mean = self._zeros(mean.shape, xp.float64), self._cast(mean)[:, None]
@@ -205,27 +234,27 @@ class LinearBlock:
             centred = self._offset[rows] - mean * self._event_weight[rows]
             residual = centred + self._slope[rows] * self._votes[:, rows] * share
             total += xp.sum(residual * (residual > 0), axis=1, dtype=xp.float64)
-        return (total,)
+        return total
 
-    def outside(self, coordinates: Any) -> Sums:
-        """Σ w·(1 − 2y)·d over rows outside of the event, for the decisions of many coordinates."""
+    def decided_outside(self, plays: Any) -> Any:
+        """Return Σ w·(1 − 2y)·d over rows outside of the event, for the decisions of many plays."""
         xp, n = self._xp, self._n_event
-        coordinates = self._cast(coordinates)
+        plays = self._cast(plays)
         basis, base = self._basis[:, n:], self._weighted_base[n:]
-        total = self._zeros((coordinates.shape[0],), xp.float64)
-        for rows in self._pieces(base.shape[0], coordinates.shape[0]):
-            decisions = coordinates @ basis[:, rows] < -tie(self.dtype)
+        total = self._zeros((plays.shape[0],), xp.float64)
+        for rows in self._pieces(base.shape[0], plays.shape[0]):
+            decisions = plays @ basis[:, rows] < -tie(self.dtype)
             total += xp.sum(decisions * base[rows], axis=1, dtype=xp.float64)
-        return (total,)
+        return total
 
     def sizes(self) -> Array:
-        """The largest size of each protected term."""
+        """Return the largest size of each protected term."""
         return WeightedColumns(self._terms, self._weight).largest()
 
     def ends(
         self, coefficients: Sequence[float], threshold: float, rounded: Sequence[float]
     ) -> tuple[float, float]:
-        """Highest rounded score of rows out of a rule, and lowest of those in."""
+        """Return the highest rounded score of rows out of a rule, and the lowest of those in."""
         xp, scores = self._xp, self._scores(rounded)
         inside = self._scores(coefficients) >= threshold
         low = xp.max(xp.where(inside, -xp.inf, scores)) if scores.shape[0] else -np.inf
@@ -264,7 +293,7 @@ class LinearBlock:
         )
 
     def _dots(self, left: Any, right: Any) -> Any:
-        """Sums of products over rows, in float64."""
+        """Return sums of products over rows, in float64."""
         if self.dtype == self._xp.float64:
             return self._xp.vecdot(left, right)
         return self._xp.sum(left * right, axis=1, dtype=self._xp.float64)
@@ -280,45 +309,3 @@ class LinearBlock:
 
     def _cast(self, values: Any) -> Any:
         return self._xp.astype(values, self.dtype, copy=False)
-
-
-class Blocks(Protocol):
-    """Blocks, wherever they are: all that the game needs to reach them."""
-
-    def gather(self, method: str, *arguments: Any) -> list[Any]:
-        """What a method of each block answers."""
-        ...
-
-    def add(self, method: str, *arguments: Any) -> Sums:
-        """The sums that a method of each block answers, added up."""
-        ...
-
-
-class LocalBlocks:
-    """Blocks in this process.
-
-    >>> from gerrymend.notions import FALSE_POSITIVE_RATE
-    >>> x, y, w = np.array([[1.0], [2.0]]), np.array([0, 1]), np.ones(2)
-    >>> blocks = LocalBlocks([LinearBlock(x, x, y, w, FALSE_POSITIVE_RATE)] * 2)
-    >>> blocks.gather("factor", "features", "total")
-    [2.0, 2.0]
-    """
-
-    def __init__(self, blocks: Sequence[LinearBlock]) -> None:
-        self._blocks = blocks
-
-    def gather(self, method: str, *arguments: Any) -> list[Any]:
-        """What a method of each block answers."""
-        return [getattr(block, method)(*arguments) for block in self._blocks]
-
-    def add(self, method: str, *arguments: Any) -> Sums:
-        """The sums that a method of each block answers, added up."""
-        return added(self.gather(method, *arguments))
-
-
-def added(parts: Sequence[Sums]) -> Sums:
-    """Sums over blocks, one after the other."""
-    first, *others = parts
-    for other in others:
-        first = tuple(mine + theirs for mine, theirs in zip(first, other, strict=True))
-    return first

@@ -1,4 +1,4 @@
-"""Fictitious play over blocks: what is made of the sums, and what a game comes to.
+"""Fictitious play from sums over rows: what is made of them, and what a game comes to.
 
 With bases B of the features (over all rows) and P of the protected terms (over the event), both
 orthonormal under the weights w, both answers are linear in what was summed before:
@@ -12,40 +12,37 @@ and are never pressed; only their errors count, and these are asked for many rou
 """
 
 import math
-import time
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace, device
 
 from gerrymend._numeric.arrays import on_host
-from gerrymend._numeric.projection import Frame
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.interrupts import uninterrupted
 from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.models.mixture import Mixture
+from gerrymend.models.mixture import Predictor
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import (
     Checkpoint,
     Ending,
     Equilibrium,
     HalfRoundError,
-    Interrupted,
     Round,
     RulesByNotion,
     State,
-    check_rounds,
 )
 from gerrymend.solvers.fictitious_play import FictitiousPlay
-from gerrymend.solvers.regression.block_records import Records
-from gerrymend.solvers.regression.linear_block import Blocks, LocalBlocks, rank_tolerance, tie
-from gerrymend.solvers.regression.replaying import replayed
+from gerrymend.solvers.loop import Limits, Listener, play
+from gerrymend.solvers.regression.array_rows import rank_tolerance, tie
+from gerrymend.solvers.regression.learners import LEAST_SQUARES, Costs, CostSums, RoundLearner
+from gerrymend.solvers.regression.records import Records
+from gerrymend.solvers.regression.replaying import replayer
+from gerrymend.solvers.regression.rows import RegressionRows
 from gerrymend.subgroups.base import RuleSequence
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
-from gerrymend.subgroups.rules import LinearRule
 
 # Rounds after which records are fetched, and rows outside of the event are looked at.
 _ROUNDS_AT_ONCE = 64
@@ -58,13 +55,12 @@ _SUMS = (
 )  # fmt: skip
 
 
-class BlockGame:
-    """Games of many gammas, played together over blocks of rows.
+class RegressionGame:
+    """Games of many gammas, played together over rows that may be anywhere.
 
     Parameters
     ----------
-    blocks : Blocks
-        All rows, in `LinearBlock`s.
+    rows : RegressionRows
     notion : FairnessNotion
     encoding : LinearEncoding
         What the protected terms are.
@@ -74,20 +70,24 @@ class BlockGame:
     C : float
     dtype : str
         Type of the features: "float64" or "float32".
+    learner : RoundLearner
+        Who answers the costs of a round.
 
     Examples
     --------
-    >>> from gerrymend.solvers.regression.linear_block import LinearBlock, LocalBlocks
+    >>> from gerrymend.solvers.regression.array_rows import ArrayRows
+    >>> from gerrymend.solvers.regression.rows import LocalBlocks, SummedRows
     >>> from gerrymend.notions import FALSE_POSITIVE_RATE
     >>> from gerrymend.inputs.protected import read_columns
     >>> rng = np.random.default_rng(0)
     >>> A, w = rng.standard_normal((200, 2)), np.ones(200)
     >>> y = (A[:, 0] + rng.standard_normal(200) > 0).astype(int)
-    >>> blocks = LocalBlocks(
-    ...     [LinearBlock(A[i : i + 70], A[i : i + 70], y[i : i + 70], w[i : i + 70],
-    ...                  FALSE_POSITIVE_RATE) for i in (0, 70, 140)])
+    >>> blocks = [
+    ...     ArrayRows(A[i : i + 70], A[i : i + 70], y[i : i + 70], w[i : i + 70],
+    ...               FALSE_POSITIVE_RATE) for i in (0, 70, 140)]
+    >>> rows = SummedRows(LocalBlocks(blocks))
     >>> encoding = LinearEncoding.of(read_columns(A), w)
-    >>> game = BlockGame(blocks, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), [0.01], C=10.0)
+    >>> game = RegressionGame(rows, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), [0.01], C=10.0)
     >>> (equilibrium,) = game.play(max_iter=30, tol=None)
     >>> equilibrium.n_rounds, bool(equilibrium.unfairness[-1] < equilibrium.unfairness[0])
     (30, True)
@@ -95,30 +95,31 @@ class BlockGame:
 
     def __init__(
         self,
-        blocks: Blocks,
+        rows: RegressionRows,
         notion: FairnessNotion,
         encoding: LinearEncoding,
         solver: FictitiousPlay,
         gammas: Sequence[float],
         C: float,
         dtype: str = "float64",
+        learner: RoundLearner = LEAST_SQUARES,
     ) -> None:
-        self._blocks, self._notion, self._encoding, self._C = blocks, notion, encoding, C
+        self._rows, self._learner = rows, learner
+        self._notion, self._encoding, self._C = notion, encoding, C
         self._precision, self._tie = dtype, tie(dtype)
         self._short = float(solver.divisor == "t-1")
         self._realised = solver.side == "realised"
         self._gammas = np.asarray(gammas, dtype=np.float64)
-        self._features, self._protected = self._frame("features"), self._frame("protected")
+        tolerance = rank_tolerance(dtype)
+        self._features = learner.frame(rows, tolerance)
+        self._protected = rows.frame("protected", tolerance)
         self._rules = self._direction_rules()
         self._begin()
-        outside = partial(self._blocks.add, "outside")
-        self._records = Records(self._base.shape[1], outside, like=self._base)
+        base = self._sums.base
+        self._records = Records(base.shape[1], rows.decided_outside, like=base)
+        self._played: list[list[Predictor]] = []  # where coordinates don't say it all
         self.ended: dict[int, Ending] = {}
-
-    def _frame(self, columns: str) -> Frame:
-        ask = partial(self._blocks.gather, "factor", columns)
-        argument = "X" if columns == "features" else "sensitive_features"
-        return Frame.of(ask, rank_tolerance(self._precision), argument)
+        self._take = replayer(like=base)
 
     def _direction_rules(self) -> DirectionRules:
         unit = np.eye(self._protected.turn.shape[1])
@@ -127,19 +128,17 @@ class BlockGame:
 
     def _begin(self) -> None:
         n_games = len(self._gammas)
-        learner, auditor, scalars = self._blocks.add(
-            "prepare", self._features, self._protected, n_games
-        )
+        learner, auditor, scalars = self._rows.prepare(self._features, self._protected, n_games)
         xp = self._xp = array_namespace(learner)
-        self._base, self._slope, self._one = (row[None, :] for row in learner)
         self._offset, self._mass = (row[None, :] for row in auditor)
         counts = on_host(scalars).tolist()
         self._total, positives, self._event_mass, self._event_offset = counts[:4]
         self._error_of_zero = positives / self._total
         # With a single label in the event, costs of both signs are certain: the others' is fixed,
         # and the mean over the event is what it was, as what is added is centred.
-        self._can_be_constant = all(self._notion.event)
-        self._outside_signs = xp.astype(scalars[4:], xp.float64)
+        base, slope, one = (row[None, :] for row in learner)
+        signs = xp.astype(scalars[4:], xp.float64)
+        self._sums = CostSums(base, slope, one, signs, can_be_constant=all(self._notion.event))
 
         def zeros(*shape: int) -> Any:
             return xp.zeros((n_games, *shape), dtype=xp.float64, device=device(learner))
@@ -165,46 +164,42 @@ class BlockGame:
 
         `on_round` is told of many rounds at once, and without votes, which stay where they are.
         """
-        self._start, self._max_iter = time.monotonic(), max_iter
-        here = isinstance(self._blocks, LocalBlocks)
-        play_round = replayed(self._play_round, self._base) if here else self._play_round
-        if checkpoint is not None:
-            checkpoint.resume(self)
-        try:
-            while self._goes_on(tol, budget, on_round):
-                with uninterrupted():
-                    self._records.append(*play_round())
-                    if checkpoint is not None:
-                        checkpoint.reached(self.state)
-        except KeyboardInterrupt:
-            if not len(self._records):
-                raise
-            raise Interrupted(self.equilibria()) from None
-        return self.equilibria()
+        return play(self, Limits(max_iter, tol, budget), Listener.of(on_round), checkpoint)
 
-    def _goes_on(
-        self, tol: float | None, budget: float, on_round: Callable[[Round], None] | None
-    ) -> bool:
-        """Look at the last round, again if it was before, and tell whether another follows."""
-        number, n_pending = len(self._records), len(self._records.pending)
-        if number == 0:
-            return True
-        last = number >= self._max_iter or time.monotonic() >= self._start + budget
-        if last or not 0 < n_pending < _ROUNDS_AT_ONCE or self._may_end(tol):
-            self._records.fetch()
-            if tol is not None:
-                self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
-            if on_round is not None:
-                self._tell(on_round, number - n_pending)
-        return not last and len(self.ended) < len(self._gammas)
+    @property
+    def n_rounds(self) -> int:
+        """Return the number of whole rounds."""
+        return len(self._records)
 
-    def _tell(self, on_round: Callable[[Round], None], first: int) -> None:
+    @property
+    def all_ended(self) -> bool:
+        """Return whether each of the games has converged."""
+        return len(self.ended) == len(self._gammas)
+
+    def prepare_round(self) -> None:
+        """Compute nothing: a round changes the rows from its first question on."""
+
+    def finish_round(self, prepared: None) -> None:
+        """Play a round."""
+        self._records.append(*self._take(self._play_round))
+
+    def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
+        """Fetch the rounds of which no figure has come yet, many at once, whoever hears of them."""
+        n_pending = len(self._records.pending)
+        if not last and 0 < n_pending < _ROUNDS_AT_ONCE and not self._may_end(tol):
+            return []
+        self._records.fetch()
+        if tol is not None:
+            self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
+        return self._told(self.n_rounds - n_pending) if heard else []
+
+    def _told(self, first: int) -> list[Round]:
         errors, unfairness = self._errors(), self._records.all("unfairness")
-        for i in range(first, len(errors)):
-            on_round(Round(i + 1, errors[i], unfairness[i], np.zeros((len(self._gammas), 0))))
+        no_votes = np.zeros((len(self._gammas), 0))
+        return [Round(i + 1, errors[i], unfairness[i], no_votes) for i in range(first, len(errors))]
 
     def _play_round(self) -> tuple[Any, Any]:
-        """Two questions to the blocks; what comes of them changes arrays in place.
+        """Two questions to the rows; what comes of them changes arrays in place.
 
         Nothing here waits for a device, and nothing depends on what Python knows of the round: on
         a device it can be recorded and replayed. Nothing of the game's changes before both were
@@ -214,7 +209,9 @@ class BlockGame:
         xp, n = self._xp, self._total
         number = self._number + 1.0
         scale, share = 1.0 / xp.clip(number - self._short, min=1.0), 1.0 / number
-        coordinates, products, pressed = self._learn(scale)
+        costs = Costs(self._sums, self._pull, self._mean, self._multipliers, scale)
+        answer = self._learner.answer(self._rows, costs, self._dtype)
+        products, pressed = answer.products, answer.pressed
         decided, base = products[:, -2], products[:, -1]
         outcome, votes = self._outcome + products[:, :-2], self._votes + decided
         # Σ S·w·b·votes: what the last group added to S, and what the last play added to the votes.
@@ -227,13 +224,13 @@ class BlockGame:
 
         residual = self._offset + outcome * share - overall[:, None] * self._mass
         residual = xp.astype(residual, self._dtype, copy=False)
-        products, masses, voted = self._blocks.add("find", residual)
+        products, masses, voted = self._rows.find(residual)
         mass, offset = masses[:, 0], masses[:, 1]
         value = offset + voted * share - overall * mass
         unfairness = xp.abs(value) / n
         fines = fine * scale / n, play_fine * scale / n
         figures = unfairness, *fines, self._dual_mass * scale, self._multipliers, base
-        record = xp.concat([coordinates, residual], axis=1), xp.stack(figures)
+        record = xp.concat([answer.coordinates, residual], axis=1), xp.stack(figures)
         # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
         placed = self._C * xp.astype(unfairness > self._allowed, xp.float64)
         side = 1.0 - 2.0 * xp.astype(value < 0, xp.float64) if self._realised else 1.0
@@ -244,28 +241,12 @@ class BlockGame:
         self._mean += self._multipliers * mass / self._event_mass
         self._pressed_offset += self._multipliers * offset
         self._pull += self._multipliers[:, None] * products
+        if answer.predictors:
+            self._played.append(answer.predictors)
         return record
 
-    def _learn(self, scale: Any) -> tuple[Any, Any, Any]:
-        """Coordinates of the Learner's play, and what its decisions sum to."""
-        coordinates = self._xp.astype(self._answer(scale), self._dtype, copy=False)
-        products, pressed = self._blocks.add("decide", self._multipliers, coordinates)
-        return coordinates, products, pressed
-
-    def _answer(self, scale: Any) -> Any:
-        """Coordinates of the Learner's play; a constant where no cost differs in sign."""
-        xp = self._xp
-        coordinates = self._base + scale * (self._pull - self._mean[:, None] * self._slope)
-        if self._can_be_constant:
-            arguments = self._multipliers, self._mean, scale
-            (counts,) = self._blocks.add("signs", *arguments)
-            above, below = (counts + self._outside_signs).T
-            coordinates = xp.where(above[:, None] == 0, -self._one, coordinates)
-            coordinates = xp.where(below[:, None] == 0, self._one, coordinates)
-        return coordinates
-
     def _may_end(self, tol: float | None) -> bool:
-        """Whether a game may have converged: all that can be told without the errors.
+        """Return whether a game may have converged: all that can be told without the errors.
 
         The gap is at least what the mixture itself, as an answer to the duals, would leave.
         """
@@ -288,7 +269,7 @@ class BlockGame:
         return errors / np.arange(1, len(errors) + 1)[:, None]
 
     def _gap(self, tol: float = math.inf) -> Array:
-        """The mixture's worth less what the Learner can do at best, now; infinite if not within.
+        """Return the mixture's worth less the Learner's best; infinite if the penalty is above tol.
 
         The mixture is an answer to the duals too, and a heuristic's can be worse.
         """
@@ -305,7 +286,7 @@ class BlockGame:
         if not ending:
             return
         number, gaps = len(self._records), self._gap()
-        (bounds,) = map(on_host, self._blocks.add("bound", self._overall, 1.0 / number))
+        bounds = on_host(self._rows.bound(self._overall, 1.0 / number))
         for game in ending:
             bound = float(bounds[game]) / self._total
             worst, gap = self._worst(game), float(gaps[game])
@@ -314,17 +295,22 @@ class BlockGame:
     @cached_property
     def _sizes(self) -> list[float]:
         """The largest size of each protected term."""
-        return [float(size) for size in np.max(self._blocks.gather("sizes"), axis=0)]
+        return [float(size) for size in self._rows.sizes()]
 
     def _worst(self, game: int) -> Subgroup | None:
-        """The last group, in few digits, measured on the rows that its description selects."""
+        """Return the last group in few digits, measured on the rows that its words select."""
         _, group = self._records.split(on_host(self._records.last().coordinates[game]))
         rule = self._rules.rule(group)
-        short = rule.shortened(lambda rounded: self._ends(rule, rounded), self._sizes)
+
+        def ends(rounded: Sequence[float]) -> tuple[float, float]:
+            return self._rows.ends(rule.coefficients, rule.threshold, rounded)
+
+        short = rule.shortened(ends, self._sizes)
         kept = dict(zip(short.terms, short.coefficients, strict=True))
         coefficients = [kept.get(term, 0.0) for term in rule.terms]
-        arguments = coefficients, short.threshold, game, 1.0 / len(self._records)
-        size, mass, outcome, outcomes = np.sum(self._blocks.gather("treated", *arguments), axis=0)
+        share_of_vote = 1.0 / len(self._records)
+        treated = self._rows.treated(coefficients, short.threshold, game, share_of_vote)
+        size, mass, outcome, outcomes = treated
         if mass == 0:
             return None
         overall = float(outcomes / self._event_mass)
@@ -332,12 +318,8 @@ class BlockGame:
         unfairness = share * (rate - overall)
         return Subgroup(short, self._notion, unfairness, share, int(size), rate, overall)
 
-    def _ends(self, rule: LinearRule, rounded: Sequence[float]) -> tuple[float, float]:
-        ends = self._blocks.gather("ends", rule.coefficients, rule.threshold, rounded)
-        return max(low for low, _ in ends), min(high for _, high in ends)
-
-    def equilibria(self) -> list[Equilibrium]:
-        """What the games come to if they end here; they themselves may go on."""
+    def equilibria(self, *, cut_short: bool = False) -> list[Equilibrium]:
+        """Return what the games come to if they end here; they themselves may go on."""
         here = copy(self)
         here._records, here.ended = self._records.copy(), dict(self.ended)
         here._records.fetch()
@@ -351,9 +333,10 @@ class BlockGame:
         ending = self.ended[game]
         rounds = slice(ending.n_rounds)
         plays, groups = self._records.split(coordinates[rounds, game])
+        played = [predictors[game] for predictors in self._played[rounds]]
         return Equilibrium(
             gamma=float(self._gammas[game]),
-            mixture=self._mixture(game, plays),
+            mixture=self._learner.mixture(self._features, self._tie, plays, played),
             rounds=np.arange(1, ending.n_rounds + 1),
             error=errors[rounds, game],
             unfairness=unfairness[rounds, game],
@@ -364,36 +347,31 @@ class BlockGame:
             converged=ending.converged,
         )
 
-    def _mixture(self, game: int, plays: Array) -> Mixture:
-        intercepts, coefficients = self._features.coefficients(plays)
-        return Mixture.of_linear(-coefficients, -intercepts - self._tie)
-
-    def example(self) -> list[Any]:
-        """Predictors like those that the state holds."""
-        return []
+    def example(self) -> list[Predictor]:
+        """Return predictors like those that the state holds."""
+        return self._learner.example(len(self._gammas))
 
     def state(self) -> State:
-        """Where the games stand after the last round; what the blocks have can be had from it."""
+        """Return where the games stand after the last round; rows can be brought there from it."""
         sums = {name: on_host(getattr(self, name)) for name in _SUMS}
         if sums["_number"][0] != len(self._records):
             raise HalfRoundError
         return {
-            "seconds": time.monotonic() - self._start,
             "sums": sums,
             "records": self._records.state(),
+            "predictors": self._played[: len(self._records)],
             "ended": self.ended,
         }
 
+    def rounds_in(self, state: State) -> int:
+        """Return the number of rounds that a state holds."""
+        return int(state["sums"]["_number"][0])
+
     def restore(self, state: State) -> None:
-        """Go on from a state; the blocks are told of all rounds again."""
+        """Go on from a state; the rows are told of all rounds again."""
         self._records.restore(state["records"])
-        check_rounds(len(self._records), self._max_iter)
-        self._start, self.ended = time.monotonic() - state["seconds"], state["ended"]
+        self._played = state.get("predictors", [])
+        self.ended = state["ended"]
         for name in _SUMS:
             getattr(self, name)[:] = self._records.there(state["sums"][name])
-        self._bring_back()
-
-    def _bring_back(self) -> None:
-        """Bring the blocks to where they were."""
-        for told in self._records.changes():
-            self._blocks.gather("replay", *told)
+        self._learner.replay(self._rows, self._records.changes(), self._played)

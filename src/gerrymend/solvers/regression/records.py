@@ -9,7 +9,6 @@ from sklearn.externals.array_api_compat import array_namespace, device
 
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.interrupts import uninterrupted
 from gerrymend.solvers.base import State
 
 # What a message to the blocks holds.
@@ -42,7 +41,7 @@ class Records:
 
     Examples
     --------
-    >>> records = Records(1, lambda plays: (plays[:, 0],), like=np.zeros(1))
+    >>> records = Records(1, lambda plays: plays[:, 0], like=np.zeros(1))
     >>> records.append(np.array([[0.5, 2.0]]), np.zeros((6, 1)))
     >>> len(records), len(records.pending)
     (1, 1)
@@ -51,9 +50,7 @@ class Records:
     (1, 0, array([[0.5]]))
     """
 
-    def __init__(
-        self, n_learner: int, decided_outside: Callable[[Any], tuple[Any, ...]], like: Any
-    ) -> None:
+    def __init__(self, n_learner: int, decided_outside: Callable[[Any], Any], like: Any) -> None:
         self._n_learner, self._decided_outside, self._like = n_learner, decided_outside, like
         self.pending: list[tuple[Any, Any]] = []
         """Of each round that was not fetched: its coordinates, and a row for each figure."""
@@ -74,20 +71,19 @@ class Records:
         coordinates, figures = (xp.stack(parts) for parts in zip(*self.pending, strict=True))
         n_rounds, n_games, _ = coordinates.shape
         plays = coordinates[:, :, : self._n_learner]
-        (outside,) = self._decided_outside(xp.reshape(plays, (n_rounds * n_games, self._n_learner)))
+        outside = self._decided_outside(xp.reshape(plays, (n_rounds * n_games, self._n_learner)))
         outside = on_host(xp.reshape(outside, (n_rounds, n_games)))
         rows = dict(zip(Record._fields[1:], np.moveaxis(on_host(figures), 1, 0), strict=True))
         rows["decided"] += outside
-        with uninterrupted():
-            self._fetched.append(Record(coordinates, **rows))
-            self.pending = []
+        self._fetched.append(Record(coordinates, **rows))
+        self.pending = []
 
     def last(self) -> Record:
-        """The last round that was fetched."""
+        """Return the last round that was fetched."""
         return Record(*(part[-1] for part in self._fetched[-1]))
 
     def all(self, field: str) -> Array:
-        """A field of all rounds that were fetched, on the host."""
+        """Return a field of all rounds that were fetched, on the host."""
         return np.concatenate([on_host(getattr(record, field)) for record in self._fetched])
 
     def split(self, coordinates: Array) -> tuple[Array, Array]:
@@ -96,7 +92,7 @@ class Records:
         return plays, groups
 
     def copy(self) -> Self:
-        """The same records, which can be fetched without these being so."""
+        """Return the same records, which can be fetched without these being so."""
         other = copy(self)
         other.pending, other._fetched = list(self.pending), list(self._fetched)
         return other
@@ -132,5 +128,5 @@ class Records:
         self.pending = [tuple(self.there(part) for part in parts) for parts in state["pending"]]
 
     def there(self, values: Array) -> Any:
-        """An array of the host, brought to where the game is."""
+        """Bring an array of the host to where the game is."""
         return array_namespace(self._like).asarray(values, device=device(self._like))

@@ -1,0 +1,215 @@
+"""Play games to their end: the one loop, and the one place for what may end it.
+
+Ctrl-C, the budget of seconds, checkpoints, listeners and convergence are here and in no game. A
+game says how a round is played, what it has come to, and from what it can go on; see `Game`.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gerrymend._runtime.interrupts import HeldInterrupts
+from gerrymend.solvers.base import (
+    Checkpoint,
+    Equilibrium,
+    Interrupted,
+    Round,
+    State,
+    check_rounds,
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Say when games end.
+
+    Parameters
+    ----------
+    max_iter : int
+        The most rounds that are played.
+    tol : float or None
+        A game has converged when its gap and its penalty are at most this; None plays every round.
+    budget : float
+        Seconds after which no round begins; the first one does, whatever the budget.
+    """
+
+    max_iter: int
+    tol: float | None
+    budget: float = math.inf
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Hear of rounds when they are known.
+
+    Parameters
+    ----------
+    tell : callable
+        Called with each `Round`, in their order.
+    needs_votes : bool, default=True
+        Whether rounds must come with their votes. If not, a game may leave these out, and tell of
+        several rounds at once.
+
+    Examples
+    --------
+    >>> numbers = []
+    >>> listener = Listener(lambda played: numbers.append(played.number), needs_votes=False)
+    >>> listener(Round(1, error=None, unfairness=None, votes=None))
+    >>> numbers
+    [1]
+    """
+
+    tell: Callable[[Round], None]
+    needs_votes: bool = True
+
+    def __call__(self, played: Round) -> None:
+        """Tell of a round."""
+        self.tell(played)
+
+    @classmethod
+    def of(cls, on_round: Callable[[Round], None] | None) -> "Listener | None":
+        """Return a listener as it is; a plain function is taken to need votes."""
+        return on_round if isinstance(on_round, Listener | None) else cls(on_round)
+
+
+class Game(Protocol):
+    """Several games, one for each gamma, whose rounds are played together."""
+
+    @property
+    def n_rounds(self) -> int:
+        """Return the number of whole rounds."""
+        ...
+
+    @property
+    def all_ended(self) -> bool:
+        """Return whether each of the games has converged."""
+        ...
+
+    def prepare_round(self) -> Any:
+        """Compute what can be known of the next round while nothing changes.
+
+        Ctrl-C may stop this anywhere, and the game stands where it stood.
+        """
+        ...
+
+    def finish_round(self, prepared: Any) -> None:
+        """Play the rest of a round; Ctrl-C waits until it is whole."""
+        ...
+
+    def look(self, tol: float | None, *, last: bool, heard: bool) -> Sequence[Round]:
+        """End the games that have converged, and return the rounds that are known since last time.
+
+        A game may put this off over rounds in which none can have converged, unless no round
+        follows; where someone hears of the rounds, it should not put it off for long. It is asked
+        again after a state was restored, which may be from before a look.
+        """
+        ...
+
+    def equilibria(self, *, cut_short: bool = False) -> list[Equilibrium]:
+        """Return what the games come to if they end here; they themselves may go on.
+
+        Where Ctrl-C has `cut_short` the game, nothing that takes long is done any more.
+        """
+        ...
+
+    def state(self) -> State:
+        """Return all that later rounds depend on, besides data and parameters.
+
+        Raises HalfRoundError if an error, which no Ctrl-C is, has left half a round.
+        """
+        ...
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        ...
+
+    def rounds_in(self, state: State) -> int:
+        """Return the number of rounds that a state holds."""
+        ...
+
+
+def play(
+    game: Game,
+    limits: Limits,
+    listener: Listener | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> list[Equilibrium]:
+    """Play until each game has converged, or rounds or seconds are used up.
+
+    Goes on from what the checkpoint has kept. Ctrl-C raises `Interrupted` with what the whole
+    rounds have come to, or stays a KeyboardInterrupt where there is none.
+    """
+    run = _Run(game, limits, listener, checkpoint)
+    if checkpoint is not None:
+        checkpoint.resume(run)
+    try:
+        run.play()
+    except KeyboardInterrupt:
+        if game.n_rounds == 0:
+            raise
+        raise Interrupted(game.equilibria(cut_short=True)) from None
+    return game.equilibria()
+
+
+class _Run:
+    """A game in play; its state is the game's, and the seconds that it took."""
+
+    def __init__(
+        self,
+        game: Game,
+        limits: Limits,
+        listener: Listener | None,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        self._game = game
+        self._limits = limits
+        self._listener = listener
+        self._checkpoint = checkpoint
+        self._start = time.monotonic()
+        self._over = False
+
+    def play(self) -> None:
+        """Play round after round.
+
+        Ctrl-C is held back from where a round begins to change the game until it was looked at: cut
+        short it would leave votes that nobody counted, and compiled code can't be stopped at all.
+        It is let through once all was told that is known.
+        """
+        with HeldInterrupts() as interrupts:
+            if self._game.n_rounds:
+                interrupts.holding = True
+                self._look(interrupts)
+            while not self._over:
+                prepared = self._game.prepare_round()
+                interrupts.holding = True
+                self._game.finish_round(prepared)
+                if self._checkpoint is not None:
+                    self._checkpoint.reached(self.state)
+                self._look(interrupts)
+
+    def _look(self, interrupts: HeldInterrupts) -> None:
+        """Look at the last round, and tell of what is known now."""
+        limits = self._limits
+        last = self._game.n_rounds >= limits.max_iter or self._seconds() >= limits.budget
+        rounds = self._game.look(limits.tol, last=last, heard=self._listener is not None)
+        self._over = last or self._game.all_ended
+        interrupts.holding = False
+        if self._listener is not None:
+            for played in rounds:
+                self._listener(played)
+        interrupts.check()
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    def state(self) -> State:
+        """Return where the game stands after its last whole round."""
+        return {"seconds": self._seconds()} | self._game.state()
+
+    def restore(self, state: State) -> None:
+        """Go on from a state; `CannotResumeError` if it has more rounds than are to be played."""
+        check_rounds(self._game.rounds_in(state), self._limits.max_iter)
+        self._start = time.monotonic() - state["seconds"]
+        self._game.restore(state)

@@ -1,0 +1,171 @@
+"""Learners that answer the costs of a round: least squares from sums, or a taught classifier.
+
+The Auditor and the sums are the same. Least squares needs only sums. For a classifier each round's
+costs become labels and weights that stay beside their rows; it is trained on them where they are,
+and its decisions are taken into the votes.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.externals.array_api_compat import array_namespace
+
+from gerrymend._numeric.projection import Frame
+from gerrymend._numeric.sums import Array
+from gerrymend.models.mixture import ConstantPredictor, Mixture, Predictor
+from gerrymend.solvers.regression.rows import RegressionRows
+
+Teach = Callable[[Any, Any, float, int], Predictor]
+"""Trains on the costs of a game, given its multipliers, the mean of what presses and the scale."""
+
+Told = Iterable[tuple[Any, Any, Any]]
+"""Multipliers, plays and groups of some rounds at a time."""
+
+
+class CostSums(NamedTuple):
+    """Sums over the rows that no round changes."""
+
+    base: Any  # coordinates of 1 − 2y
+    slope: Any  # of the event's b
+    one: Any  # of the constant 1
+    outside_signs: Any  # rows outside of the event with a cost above 0, and below
+    can_be_constant: bool  # whether all costs can come to have one sign
+
+
+class Costs(NamedTuple):
+    """Costs that the Learner answers: (1 − 2y) + b·(S − mean S)·scale, in sums over the rows."""
+
+    sums: CostSums
+    pull: Any  # coordinates of b·S, with S = Σ ±C·g over the groups so far
+    mean: Any  # of S over the event
+    multipliers: Any  # ±C or 0 on the last group, which is not pressed on yet
+    scale: Any  # what turns sums over rounds into the average
+
+
+class Answer(NamedTuple):
+    """A play of each game, and what its decisions sum to; see `ArrayRows.decide`."""
+
+    coordinates: Any
+    predictors: list[Predictor]  # of each game; none where coordinates say it all
+    products: Any
+    pressed: Any
+
+
+class RoundLearner(Protocol):
+    """A Learner, described by its parameters alone: the game keeps what was played."""
+
+    def frame(self, rows: RegressionRows, tolerance: float) -> Frame:
+        """Return the frame of the features."""
+        ...
+
+    def answer(self, rows: RegressionRows, costs: Costs, dtype: Any) -> Answer:
+        """Answer the costs of each game, and take the decisions into the rows' votes."""
+        ...
+
+    def replay(self, rows: RegressionRows, told: Told, played: list[list[Predictor]]) -> None:
+        """Bring rows that were prepared to where they were after these rounds."""
+        ...
+
+    def mixture(
+        self, features: Frame, tie: float, plays: Array, played: list[Predictor]
+    ) -> Mixture:
+        """Return the average of the plays of one game."""
+        ...
+
+    def example(self, n_games: int) -> list[Predictor]:
+        """Return predictors of all types that a state may hold."""
+        ...
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """Least squares of the costs, from sums alone; nothing in it waits for a device."""
+
+    def frame(self, rows: RegressionRows, tolerance: float) -> Frame:
+        """Return the frame of the features."""
+        return rows.frame("features", tolerance)
+
+    def answer(self, rows: RegressionRows, costs: Costs, dtype: Any) -> Answer:
+        """Decide 1 where the fitted cost is below 0; a constant where no cost differs in sign."""
+        sums = costs.sums
+        xp = array_namespace(sums.base)
+        coordinates = sums.base + costs.scale * (costs.pull - costs.mean[:, None] * sums.slope)
+        if sums.can_be_constant:
+            counts = rows.signs(costs.multipliers, costs.mean, costs.scale)
+            above, below = (counts + sums.outside_signs).T
+            coordinates = xp.where(above[:, None] == 0, -sums.one, coordinates)
+            coordinates = xp.where(below[:, None] == 0, sums.one, coordinates)
+        coordinates = xp.astype(coordinates, dtype, copy=False)
+        products, pressed = rows.decide(costs.multipliers, coordinates)
+        return Answer(coordinates, [], products, pressed)
+
+    def replay(self, rows: RegressionRows, told: Told, played: list[list[Predictor]]) -> None:
+        """Bring rows to where they were, many rounds at once."""
+        for multipliers, plays, groups in told:
+            rows.replay(multipliers, plays, groups)
+
+    def mixture(
+        self, features: Frame, tie: float, plays: Array, played: list[Predictor]
+    ) -> Mixture:
+        """Return the average of the linear classifiers that were played."""
+        intercepts, coefficients = features.coefficients(plays)
+        return Mixture.of_linear(-coefficients, -intercepts - tie)
+
+    def example(self, n_games: int) -> list[Predictor]:
+        """Return nothing: a state holds coordinates."""
+        return []
+
+
+LEAST_SQUARES = LeastSquares()
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A classifier that is trained on costs where its rows are; NumPy's arrays alone.
+
+    Parameters
+    ----------
+    teach : callable
+        Trains a classifier on the costs of a game.
+    """
+
+    teach: Teach
+
+    def frame(self, rows: RegressionRows, tolerance: float) -> Frame:
+        """Return a frame of no basis: none is needed."""
+        n = rows.n_features()
+        return Frame(np.zeros(n), np.ones(n), np.zeros((n + 1, 0)))
+
+    def answer(self, rows: RegressionRows, costs: Costs, dtype: Any) -> Answer:
+        """Train a classifier for each game."""
+        pressing = costs.multipliers, costs.mean, float(costs.scale[0])
+        signs = rows.signs(*pressing) + costs.sums.outside_signs
+        played = [self._taught(*signs[game], *pressing, game) for game in range(len(signs))]
+        products, pressed = rows.vote(costs.multipliers, played)
+        return Answer(np.zeros((len(played), 0)), played, products, pressed)
+
+    def _taught(self, above: float, below: float, *costs: Any) -> Predictor:
+        """Return a constant where all costs have one sign: there is a single label to learn."""
+        if above == 0 or below == 0:
+            return ConstantPredictor(bool(above == 0))
+        return self.teach(*costs)
+
+    def replay(self, rows: RegressionRows, told: Told, played: list[list[Predictor]]) -> None:
+        """Bring rows to where they were, round by round: predictors decide again."""
+        rounds = (one for some in told for one in zip(*some, strict=True))
+        for (multipliers, _, group), predictors in zip(rounds, played, strict=True):
+            rows.vote(multipliers, predictors)
+            rows.find(group)
+
+    def mixture(
+        self, features: Frame, tie: float, plays: Array, played: list[Predictor]
+    ) -> Mixture:
+        """Return the average of the classifiers that were trained."""
+        return Mixture.of_predictors(played)
+
+    def example(self, n_games: int) -> list[Predictor]:
+        """Return a predictor that learned what costs the least, were there no subgroups."""
+        none = np.zeros(n_games)
+        return [self.teach(none, none, 1.0, 0)]
