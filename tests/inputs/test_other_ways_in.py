@@ -121,7 +121,7 @@ def test_a_rate_over_no_rows_names_the_option(tmp_path, command):
     }
     code, told = run(tmp_path, command, columns, "parquet", *options[command])
     assert code == 2
-    assert "No row counts for the false positive rate" in told
+    assert "There are no rows for the false positive rate" in told
     assert "Choose another --notion." in told
 
 

@@ -270,7 +270,9 @@ def test_what_is_wrong_is_said_before_anything_is_shipped(client, monkeypatch):
     with pytest.raises(ValueError, match="X has 100, y has 99"):
         model().fit(lazy, labels[:99], sensitive_features=protected)
     with pytest.raises(ValueError, match="X has 2 partitions and y 1"):
-        model().fit(frame[names], frame["label"].repartition(npartitions=1))
+        model().fit(
+            frame[names], frame["label"].repartition(npartitions=1), sensitive_features=names
+        )
     with pytest.raises(ValueError, match="'colour' is no column of X"):
         model().fit(frame[names], frame["label"], sensitive_features=["colour"])
     with pytest.raises(TypeError, match=r"'group' of X .*must be numbers"):
@@ -353,12 +355,12 @@ def test_labels_of_two_types_and_missing_numbers(client):
         meta={"x": float, "y": object},
     )  # fmt: skip
     with pytest.raises(TypeError, match="y mixes labels of types int, str"):
-        model().fit(frame[["x"]], frame["y"])
+        model().fit(frame[["x"]], frame["y"], sensitive_features=["x"])
     missing = dd.from_pandas(
         pd.DataFrame({"x": pd.array([1.0, None], dtype="Float64"), "y": [0, 1]}), npartitions=1
     )
     with pytest.raises(ValueError, match=r"X has (missing values|NaN)"):
-        model().fit(missing[["x"]], missing["y"])
+        model().fit(missing[["x"]], missing["y"], sensitive_features=["x"])
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")

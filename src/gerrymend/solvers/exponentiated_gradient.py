@@ -50,9 +50,9 @@ class ExponentiatedGradient(GameSolver):
     >>> from gerrymend import SubgroupParityClassifier
     >>> from gerrymend.datasets import make_intersectional
     >>> data = make_intersectional(1000, random_state=0)
-    >>> clf = SubgroupParityClassifier(gamma=0.01, solver="exponentiated_gradient")
+    >>> clf = SubgroupParityClassifier(gamma=0.03, solver="exponentiated_gradient")
     >>> _ = clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
-    >>> bool(clf.history_["unfairness"][-1] < 0.011), len(clf.predictors_) < 20
+    >>> bool(clf.history_["unfairness"][-1] < 0.031), len(clf.predictors_) < 20
     (True, True)
     """
 

@@ -152,7 +152,7 @@ class TreeSearch(BoundClass):
 
         That is a lower bound: a group may be large enough though one of its leaves is not.
         """
-        growth = _Growth(self._axes, residual, rows=rows, min_group_size=min_group_size)
+        growth = _Growth(self._axes, residual, rows=rows, least_rows=min_group_size)
         found = self._found(residual, growth.tree(self._max_depth))
         inside = int(rows[found.members[0] > 0].sum())
         return found if min_group_size <= inside <= rows.sum() - min_group_size else None
@@ -186,11 +186,11 @@ class _Growth:
         residual: Array,
         *,
         rows: NDArray[np.intp] | None = None,
-        min_group_size: int = 0,
+        least_rows: int = 0,
         seconds: float = math.inf,
     ) -> None:
         self._axes = axes
-        self._min_group_size = min_group_size
+        self._least_rows = least_rows
         self._w = as_whole(residual)[0]  # whole numbers: sums are exact, and ties are ties
         self._rows = np.ones(len(residual), np.int64) if rows is None else rows.astype(np.int64)
         check_cells(len(axes[0].rank), self._w, self._rows)
@@ -258,7 +258,7 @@ class _Growth:
                 values = (begin, min(begin + stretch, n_splits))
                 second_splits(
                     values, order, first, axis.scale.is_number, follower.rank, ordered, attribute,
-                    self._w, self._rows, self._min_group_size, inside, everyone, worth, splits,
+                    self._w, self._rows, self._least_rows, inside, everyone, worth, splits,
                 )  # fmt: skip
                 if time.monotonic() >= self._deadline:
                     self.cut_short = True

@@ -105,7 +105,7 @@ class PoolGame:
             hurried = self._play_rounds(max_iter, reserve, on_round, reached)
             self._look_at_last(None if proof_follows else self._thorough_looks())
             over = hurried or proof_follows or self._number >= max_iter
-            if over or self.gap <= self._tol:
+            if over or min(self._penalty(), self.gap) <= self._tol:
                 break
             # The last look found subgroups that the rounds' own had not: play on against these.
             self._gains = []
@@ -326,6 +326,11 @@ class PoolGame:
     def _worth(self, standing: Standing) -> float:
         return standing.error + self._C * max(0.0, standing.unfairness - self._gamma)
 
+    def _penalty(self) -> float:
+        """Return what the Auditor gains by the excess of the mixture over gamma."""
+        assert self.standing is not None
+        return self._C * max(0.0, self.standing.unfairness - self._gamma)
+
     def _preference(self, standing: Standing) -> float:
         exceeds = standing.unfairness > self._gamma + ROUNDING
         return self._worth(standing) + (max(self._tol, 0.0) if exceeds else 0.0)
@@ -385,7 +390,6 @@ class PoolGame:
         used = np.flatnonzero(standing.weights)
         records = list(self._records.values())
         sources = tuple(one.subgroups.source for one in auditor.notions)
-        penalty = self._C * max(0.0, standing.unfairness - self._gamma)
         return Equilibrium(
             gamma=self._gamma,
             mixture=self._learner.mixture([pool.keys[i] for i in used], standing.weights[used]),
@@ -399,7 +403,7 @@ class PoolGame:
             gap=self.gap,
             worst=notion.subgroup(standing.worst.key, standing.worst.members, probability, None),
             upper_bound=self._upper_bound(probability),
-            converged=self._converged and penalty <= self._tol,
+            converged=self._converged and self._penalty() <= self._tol,
             certified=self.certificate is not None
             and self.certificate.upper_bound <= self._gamma + ROUNDING,
         )
