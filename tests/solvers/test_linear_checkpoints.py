@@ -55,11 +55,11 @@ def cut_short_and_resumed(model, stops):
 
 @pytest.fixture
 def played(monkeypatch):
-    """How many rounds each of the games from sums has played."""
+    """How many rounds each of the games from sums has played; the games are kept alive."""
     games, finish_round = {}, linear_play.LinearGames.finish_round
 
     def counted(self, prepared):
-        games[id(self)] = games.get(id(self), 0) + 1
+        games[self] = games.get(self, 0) + 1
         finish_round(self, prepared)
 
     monkeypatch.setattr(linear_play.LinearGames, "finish_round", counted)
