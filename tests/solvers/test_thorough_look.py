@@ -130,6 +130,7 @@ def test_with_the_papers_auditor_an_audit_of_that_class_finds_the_same(solver):
     assert report.unfairness == pytest.approx(abs(clf.worst_subgroup_.unfairness), abs=ROUNDING)
 
 
+@pytest.mark.slow
 def test_the_search_of_an_audit_finds_no_more_on_student():
     """A proof of more seconds than the fit's may: five attributes are more than it can close."""
     X, y, attributes = load_paper("student")
