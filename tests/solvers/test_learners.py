@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from gerrymend import SubgroupParityClassifier
 from gerrymend._numeric.projection import Projection
-from gerrymend.solvers.estimators import check_estimator_kind, check_uses_weights
+from gerrymend.solvers.players.estimator_checks import check_estimator_kind, check_uses_weights
 from gerrymend.solvers.players.learners import LinearLearner, make_learner
 
 

@@ -12,7 +12,7 @@ from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_flag, check_gamma
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.solvers import ExponentiatedGradient, as_solver
-from gerrymend.solvers.estimators import check_estimator_kind
+from gerrymend.solvers.players.estimator_checks import check_estimator_kind
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, as_subgroup_class
 from gerrymend.training.fit import ParityClassifier
 

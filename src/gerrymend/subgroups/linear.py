@@ -87,7 +87,7 @@ class LinearThresholds(SubgroupClass):
             return (ThetaGrid if search == "grid" else ThroughMean)(counted, encoding, mean)
         if search == "regression":
             return RegressionSearch(counted, encoding, event_weight[active])
-        from gerrymend.subgroups.pooled_search import PooledSearch
+        from gerrymend.subgroups.thresholds.pooled_search import PooledSearch
         from gerrymend.subgroups.thresholds.search import GreatCircleSearch
 
         wide = is_too_wide(int(active.sum()), len(encoding.terms))

@@ -42,8 +42,8 @@ from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTraine
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.solvers.base import Interrupted
-from gerrymend.solvers.estimators import check_estimator_kind, check_uses_weights
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.estimator_checks import check_estimator_kind, check_uses_weights
 from gerrymend.solvers.players.learners import Learner, make_learner, seed_estimator
 from gerrymend.subgroups import SubgroupClass
 from gerrymend.training.callbacks import (
