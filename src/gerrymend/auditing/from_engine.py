@@ -67,6 +67,7 @@ def tally_of_lazy(
     )
     # All checks are made on the first query, before the larger second one is run.
     overview = Overview.of(rows, pos_label)
+    rows = overview.rows
     summary = rows.sums(overview)
     columns = read_columns({name: summary[key] for name, key in rows.attributes.items()})
     n = _numbers(summary["n"])
@@ -137,24 +138,37 @@ class LazyRows:
         if weighted:
             check_column(sample_weight, "sample_weight", schema, "data")
             chosen |= _weighed(sample_weight, schema[sample_weight])
-        rows = frame.select(**chosen)
-        if weighted:
+        rows = cls(frame.select(**chosen), attributes, weighted, cut, probabilities)
+        return rows._with_products()
+
+    def scaled(self, scale: float) -> "LazyRows":
+        """Multiply the weights by a power of two.
+
+        w·p is taken again from the scaled weights: of the smallest floats a product keeps few
+        digits, or none.
+        """
+        frame = self.frame.with_columns(weight=nw.col("weight") * scale)
+        return replace(self, frame=frame)._with_products()
+
+    def _with_products(self) -> "LazyRows":
+        """Add the columns that follow from `weight` and `p`, and replace those that are there."""
+        rows = self.frame
+        if self.weighted:
             # As 1 and 0, to be added up.
             rows = rows.with_columns(counted=(nw.col("weight") > 0).cast(nw.Int64))
-        if probabilities:
+        if self.probabilities:
             p = nw.col("p").clip(0.0, 1.0)
             rows = rows.with_columns(
-                positive=nw.col("weight") * p if weighted else p,
+                positive=nw.col("weight") * p if self.weighted else p,
                 certain=((p == 0.0) | (p == 1.0)).cast(nw.Int64),
             )
-        elif weighted:
+        elif self.weighted:
             rows = rows.with_columns(positive=nw.col("weight"))
-        lazy = cls(rows, attributes, weighted, cut, probabilities)
         # Grids depend on the least positive number, and min() over all would find the zeros.
-        for name in lazy.summed:
+        for name in self.summed:
             some = nw.when(nw.col(name) > 0).then(nw.col(name)).alias(f"{name}_some")
-            lazy = replace(lazy, frame=lazy.frame.with_columns(some))
-        return lazy
+            rows = rows.with_columns(some)
+        return replace(self, frame=rows)
 
     @property
     def has_sums(self) -> bool:
@@ -188,8 +202,6 @@ class LazyRows:
         rows = self.frame
         sums = [nw.len().alias("n")]
         shifts = {name: overview.shifts(name) for name in self.summed}
-        for name in self.summed:
-            rows = rows.with_columns((nw.col(name) * overview.scale).alias(name))
         if self.weighted:
             rows = rows.with_columns(square=nw.col("weight") * nw.col("weight"))
             shifts["square"] = overview.shifts("weight", power=2)
@@ -248,7 +260,13 @@ class Overview:
         if rows.probabilities:
             extremes = np.concatenate([_numbers(lines["p_min"]), _numbers(lines["p_max"])])
             decisions_from(extremes, classes, None, True)
-        return cls(rows, lines, classes)
+        overview = cls(rows, lines, classes)
+        # As `check_weights` scales them. Only extreme weights take a third query.
+        scale = modest_scale(overview._extremes("weight")[1]) if rows.weighted else 1.0
+        if scale == 1.0:
+            return overview
+        scaled = rows.scaled(scale)
+        return cls(scaled, scaled.checks(), classes)
 
     def decided(self, lines: "nw.DataFrame[Any]") -> Array:
         """Return 1 for groups of rows decided 1, or whose sums hold p already, and 0 for others."""
@@ -263,14 +281,9 @@ class Overview:
         """Number of rows."""
         return int(_numbers(self.lines["n"]).sum())
 
-    @cached_property
-    def scale(self) -> float:
-        """Power of two by which `check_weights` would scale the weights."""
-        return modest_scale(self._extremes("weight")[1]) if self.rows.weighted else 1.0
-
     def shifts(self, name: str, power: int = 1) -> list[float]:
         """Return the shifts that put the parts of a column, or of its squares, on their grids."""
-        least, largest = (self.scale * end for end in self._extremes(name))
+        least, largest = self._extremes(name)
         return grid_shifts(self.n_rows, largest**power, least**power)
 
     def _extremes(self, name: str) -> tuple[float, float]:
