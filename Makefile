@@ -18,7 +18,7 @@ test: $(READY) browser
 	$(ONE_THREAD) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30
 
 test-slow: $(READY)
-	EXPLORE=1 $(ONE_THREAD) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30 -m slow
+	EXPLORE=1 $(ONE_THREAD) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30 -m "slow or hypothesis"
 
 lint: $(READY)
 	$(BIN)/ruff check .

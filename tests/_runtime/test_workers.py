@@ -37,6 +37,7 @@ from gerrymend.frontier import sweep as frontier
 from gerrymend.inputs.rows import Rows
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.subgroups import as_subgroup_class
+from tests.marks import slow
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing", "dask"]
 # More rows than joblib sends: workers map them, and can't write to them.
@@ -167,9 +168,11 @@ def test_a_sweep_within_a_task_has_the_tasks_core(outer):
     assert found == [(1, [(3, 1)]), (1, [(4, 1)])]
 
 
-@pytest.mark.parametrize("outer", ["threading", "loky"])
+@pytest.mark.parametrize("outer", ["loky", slow("threading")])
 def test_a_search_of_parameters_around_a_classifier(data, outer):
-    clf = SubgroupParityClassifier(LinearRegression(), max_iter=3, tol=None, random_state=0)
+    clf = SubgroupParityClassifier(
+        LinearRegression(), subgroups="marginals", max_iter=3, tol=None, random_state=0
+    )
     rows = slice(0, 2000)
     X, y = data.data[rows], data.target[rows]
 

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gerrymend import audit
@@ -154,7 +154,6 @@ rows = st.lists(
 
 
 @pytest.mark.parametrize("engine", [in_polars, in_duckdb])
-@settings(max_examples=25)  # a query of DuckDB takes a second where many grids are needed
 @given(rows=rows)
 @example(
     rows=[("a", 0.1, False, 0.0, 0.0), ("a", 0.1, True, 0.8532813215641646, 2.225073858507e-311)]

@@ -84,7 +84,6 @@ def test_so_many_grids_are_enough(n, largest, ratio):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), high=highs, span=spans)
 def test_an_audit_of_any_weights_is_right(name, seed, high, span):
     rng, frame, y, p = rows_of(seed)
@@ -155,7 +154,6 @@ def test_weights_that_no_float_can_hold_together_are_refused():
         audit("y", "p", sensitive_features="a", sample_weight="w", data=frame)
 
 
-@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), high=highs, span=spans)
 def test_an_engine_sums_weights_of_any_scale_as_we_do(seed, high, span):
     rng, frame, y, p = rows_of(seed)

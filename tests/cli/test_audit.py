@@ -397,7 +397,6 @@ def test_exit_codes_of_the_installed_command(people, folder, tmp_path):
     many = ["audit", tmp_path / "numbers.parquet", *DECIDED, "--protected", ",".join(names),
             *UNTESTED]  # fmt: skip
     for code, arguments in [
-        (0, [*one, "--gamma", "0.9"]),
         (1, [*one, "--gamma", "0"]),
         (2, [*one, "--gamma", "-1"]),
         (3, [*many, "--gamma", between, "--budget", "1e-6"]),

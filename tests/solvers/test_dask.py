@@ -31,6 +31,7 @@ from gerrymend.solvers.regression.game import RegressionGame  # noqa: E402
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Taught  # noqa: E402
 from gerrymend.solvers.regression.rows import LocalBlocks, SummedRows  # noqa: E402
 from gerrymend.subgroups.encoding import LinearEncoding  # noqa: E402
+from tests.marks import slow  # noqa: E402
 
 
 def model(estimator=None, **settings):
@@ -153,7 +154,7 @@ def test_rows_from_parquet(client, tmp_path):
     assert_same(ours, expected, frame[names])
 
 
-@pytest.mark.parametrize("after", ["begin", "decide", "find", "decided_outside"])
+@pytest.mark.parametrize("after", ["find", slow("begin"), slow("decide"), slow("decided_outside")])
 def test_a_worker_that_dies_costs_time_and_not_the_result(client, monkeypatch, after):
     X, y, A, _ = problem()
     rows = [da.from_array(one, chunks=((1, 599, 300, 300), *one.shape[1:])) for one in (X, y, A)]

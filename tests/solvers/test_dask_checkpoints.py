@@ -14,6 +14,7 @@ distributed = pytest.importorskip("distributed")
 from gerrymend.solvers.dask import blocks as dask_blocks  # noqa: E402
 from gerrymend.training import checkpoints  # noqa: E402
 from tests.cut_short import assert_same  # noqa: E402
+from tests.marks import slow  # noqa: E402
 from tests.solvers.test_dask import model, problem, table  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -59,13 +60,13 @@ def arrays(chunks=CHUNKS, **changes):
 @pytest.mark.parametrize(
     ("method", "number", "act"),
     [
-        ("find", 1, press),
         ("decide", 30, press),
-        ("find", 67, press),
-        ("decide", 12, lose_the_cluster),
         ("find", 65, lose_the_cluster),
-        ("decided_outside", 1, lose_the_cluster),
-        ("treated", 1, lose_the_cluster),
+        slow("find", 1, press),
+        slow("find", 67, press),
+        slow("decide", 12, lose_the_cluster),
+        slow("decided_outside", 1, lose_the_cluster),
+        slow("treated", 1, lose_the_cluster),
     ],
 )
 def test_a_fit_goes_on(client, tmp_path, method, number, act):
@@ -79,7 +80,7 @@ def test_a_fit_goes_on(client, tmp_path, method, number, act):
     assert not path.exists()
 
 
-@pytest.mark.parametrize("tol", [None, 0.02])
+@pytest.mark.parametrize("tol", [None, slow(0.02)])
 def test_a_path_goes_on_on_another_cluster(tmp_path, tol):
     """Of threads in this process, with other workers; rows are in a frame with categories."""
     frame, names, gammas = table(), list("abcdef"), [0.0103, 0.0, 0.0031]

@@ -201,6 +201,7 @@ PROCESS = """
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_goes_on_in_a_new_one(tmp_path):
     script = tmp_path / "process.py"
     script.write_text(textwrap.dedent(PROCESS))

@@ -25,6 +25,7 @@ from gerrymend.solvers.players.learners import LinearLearner
 from gerrymend.solvers.pool import game as pool_game
 from gerrymend.training import checkpoints
 from tests.cut_short import AUDITS, FITS, A, Stopping, X, Y, assert_same, classifier, fit
+from tests.marks import slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -262,10 +263,10 @@ PROCESS = """
 @pytest.mark.parametrize(
     ("solver", "estimator", "kill"),
     [
-        ("exponentiated_gradient", "DecisionTreeClassifier(max_depth=2)", "audit"),
         ("exponentiated_gradient", "LogisticRegression()", "write"),
-        ("fictitious_play", "LinearRegression()", "audit"),
-        ("fictitious_play", "DecisionTreeClassifier(max_depth=2)", "write"),
+        slow("exponentiated_gradient", "DecisionTreeClassifier(max_depth=2)", "audit"),
+        slow("fictitious_play", "LinearRegression()", "audit"),
+        slow("fictitious_play", "DecisionTreeClassifier(max_depth=2)", "write"),
     ],
 )
 def test_a_killed_process_costs_what_was_not_written(tmp_path, solver, estimator, kill):
