@@ -58,7 +58,7 @@ def main():
 
 
 def audit_of(data, rows, p, **options):
-    """The audit of a model's decisions on some rows, over the subgroups it was trained for."""
+    """Audit a model's decisions on some rows, over the subgroups it was trained for."""
     return audit(
         data.target[rows],
         p[rows],

@@ -31,7 +31,7 @@ _BY_NAME: dict[str, type[GameSolver]] = {
 
 
 def as_solver(solver: Any) -> GameSolver:
-    """The solver behind a name or an instance.
+    """Return the solver that a name or an instance stands for.
 
     >>> as_solver("fictitious_play")
     FictitiousPlay()

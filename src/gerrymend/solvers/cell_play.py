@@ -35,7 +35,7 @@ class CellPlay:
         self._n_plays = 0
 
     def cost(self) -> Array:
-        """What deciding 1 costs each row.
+        """Return the cost of deciding 1 in each row.
 
         The strains need no centring: Σ_c m_c·(W_c / m_c) = 0, so their mean is 0 from the start.
         """
@@ -56,7 +56,7 @@ class CellPlay:
                 strain[:] = 0.0
 
     def state(self) -> State:
-        """The strains as they are now."""
+        """Return the strains as they are now."""
         return {"strain": [strain.copy() for strain in self._strain], "n_plays": self._n_plays}
 
     def restore(self, state: State) -> None:

@@ -19,7 +19,7 @@ _SAME_SCORE, _SATURATED = 1e-6, 1e-6
 
 
 def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:
-    """The estimator to use (LogisticRegression if None), once it is sure that it can be used."""
+    """Return the estimator to use, LogisticRegression if None; raise if it can't be used."""
     if estimator is None:
         return LogisticRegression()
     remedy = (

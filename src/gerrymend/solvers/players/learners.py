@@ -58,7 +58,7 @@ class Learner(ABC):
 
     @abstractmethod
     def constant(self, decision: bool) -> Any:
-        """The key of the predictor that decides the same for every row."""
+        """Return the key of the predictor that decides the same for every row."""
 
     @abstractmethod
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
@@ -66,10 +66,10 @@ class Learner(ABC):
 
     @abstractmethod
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
-        """The mixture of the predictors of these keys, a uniform one without weights."""
+        """Return the mixture of the predictors of these keys, uniform without weights."""
 
     def state(self) -> Any:
-        """What answers depend on besides the costs: as a rule nothing."""
+        """Return what answers depend on besides the costs: as a rule nothing."""
         return None
 
     def restore(self, state: Any) -> None:
@@ -111,7 +111,7 @@ class LinearLearner(Learner):
         return self.projection.fitted(coordinates) < -TIE, coordinates
 
     def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
-        """The regression's prediction, cut for each cost; a cut moves it by a constant."""
+        """Cut the regression's prediction for each cost; a cut moves it by a constant."""
         _, (coordinates,) = self.best_response(cost[None])
         predicted = self.projection.fitted(coordinates[None])[0]
         cuts = _cuts(-predicted, [cost, *others], self.row_weight)
@@ -123,12 +123,12 @@ class LinearLearner(Learner):
         ]
 
     def constant(self, decision: bool) -> Any:
-        """A prediction of -1, or of 1, everywhere."""
+        """Return a prediction of -1, or of 1, everywhere."""
         one: Array = self.projection.one[0]
         return -one if decision else one
 
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
-        """The projection of its score, which is itself where it is linear."""
+        """Project its score, which is its own projection where it is linear."""
         if isinstance(predictor, ConstantPredictor):
             return np.full(len(self.row_weight), predictor.decision), self.constant(
                 predictor.decision
@@ -193,15 +193,15 @@ class EstimatorLearner(Learner):
         return by_row if self._order is None else by_row[self._order]
 
     def constant(self, decision: bool) -> Any:
-        """The predictor itself."""
+        """Return the predictor itself."""
         return ConstantPredictor(decision)
 
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
-        """The predictor is its key."""
+        """Return its decisions, and the predictor as its key."""
         return self._as_in_game(predictor.decide(self._X)), predictor
 
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
-        """The keys are the predictors."""
+        """Mix the keys, which are the predictors."""
         return Mixture.of_predictors(list(keys), weights)
 
     def _constant(self, cost: Array) -> ConstantPredictor | None:
@@ -212,7 +212,7 @@ class EstimatorLearner(Learner):
 
     @abstractmethod
     def _fit(self, cost: Array, *, near_last: bool = False) -> Any:
-        """A predictor fitted to costs of both signs; it may start from the last one."""
+        """Fit a predictor to costs of both signs; it may start from the last one."""
 
 
 class RegressionLearner(EstimatorLearner):
@@ -279,7 +279,7 @@ class LogisticLearner(ClassificationLearner):
         return LinearPredictor(fitted.coefficients[:-1], float(fitted.coefficients[-1]))
 
     def state(self) -> Any:
-        """The coefficients from which the next fits start."""
+        """Return the coefficients from which the next fits start."""
         return list(self._last)
 
     def restore(self, state: Any) -> None:
@@ -295,7 +295,7 @@ def make_learner(
     pressed: slice,
     order: NDArray[np.intp] | None = None,
 ) -> Learner:
-    """The learner that an estimator calls for; see `estimators.py`.
+    """Return the learner that an estimator calls for.
 
     Outside the slice `pressed` of rows the cost is `base_cost` in every round. With `order`, the
     rows of X are taken in that order; weights and costs have it already.
@@ -320,7 +320,7 @@ def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None)
 
 
 def _cuts(score: Array, costs: Sequence[Array], weight: Array) -> list[float]:
-    """The distinct cuts of least cost, over the rows that have weight."""
+    """Return the distinct cuts of least cost, over the rows that have weight."""
     if not (weight == 1.0).all():
         counted = weight > 0
         score, weight = score[counted], weight[counted]
