@@ -15,6 +15,8 @@ from gerrymend._runtime.interrupts import (
     interruptible,
 )
 from gerrymend.auditing import examine
+from gerrymend.cli.exit_codes import INTERRUPTED
+from gerrymend.cli.shared import guarded
 from gerrymend.subgroups.listed import ListedClass
 
 
@@ -144,3 +146,21 @@ def test_a_handler_of_the_users_own_that_raises_nothing_ends_nothing():
     finally:
         signal.signal(signal.SIGINT, before)
     assert heard == [1]
+
+
+def test_ctrl_c_that_was_lost_while_modules_were_imported_has_its_exit_code(press_and_lose, capsys):
+    """Callbacks of weak references drop it as well, as that of importlib's locks."""
+
+    def work(_):
+        press_and_lose()
+        return 0
+
+    assert guarded(work) == INTERRUPTED
+    assert capsys.readouterr().err == "Interrupted.\n"
+
+
+def test_ctrl_c_that_was_lost_outside_is_heard_within(press_and_lose):
+    with HeldInterrupts():
+        press_and_lose()
+        with HeldInterrupts() as interrupts, pytest.raises(KeyboardInterrupt):
+            interrupts.check()

@@ -145,6 +145,8 @@ class HeldInterrupts:
 
     def __enter__(self) -> Self:
         self._outer = _own.interrupts
+        if self._outer is not None:
+            self.raised = self._outer.raised
         _own.interrupts = self
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._press)
