@@ -1,15 +1,23 @@
-"""Ctrl-C as compiled code hands it on, and as threads of a sweep hear of it."""
+"""Ctrl-C as compiled code hands it on, as threads of a sweep hear of it, and where it is lost."""
 
+import ctypes
+import signal
+import sys
 import threading
 
 import pytest
 
+from gerrymend import audit
 from gerrymend._runtime.interrupts import (
     HeldInterrupts,
     StoppableTasks,
     check_stopped,
     interruptible,
 )
+from gerrymend.auditing import examine
+from gerrymend.cli.exit_codes import INTERRUPTED
+from gerrymend.cli.shared import guarded
+from gerrymend.subgroups.listed import ListedClass
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -82,3 +90,77 @@ def test_no_task_begins_after_a_stop():
         tasks.run(done.append, 1)
     assert not done
     check_stopped()  # this thread has no task any more
+
+
+@pytest.fixture
+def press_and_lose(monkeypatch):
+    """Press Ctrl-C in a function that C calls: Python prints KeyboardInterrupt, and drops it."""
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: lost.append(told.exc_type))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    called_by_c = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))
+    yield lambda *_: called_by_c()
+    signal.signal(signal.SIGINT, before)
+    assert lost == [KeyboardInterrupt]
+
+
+PEOPLE = {"race": ["blue", "green"] * 20, "sex": ["F", "F", "M", "M"] * 10}
+
+
+def audit_people(**how):
+    return audit([0] * 40, [1, 0, 0, 0] * 10, sensitive_features=PEOPLE, subgroups="marginals",
+                 **how)  # fmt: skip
+
+
+def test_ctrl_c_that_a_draw_lost_ends_the_permutations(press_and_lose):
+    """LLVM calls Python while numba compiles: a permutation run went on, and exited with 0."""
+    told = []
+
+    def on_draw(*done):
+        told.append(done)
+        press_and_lose()
+
+    with pytest.raises(KeyboardInterrupt):
+        audit_people(n_permutations=99, on_draw=on_draw)
+    assert len(told) == 1
+
+
+def test_ctrl_c_that_compilation_lost_ends_an_audit_before_its_search(press_and_lose, monkeypatch):
+    monkeypatch.setattr(examine, "compile_proofs", press_and_lose)
+    monkeypatch.setattr(ListedClass, "prove", lambda *_, **__: pytest.fail("a proof was begun"))
+    with pytest.raises(KeyboardInterrupt):
+        audit_people()
+
+
+def test_ctrl_c_that_was_lost_is_raised_at_the_end_at_the_latest(press_and_lose):
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(press_and_lose)()
+    check_stopped()  # it is over, and does not end what comes next
+
+
+def test_a_handler_of_the_users_own_that_raises_nothing_ends_nothing():
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
+    try:
+        interruptible(signal.raise_signal)(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [1]
+
+
+def test_ctrl_c_that_was_lost_while_modules_were_imported_has_its_exit_code(press_and_lose, capsys):
+    """Callbacks of weak references drop it as well, as that of importlib's locks."""
+
+    def work(_):
+        press_and_lose()
+        return 0
+
+    assert guarded(work) == INTERRUPTED
+    assert capsys.readouterr().err == "Interrupted.\n"
+
+
+def test_ctrl_c_that_was_lost_outside_is_heard_within(press_and_lose):
+    with HeldInterrupts():
+        press_and_lose()
+        with HeldInterrupts() as interrupts, pytest.raises(KeyboardInterrupt):
+            interrupts.check()

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from gerrymend import LinearThresholds, audit
 from gerrymend.cli import audit as cli_audit
 from gerrymend.cli import demo
+from gerrymend.cli import main as cli_main
 from gerrymend.cli import shared as cli_parts
 from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.reporting import page as reporting_page
@@ -381,6 +382,16 @@ def test_an_interruption_exits_with_130(folder, monkeypatch):
     monkeypatch.setattr(AuditRequest, "audit", interrupted)
     code, out, err = call(folder / "people.csv", *ARGUMENTS)
     assert (code, out, err) == (130, "", "Interrupted.\n")
+
+
+def test_an_interruption_of_the_imports_exits_with_130(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("importlib.import_module", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        cli_main()
+    assert (ended.value.code, capsys.readouterr().err) == (130, "Interrupted.\n")
 
 
 def test_exit_codes_of_the_installed_command(people, folder, tmp_path):

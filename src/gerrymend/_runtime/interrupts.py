@@ -4,6 +4,7 @@ import functools
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import FrameType
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -53,35 +54,54 @@ class StoppableTasks:
 
 
 class _OwnTask(threading.local):
-    """The event that is set when the task of this thread has to stop; None without a task."""
+    """What stops this thread.
+
+    Attributes
+    ----------
+    stopped : threading.Event or None
+        Set when the task of this thread has to stop; None without a task.
+    interrupts : HeldInterrupts or None
+        The innermost context that has taken Ctrl-C over.
+    """
 
     stopped: threading.Event | None = None
+    interrupts: "HeldInterrupts | None" = None
 
 
 _own = _OwnTask()
 
 
 def check_stopped() -> None:
-    """Raise KeyboardInterrupt if the task of this thread has been stopped."""
+    """Raise KeyboardInterrupt if the task of this thread was stopped, or a Ctrl-C was lost.
+
+    Python raises KeyboardInterrupt wherever it happens to be. In a destructor or in a function that
+    C code calls, as LLVM does while it compiles for numba, it is printed and dropped.
+    """
     if _own.stopped is not None and _own.stopped.is_set():
         raise KeyboardInterrupt
+    if _own.interrupts is not None and _own.interrupts.raised is not None:
+        raise _own.interrupts.raised
 
 
 def interruptible(function: Callable[P, T]) -> Callable[P, T]:
     """Raise KeyboardInterrupt for Ctrl-C in compiled code, where numba raises a SystemError.
 
-    Also calls `check_stopped` first, which stops the threads of a sweep.
+    Calls `check_stopped` before and after, so that threads of a sweep stop, and no Ctrl-C is lost.
     """
 
     @functools.wraps(function)
     def wrapped(*args: P.args, **options: P.kwargs) -> T:
         check_stopped()
-        try:
-            return function(*args, **options)
-        except SystemError as error:
-            if _was_pressed(error):
-                raise KeyboardInterrupt from None
-            raise
+        # Within another such context Ctrl-C is taken over already.
+        with HeldInterrupts() if _own.interrupts is None else nullcontext():
+            try:
+                result = function(*args, **options)
+            except SystemError as error:
+                if _was_pressed(error):
+                    raise KeyboardInterrupt from None
+                raise
+            check_stopped()
+        return result
 
     return wrapped
 
@@ -99,8 +119,11 @@ class HeldInterrupts:
 
     As a context it takes Ctrl-C over, once for many rounds, as a change of handlers takes longer
     than all else that a round costs beside its work. While `holding` is set, Ctrl-C is noted, and
-    raised by `check`; at other times it does what it did before. Ctrl-C never reaches threads other
-    than the main one: there `check` looks at whether the task was stopped.
+    raised by `check`; at other times it does what it did before, and what that raised is raised
+    again by `check` if it was lost on its way. Ctrl-C never reaches threads other than the main
+    one: there `check` looks at whether the task was stopped.
+
+    `raised` is what the handler raised in this context; None before.
 
     >>> with HeldInterrupts() as interrupts:
     ...     interrupts.holding = True
@@ -115,15 +138,22 @@ class HeldInterrupts:
 
     def __init__(self) -> None:
         self.holding = False
+        self.raised: BaseException | None = None
         self._pressed = False
         self._before: Any = None
+        self._outer: HeldInterrupts | None = None
 
     def __enter__(self) -> Self:
+        self._outer = _own.interrupts
+        if self._outer is not None:
+            self.raised = self._outer.raised
+        _own.interrupts = self
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._press)
         return self
 
     def __exit__(self, *_: object) -> None:
+        _own.interrupts = self._outer
         # None is also what a handler that wasn't set from Python is; it can't be set again.
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
@@ -131,10 +161,15 @@ class HeldInterrupts:
     def _press(self, number: int, frame: FrameType | None) -> None:
         if self.holding:
             self._pressed = True
-        elif callable(self._before):
-            self._before(number, frame)
-        elif self._before != signal.SIG_IGN:
-            raise KeyboardInterrupt
+            return
+        try:
+            if callable(self._before):
+                self._before(number, frame)
+            elif self._before != signal.SIG_IGN:
+                raise KeyboardInterrupt
+        except BaseException as raised:
+            self.raised = raised
+            raise
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if Ctrl-C was noted, or the task of this thread was stopped."""

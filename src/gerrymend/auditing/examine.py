@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend._runtime.interrupts import interruptible
+from gerrymend._runtime.interrupts import check_stopped, interruptible
 from gerrymend._runtime.workers import check_jobs
 from gerrymend.auditing.described import described_subgroups, published_beside
 from gerrymend.auditing.inference.generalisation import generalisation
@@ -232,6 +232,7 @@ def prove_each(
     for i, notion in enumerate(notions):
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
+        check_stopped()  # compilation drops a Ctrl-C now and then
         # An even part of what is left, so that a quick proof leaves time for the slow ones.
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)

@@ -8,10 +8,19 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from gerrymend.cli.exit_codes import CANT_BE_DONE
+from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 
 
 def main() -> None:
+    """Run the command line; Ctrl-C has its exit code while commands are imported, too."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _run() -> None:
     """Run the command line, or exit with the command that installs what it needs.
 
     Commands are added by `add_to` of each command's module; `demo` is defined here.

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from gerrymend._runtime.compiling import compilation_told
 from gerrymend._runtime.files import can_be_written
+from gerrymend._runtime.interrupts import HeldInterrupts
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 from gerrymend.reporting.page import check_installed
 from gerrymend.reproduction.records import write_text
@@ -64,7 +65,12 @@ def guarded(work: Callable[[Console], int]) -> int:
     """
     console = Console(stderr=True, highlight=False)
     try:
-        return work(console)
+        with HeldInterrupts() as interrupts:
+            code = work(console)
+            # Work that has told of a Ctrl-C itself is done with it.
+            if code != INTERRUPTED:
+                interrupts.check()
+        return code
     except KeyboardInterrupt:
         console.print("Interrupted.")
         return INTERRUPTED

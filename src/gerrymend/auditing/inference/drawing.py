@@ -3,6 +3,8 @@
 import time
 from collections.abc import Iterator
 
+from gerrymend._runtime.interrupts import check_stopped
+
 # A block of draws is searched at once; it grows while a round is quick, to so many numbers.
 _QUICK_SECONDS = 0.1
 _MOST_NUMBERS = 2_000_000
@@ -35,6 +37,7 @@ def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterat
         size = min(size, -(-(n_draws - done) // workers))
         stop = min(done + workers * size, n_draws)
         yield [range(first, min(first + size, stop)) for first in range(done, stop, size)]
+        check_stopped()
         done = stop
         if time.monotonic() >= deadline:
             return
