@@ -45,21 +45,23 @@ def model(max_iter):
     )  # fmt: skip
 
 
-def seconds_a_round(rows, n, game):
+def seconds_a_round(rows, n):
     """Median seconds of a round, after a fit of few rows that loads and compiles.
 
     Rounds are timed one by one: what a fit of many rows takes to begin varies by more than they do.
     """
+    from gerrymend.solvers.regression.game import RegressionGame
+
     X, y = rows(FEW)
     model(SHORT).fit(X, y, sensitive_features=X[:, :N_PROTECTED])
-    seconds, finish_round = [], game.finish_round
+    seconds, finish_round = [], RegressionGame.finish_round
 
     def timed(self, prepared):
         start = time.perf_counter()
         finish_round(self, prepared)
         seconds.append(time.perf_counter() - start)
 
-    game.finish_round = timed
+    RegressionGame.finish_round = timed
     X, y = rows(n)
     last = model(LONG if n >= MANY else LONG_OF_FEW).fit(
         X, y, sensitive_features=X[:, :N_PROTECTED]
@@ -90,23 +92,19 @@ def of_dask(n):
 
 def in_one_process(n):
     """NumPy's arrays, with as many threads as the cluster has workers: see `fresh`."""
-    from gerrymend.solvers.regression.linear_play import LinearGames
-
-    return seconds_a_round(of_numpy, n, LinearGames)
+    return seconds_a_round(of_numpy, n)
 
 
 def on_a_cluster(n):
     """Workers of one thread each."""
     from distributed import Client, LocalCluster
 
-    from gerrymend.solvers.regression.game import RegressionGame
-
     with (
         LocalCluster(n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=":0",
                      memory_limit="9GiB") as cluster,
         Client(cluster),
     ):  # fmt: skip
-        return seconds_a_round(of_dask, n, RegressionGame)
+        return seconds_a_round(of_dask, n)
 
 
 def fresh(what, n):

@@ -14,8 +14,9 @@ import torch
 from benchmarks.recording import RESULTS, record
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import FictitiousPlay
-from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.game import RegressionGame
+from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term
 
@@ -59,7 +60,7 @@ def rounds(n, d, gammas, n_rounds):
     generated = time.perf_counter()
     terms = tuple(Term(f"attribute_{j}", categorical=False) for j in range(N_PROTECTED))
     encoding = LinearEncoding(terms, {term.attribute: None for term in terms})
-    played = ArrayRows(*rows, FALSE_POSITIVE_RATE)
+    played = SummedBlocks.of(ArrayBlock(*rows, FALSE_POSITIVE_RATE))
     solver = FictitiousPlay()
     game = RegressionGame(
         played, FALSE_POSITIVE_RATE, encoding, solver, gammas, C=10.0, dtype="float32"

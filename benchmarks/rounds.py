@@ -13,10 +13,11 @@ from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.models.mixture import Mixture
 from gerrymend.notions import FALSE_POSITIVE_RATE
-from gerrymend.solvers.loop import Limits, play
+from gerrymend.solvers import FictitiousPlay
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
-from gerrymend.solvers.regression.linear_play import LinearGames
+from gerrymend.solvers.regression.cell_rows import CellRows
+from gerrymend.solvers.regression.game import RegressionGame
 
 
 class Game:
@@ -43,10 +44,13 @@ class Game:
         Nobody else listens, so that rows outside of the event are looked at now and then, as in
         `fit`. What a game does at its end is left out.
         """
-        games = _Watched(self.learner, self.auditor, self.gammas, 10.0, short=False, realised=True)
-        games.between = between
+        rows = CellRows(self.learner, self.auditor)
+        encoding = self.auditor.notions[0].subgroups.encoding
+        solver = FictitiousPlay()
+        game = _Watched(rows, FALSE_POSITIVE_RATE, encoding, solver, self.gammas, 10.0)
+        game.between = between
         with contextlib.suppress(_Enough):
-            play(games, Limits(max_iter=n_rounds + 1, tol=None))
+            game.play(max_iter=n_rounds + 1, tol=None)
 
     def bare_products(self, rows="least"):
         """The four products of a round, on arrays of the same shapes and layout.
@@ -80,7 +84,7 @@ class _Enough(Exception):  # noqa: N818
     """The rounds that were to be timed are played."""
 
 
-class _Watched(LinearGames):
+class _Watched(RegressionGame):
     """Calls `between` after each round, and after all that `play` does before the next."""
 
     def finish_round(self, prepared):
@@ -88,7 +92,7 @@ class _Watched(LinearGames):
             self.between(self.n_rounds)
         super().finish_round(prepared)
 
-    def _end(self, games, *, converged):
+    def equilibria(self, *, cut_short=False):
         raise _Enough
 
 

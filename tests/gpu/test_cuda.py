@@ -7,9 +7,10 @@ import sklearn
 from gerrymend.inputs.protected import read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE, STATISTICAL_PARITY
 from gerrymend.solvers import FictitiousPlay
-from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.records import Records
+from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from tests.cut_short import assert_same as assert_equal
 from tests.solvers.test_block_checkpoints import pressing_in_round
@@ -36,7 +37,7 @@ def on_device(rows, dtype=torch.float64):
 
 def game(rows, arrays, notion, dtype="float64"):
     encoding = LinearEncoding.of(read_columns(rows[1]), rows[3])
-    played = ArrayRows(*arrays, notion)
+    played = SummedBlocks.of(ArrayBlock(*arrays, notion))
     return RegressionGame(played, notion, encoding, FictitiousPlay(), GAMMAS, C=7.3, dtype=dtype)
 
 

@@ -13,10 +13,10 @@ from gerrymend import FictitiousPlay
 from gerrymend.inputs.protected import read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE, STATISTICAL_PARITY
 from gerrymend.solvers.regression import records
-from gerrymend.solvers.regression.array_rows import ArrayRows
-from gerrymend.solvers.regression.compiled_rows import CompiledRows
+from gerrymend.solvers.regression.array_block import ArrayBlock
+from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
-from gerrymend.solvers.regression.rows import LocalBlocks, SummedRows
+from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.training import checkpoints
 from tests.cut_short import Stopping, assert_same
@@ -48,7 +48,7 @@ def game(kind, notion, rows, cuts=(200, 450)):
     blocks = LocalBlocks([kind(X[p], A[p], y[p], weight[p], notion) for p in parts])
     encoding = LinearEncoding.of(read_columns(A), weight)
     return RegressionGame(
-        SummedRows(blocks), notion, encoding, FictitiousPlay(), GAMMAS, 7.3, str(X.dtype)
+        SummedBlocks(blocks), notion, encoding, FictitiousPlay(), GAMMAS, 7.3, str(X.dtype)
     )
 
 
@@ -61,7 +61,7 @@ def assert_same_ends(ends, others):
         assert list(map(str, one.subgroups)) == list(map(str, other.subgroups))
 
 
-@pytest.mark.parametrize("kind", [ArrayRows, CompiledRows])
+@pytest.mark.parametrize("kind", [ArrayBlock, CompiledBlock])
 @pytest.mark.parametrize("notion", [FALSE_POSITIVE_RATE, STATISTICAL_PARITY], ids=str)
 @pytest.mark.parametrize("tol", [None, 0.02])
 def test_every_round_can_be_gone_on_from(kind, notion, tol, monkeypatch):
@@ -82,7 +82,7 @@ def test_products_of_float32_are_made_again_as_they_were():
     rows = *(part.astype(np.float32) for part in (X, A)), y, weight.astype(np.float32)
 
     def begun():
-        return game(ArrayRows, FALSE_POSITIVE_RATE, rows)
+        return game(ArrayBlock, FALSE_POSITIVE_RATE, rows)
 
     kept, rules = Kept((90,)), {"max_iter": 120, "tol": None}
     played = begun()
@@ -103,7 +103,7 @@ def torch(monkeypatch):
 
 
 @contextmanager
-def pressing_in_round(number, owner=ArrayRows, name="find"):
+def pressing_in_round(number, owner=ArrayBlock, name="find"):
     """Ctrl-C in the middle of a round."""
     method, rounds = getattr(owner, name), itertools.count(1)
 
@@ -155,14 +155,14 @@ def test_an_error_costs_a_round(tmp_path, torch, method):
     path = tmp_path / "fit"
     model = classifier(**settings, checkpoint=path, checkpoint_every=1e6)
     number = 9 if method in ("decide", "find") else 1
-    stop = Stopping(number, (ArrayRows, method), error=MemoryError)
+    stop = Stopping(number, (ArrayBlock, method), error=MemoryError)
     with stop, pytest.raises(MemoryError) as caught:
         fit_path(model, rows)
     assert "The same call goes on" in caught.value.__notes__[-1]
     content = path.read_bytes()
     state = checkpoints.unpack(content, start=content.index(b"\n", content.index(b"\n") + 1) + 1)
     n_rounds = {"decide": 8, "find": 8, "decided_outside": 64, "bound": 100}[method]
-    assert state["sums"]["_number"] == [n_rounds]
+    assert len(state["records"]["figures"]) == n_rounds
     for one, other in zip(fit_path(model, rows), whole, strict=True):
         assert_same(one, other, rows["X"])
 

@@ -18,10 +18,10 @@ from gerrymend.notions import (
 from gerrymend.solvers import FictitiousPlay, play
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
-from gerrymend.solvers.regression.array_rows import ArrayRows
-from gerrymend.solvers.regression.compiled_rows import CompiledRows
+from gerrymend.solvers.regression.array_block import ArrayBlock
+from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
-from gerrymend.solvers.regression.rows import LocalBlocks, SummedRows
+from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks
 from gerrymend.subgroups import LinearThresholds
 from gerrymend.subgroups.encoding import LinearEncoding
 
@@ -49,11 +49,11 @@ def reference(X, A, y, weight, notion, max_iter, tol, solver=None):
     return play(solver, learner, auditor, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
 
 
-def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=(), kind=ArrayRows):
+def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=(), kind=ArrayBlock):
     ends = [0, *cuts, len(y)]
     parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
     blocks = LocalBlocks([kind(X[p], A[p], y[p], weight[p], notion) for p in parts])
-    rows = SummedRows(blocks)
+    rows = SummedBlocks(blocks)
     encoding = LinearEncoding.of(read_columns(A), weight)
     game = RegressionGame(rows, notion, encoding, solver or FictitiousPlay(), GAMMAS, C=7.3)
     return game.play(max_iter=max_iter, tol=tol)
@@ -89,23 +89,24 @@ def test_blocks_play_the_game_of_cells(notion, cuts, weighted):
 
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=lambda notion: notion.name)
-def test_compiled_rowss_play_it_too(notion):
+def test_compiled_blocks_play_it_too(notion):
     rows = problem(seed=3)
     expected = reference(*rows, notion, 150, None)
-    ours = over_blocks(*rows, notion, 150, None, cuts=(1, 8, 250), kind=CompiledRows)
+    ours = over_blocks(*rows, notion, 150, None, cuts=(1, 8, 250), kind=CompiledBlock)
     assert_same(ours, expected, rows[0])
 
 
-@pytest.mark.parametrize("kind", [ArrayRows, CompiledRows])
+@pytest.mark.parametrize("kind", [ArrayBlock, CompiledBlock])
 def test_rounds_that_are_replayed_leave_the_same_bits(kind):
     X, A, y, weight = problem(seed=4)
     rng = np.random.default_rng(0)
     played, replayed = (kind(X, A, y, weight, STATISTICAL_PARITY) for _ in range(2))
     for block in (played, replayed):
-        frames = [block.frame(columns, RANK_TOLERANCE) for columns in ("features", "protected")]
-        block.prepare(*frames, 3)
-    multipliers = 7.3 * rng.integers(-1, 2, (150, 3))
-    plays, groups = (rng.standard_normal((150, 3, frame.turn.shape[1])) for frame in frames)
+        rows = SummedBlocks.of(block)
+        bases = [rows.basis(columns, RANK_TOLERANCE) for columns in ("features", "protected")]
+        rows.prepare(*bases, 3)
+    multipliers = 1.0 * rng.integers(-1, 2, (150, 3))
+    plays, groups = (rng.standard_normal((150, 3, basis.turn.shape[1])) for basis in bases)
     for one in zip(multipliers, plays, groups, strict=True):
         played.decide(*one[:2])
         played.find(one[2])
@@ -134,14 +135,15 @@ def test_conventions_are_the_same(divisor, side):
 def test_a_game_that_is_over_lets_go_of_its_rows():
     """At once, and not when garbage is collected: they fill a device, or the memory of workers."""
     X, A, y, weight = problem()
-    rows = ArrayRows(X, A, y, weight, FALSE_POSITIVE_RATE)
+    rows = ArrayBlock(X, A, y, weight, FALSE_POSITIVE_RATE)
     encoding = LinearEncoding.of(read_columns(A), weight)
-    game = RegressionGame(rows, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), GAMMAS, C=7.3)
+    played = SummedBlocks.of(rows)
+    game = RegressionGame(played, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), GAMMAS, C=7.3)
     kept = weakref.ref(rows)
     gc.disable()
     try:
         game.play(max_iter=3, tol=0.01)
-        del game, rows
+        del game, played, rows
         assert kept() is None
     finally:
         gc.enable()

@@ -26,10 +26,10 @@ from gerrymend.solvers.dask import partition_block  # noqa: E402
 from gerrymend.solvers.dask.file_store import FileStore  # noqa: E402
 from gerrymend.solvers.dask.partition_block import PartitionBlock  # noqa: E402
 from gerrymend.solvers.dask.teacher import DaskTeacher  # noqa: E402
-from gerrymend.solvers.regression.array_rows import ArrayRows  # noqa: E402
+from gerrymend.solvers.regression.array_block import ArrayBlock  # noqa: E402
 from gerrymend.solvers.regression.game import RegressionGame  # noqa: E402
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Taught  # noqa: E402
-from gerrymend.solvers.regression.rows import LocalBlocks, SummedRows  # noqa: E402
+from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks  # noqa: E402
 from gerrymend.subgroups.encoding import LinearEncoding  # noqa: E402
 from tests.marks import slow  # noqa: E402
 
@@ -409,15 +409,22 @@ def test_blocks_in_files_play_the_same_game(monkeypatch, tmp_path, kind):
         parts = [slice(0, 200), slice(200, 200), slice(200, 500)]
         blocks = LocalBlocks([PartitionBlock(X[p], y[p], A[p], weight[p]) for p in parts])
         taught = kind == "classifier"
-        begin = ArrayRows, 1, encoding, FALSE_POSITIVE_RATE, taught
+        begin = ArrayBlock, 1, encoding, FALSE_POSITIVE_RATE, taught
         blocks.gather(PartitionBlock.begin, *begin)
-        settings = SummedRows(blocks), FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), [0.01], 10.0
+        settings = (
+            SummedBlocks(blocks),
+            FALSE_POSITIVE_RATE,
+            encoding,
+            FictitiousPlay(),
+            [0.01],
+            10.0,
+        )
         learner = Taught(teach(blocks)) if taught else LEAST_SQUARES
         return RegressionGame(*settings, learner=learner).play(max_iter=30, tol=None)[0]
 
     def teach(blocks):
         def least_squares(*costs):
-            parts = blocks.gather(ArrayRows.costs, *costs)
+            parts = blocks.gather(ArrayBlock.costs, *costs)
             labels, saved = map(np.concatenate, zip(*parts, strict=True))
             fitted = LinearRegression().fit(X, np.where(labels, 1, -1), sample_weight=saved)
             return LinearPredictor(fitted.coef_, float(fitted.intercept_))

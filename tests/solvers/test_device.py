@@ -80,11 +80,11 @@ def test_float32_is_near():
 def test_sums_in_float32_stay_accurate():
     """A sum of a million terms of float32 is as good as its terms."""
     from gerrymend.notions import STATISTICAL_PARITY
-    from gerrymend.solvers.regression.array_rows import ArrayRows
+    from gerrymend.solvers.regression.array_block import ArrayBlock
 
     n = 1_000_003
     X = torch.rand((n, 1), dtype=torch.float32, generator=torch.Generator().manual_seed(0))
-    block = ArrayRows(X, X, torch.ones(n), torch.ones(n), STATISTICAL_PARITY)
+    block = ArrayBlock(X, X, torch.ones(n), torch.ones(n), STATISTICAL_PARITY)
     values = (X.T + 1.0).contiguous()
     expected = float((values.double() ** 2).sum())
     assert float(block._products(values, values)[0, 0]) == pytest.approx(expected, rel=1e-7)

@@ -14,8 +14,8 @@ import pytest
 from gerrymend import FictitiousPlay
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import loop
-from gerrymend.solvers.regression import linear_play
 from gerrymend.solvers.regression.cell_rows import CellRows
+from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.training import checkpoints
 from tests.cut_short import AUDITS, Stopping, assert_same
 from tests.solvers.test_linear_play import GAMMAS, C, classifier, players, problem
@@ -56,13 +56,13 @@ def cut_short_and_resumed(model, stops):
 @pytest.fixture
 def played(monkeypatch):
     """How many rounds each of the games from sums has played; the games are kept alive."""
-    games, finish_round = {}, linear_play.LinearGames.finish_round
+    games, finish_round = {}, RegressionGame.finish_round
 
     def counted(self, prepared):
         games[self] = games.get(self, 0) + 1
         finish_round(self, prepared)
 
-    monkeypatch.setattr(linear_play.LinearGames, "finish_round", counted)
+    monkeypatch.setattr(RegressionGame, "finish_round", counted)
     return games
 
 
@@ -151,7 +151,7 @@ def test_seconds_before_an_interruption_count(monkeypatch):
 
     def games():
         sides = players(X, A, Y, WEIGHT, FALSE_POSITIVE_RATE)
-        return linear_play.LinearGames(*sides, GAMMAS, C, short=False, realised=True)
+        return FictitiousPlay()._from_sums(*sides, GAMMAS, C)
 
     class Kept:
         """Keeps the state of the third round, and ends the game at the fifth."""

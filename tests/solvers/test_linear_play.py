@@ -17,11 +17,11 @@ from gerrymend.notions import (
 )
 from gerrymend.solvers import FictitiousPlay, play
 from gerrymend.solvers.base import Interrupted
-from gerrymend.solvers.loop import Limits, Listener
-from gerrymend.solvers.loop import play as play_out
+from gerrymend.solvers.loop import Listener
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
-from gerrymend.solvers.regression import cell_rows, linear_play
+from gerrymend.solvers.regression import cell_rows
+from gerrymend.solvers.regression.cell_rows import CellRows
 from tests.solvers import test_hand_worked as by_hand
 
 # A rate with an offset and a slope that are no 0 and 1.
@@ -58,9 +58,9 @@ def players(X, A, y, weight, notion):
 def played(monkeypatch):
     """Counts the games that were played from sums."""
     games = []
-    begin = linear_play.LinearGames.__init__
+    begin = CellRows.__init__
     monkeypatch.setattr(
-        linear_play.LinearGames, "__init__",
+        CellRows, "__init__",
         lambda self, *args, **options: games.append(self) or begin(self, *args, **options),
     )  # fmt: skip
     return games
@@ -221,17 +221,17 @@ def test_an_interrupt_leaves_whole_rounds():
     """Ctrl-C in the middle of a round, after 64 and more that no error was asked of."""
     sides = players(*problem(seed=6), FALSE_POSITIVE_RATE)
     rules = {"gammas": [0.0], "C": C, "tol": None}
-    games = linear_play.LinearGames(*sides, [0.0], C, short=False, realised=True)
-    find, n_rounds = games._rows.find, iter(range(1, 1000))
+    game = FictitiousPlay()._from_sums(*sides, [0.0], C)
+    find, n_rounds = game._rows.find, iter(range(1, 1000))
 
     def pressing(group):
         if next(n_rounds) == 77:
             os.kill(os.getpid(), signal.SIGINT)
         return find(group)
 
-    games._rows.find = pressing
+    game._rows.find = pressing
     with pytest.raises(Interrupted) as caught:
-        play_out(games, Limits(max_iter=1000, tol=None))
+        game.play(max_iter=1000, tol=None)
     whole = FictitiousPlay().play(*sides, **rules, max_iter=77)
     assert_same(caught.value.equilibria, whole)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

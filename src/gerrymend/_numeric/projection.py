@@ -1,7 +1,7 @@
 """Weighted least squares on [1, columns], factorised once and solved many times.
 
 Rows may lie in several parts, on devices or on other machines: what a factorisation asks of a part
-(`WeightedColumns`) are sums and a triangle, and what it comes to (`Frame`) is small.
+(`WeightedColumns`) are sums and a triangle, and what it comes to (`OrthonormalBasis`) is small.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _BLOCK = 8192
 _DEVICE_NUMBERS = 1 << 25
 
 Ask = Callable[..., list[Any]]
-"""Calls a method of each part, with the arguments that follow, and returns what they answer."""
+"""Calls a method of `WeightedColumns` for each part, and returns what the parts answer."""
 
 
 class WeightedColumns:
@@ -44,28 +44,31 @@ class WeightedColumns:
         self._pieces = [slice(i, i + step) for i in range(0, self._n_rows, step)]
 
     def total(self) -> float:
-        """Sum of the weights."""
+        """Return the sum of the weights."""
         return float(self._xp.sum(self._weight, dtype=self._xp.float64))
 
     def largest(self) -> Array:
-        """The largest size in each column."""
+        """Return the largest size in each column."""
         sizes = [on_host(self._xp.max(self._xp.abs(self._read(p)), axis=0)) for p in self._pieces]
         return np.max([np.zeros(self._n_columns), *sizes], axis=0)
 
     def means(self, size: Array, total: float) -> Array:
-        """What these rows bring to the mean of columns / size."""
+        """Return what these rows bring to the mean of columns / size."""
         size = self._here(size)
         sums = (self._share(p, total) @ (self._read(p) / size) for p in self._pieces)
         return on_host(sum(sums, self._here(np.zeros(self._n_columns))))
 
     def variances(self, size: Array, mean: Array, total: float) -> Array:
-        """What these rows bring to the variance of columns / size."""
+        """Return what these rows bring to the variance of columns / size."""
         size, mean = self._here(size), self._here(mean)
         sums = (self._share(p, total) @ (self._read(p) / size - mean) ** 2 for p in self._pieces)
         return on_host(sum(sums, self._here(np.zeros(self._n_columns))))
 
     def triangle(self, mean: Array, scale: Array) -> Array:
-        """R of the QR factorisation of √w·[1, standardised columns], carried over the pieces."""
+        """Return R of the QR factorisation of √w·[1, standardised columns].
+
+        It is carried over the pieces.
+        """
         mean, scale = self._here(mean), self._here(scale)
         triangle = self._here(np.zeros((0, self._n_columns + 1)))
         for rows in self._pieces:
@@ -74,9 +77,9 @@ class WeightedColumns:
             triangle = _triangle(self._xp.concat([triangle, weighted]))
         return on_host(triangle)
 
-    def basis(self, frame: "Frame", dtype: Any = None) -> Any:
-        """The columns of B, one a row: both products with it then read memory in order."""
-        mean, scale, turn = map(self._here, (frame.mean, frame.scale, frame.turn.T))
+    def basis(self, change: "OrthonormalBasis", dtype: Any = None) -> Any:
+        """Return the columns of B, one a row: both products with it then read memory in order."""
+        mean, scale, turn = map(self._here, (change.mean, change.scale, change.turn.T))
         dtype = self._xp.float64 if dtype is None else dtype
         shape = (turn.shape[0], self._n_rows)
         basis = self._xp.empty(shape, dtype=dtype, device=device(self.columns))
@@ -105,8 +108,8 @@ class WeightedColumns:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
-    """What turns columns into a basis that is orthonormal in the inner product of the weights.
+class OrthonormalBasis:
+    """Turn columns into a basis that is orthonormal in the inner product of the weights.
 
     With Z = [1, standardised columns] and weights w, take R from the QR factorisation of √w·Z and
     its singular vectors R = U S Vᵀ, without the negligible ones: B = Z V S⁻¹. `turn` is V S⁻¹.
@@ -118,18 +121,20 @@ class Frame:
     turn: Array
 
     @classmethod
-    def of(cls, ask: Ask, tolerance: float = RANK_TOLERANCE, argument: str = "X") -> "Frame":
-        """The frame of columns whose rows lie in the parts that are asked."""
+    def of(
+        cls, ask: Ask, tolerance: float = RANK_TOLERANCE, argument: str = "X"
+    ) -> "OrthonormalBasis":
+        """Return the basis of columns whose rows lie in the parts that are asked."""
         mean, scale = moments(ask)
         _check_deviations(scale, argument)
-        triangles = ask("triangle", mean, scale)
+        triangles = ask(WeightedColumns.triangle, mean, scale)
         triangle = triangles[0] if len(triangles) == 1 else _triangle(np.concatenate(triangles))
         _, singular, right = np.linalg.svd(triangle, full_matrices=False)
         kept = singular > tolerance * singular[0]
         return cls(mean, scale, right[kept].T / singular[kept])
 
     def coefficients(self, coordinates: Array) -> tuple[Array, Array]:
-        """Intercepts, and coefficients in the units of the columns, of coordinates in the basis."""
+        """Return intercepts and coefficients, in the units of the columns, of coordinates."""
         turn = self.turn.copy()
         turn[1:] /= self.scale[:, None]
         turn[0] -= self.mean @ turn[1:]
@@ -152,35 +157,35 @@ class Projection:
         argument: str = "X",
     ) -> None:
         rows = WeightedColumns(columns, weight, order)
-        self._frame = Frame.of(only(rows), argument=argument)
-        self.basis: Array = rows.basis(self._frame)
+        self.change = OrthonormalBasis.of(only(rows), argument=argument)
+        self.basis: Array = rows.basis(self.change)
         self.one: Array = (weight @ self.basis.T)[None]  # coordinates of the constant 1
 
     def coordinates(self, weighted_targets: Array, rows: slice = slice(None)) -> Array:
-        """Coordinates of the fits of w·c, one target a row; it is 0 outside of `rows`."""
+        """Return coordinates of the fits of w·c, one target a row; it is 0 outside of `rows`."""
         product: Array = weighted_targets @ self.basis[:, rows].T
         return product
 
     def fitted(self, coordinates: Array) -> Array:
-        """Fitted values, one target a row."""
+        """Return fitted values, one target a row."""
         product: Array = coordinates @ self.basis
         return product
 
     def coefficients(self, coordinates: Array) -> tuple[Array, Array]:
-        """Intercepts, and coefficients in the units of the columns as given."""
-        return self._frame.coefficients(coordinates)
+        """Return intercepts, and coefficients in the units of the columns as given."""
+        return self.change.coefficients(coordinates)
 
 
 def moments(ask: Ask) -> tuple[Array, Array]:
-    """Weighted mean and deviation of each column; infinite if constant, so that it drops out.
+    """Return mean and deviation of each column; infinite if constant, so that it drops out.
 
     Columns are brought to size 1 first: squares of very large or small numbers leave float64.
     """
-    total = sum(ask("total"))
-    size = np.max(ask("largest"), axis=0)
+    total = sum(ask(WeightedColumns.total))
+    size = np.max(ask(WeightedColumns.largest), axis=0)
     size = np.where(size > 0, size, 1.0)
-    mean = sum(ask("means", size, total))
-    variance = sum(ask("variances", size, mean, total))
+    mean = sum(ask(WeightedColumns.means, size, total))
+    variance = sum(ask(WeightedColumns.variances, size, mean, total))
     scale = np.sqrt(variance)
     # A constant column leaves a variance of rounding errors.
     return mean * size, np.where(scale <= 1e-12, np.inf, scale * size)
@@ -197,12 +202,12 @@ def _check_deviations(scale: Array, argument: str) -> None:
 
 
 def only(columns: WeightedColumns) -> Ask:
-    """Rows that lie in one part."""
-    return lambda method, *arguments: [getattr(columns, method)(*arguments)]
+    """Ask rows that lie in one part."""
+    return lambda method, *arguments: [method(columns, *arguments)]
 
 
 def _triangle(rows: Any) -> Any:
-    """R of a QR factorisation; NumPy alone can leave out Q in a way that the standard hasn't."""
+    """Return R of a QR factorisation; NumPy can leave out Q, which the standard can't."""
     if is_numpy_array(rows):
         return np.linalg.qr(rows, mode="r")
     return array_namespace(rows).linalg.qr(rows)[1]

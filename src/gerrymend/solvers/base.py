@@ -16,6 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -77,6 +78,50 @@ class Equilibrium:
     def n_rounds(self) -> int:
         """Rounds that were played; in each the Learner was asked once."""
         return int(self.rounds[-1])
+
+
+class PostponedEquilibrium(Equilibrium):
+    """An equilibrium whose mixture and worst subgroup are made when they are first asked for.
+
+    Of a path of a thousand gammas few are.
+
+    Parameters
+    ----------
+    make_mixture, make_worst : callables
+    worst_unfairness : float
+        That of the worst subgroup; 0 if there is none.
+    others :
+        The other fields of `Equilibrium`.
+    """
+
+    def __init__(
+        self,
+        make_mixture: Callable[[], Mixture],
+        make_worst: Callable[[], Subgroup | None],
+        worst_unfairness: float,
+        **others: Any,
+    ) -> None:
+        vars(self).update(others)
+        vars(self).update(
+            _make_mixture=make_mixture, _make_worst=make_worst, _worst_unfairness=worst_unfairness
+        )
+
+    @cached_property
+    def mixture(self) -> Mixture:
+        """Return the mixture."""
+        mixture: Mixture = vars(self)["_make_mixture"]()
+        return mixture
+
+    @cached_property
+    def worst(self) -> Subgroup | None:
+        """Return the worst subgroup."""
+        worst: Subgroup | None = vars(self)["_make_worst"]()
+        return worst
+
+    @property
+    def found(self) -> float:
+        """Return the unfairness of the worst subgroup, which need not be made for that."""
+        return max(float(self.unfairness[-1]), abs(vars(self)["_worst_unfairness"]))
 
 
 class Ending(NamedTuple):

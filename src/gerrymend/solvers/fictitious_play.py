@@ -1,6 +1,7 @@
 """Fictitious play: both sides answer the average of the other's past plays."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,11 +9,13 @@ from gerrymend._numeric.sums import Array
 from gerrymend.inputs.settings import check_choice
 from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
 from gerrymend.solvers.base import Equilibrium, State
-from gerrymend.solvers.loop import Limits, Listener
-from gerrymend.solvers.loop import play as play_out
+from gerrymend.solvers.loop import Listener
 from gerrymend.solvers.players.auditor import Answer, Auditor
 from gerrymend.solvers.players.learners import Decisions, Learner, LinearLearner
 from gerrymend.subgroups.thresholds.regression import RegressionSearch
+
+if TYPE_CHECKING:
+    from gerrymend.solvers.regression.game import RegressionGame
 
 
 class FictitiousPlay(AveragingSolver):
@@ -51,18 +54,27 @@ class FictitiousPlay(AveragingSolver):
 
     def play(self, learner: Learner, auditor: Auditor, **rules: Any) -> list[Equilibrium]:
         """Play one game for each gamma, all together; from sums, where both are least squares."""
-        conventions = self._conventions()
         beyond = ("certify", "known")
-        plain = not (conventions.pop("lag") or any(rules.get(name) for name in beyond))
+        plain = not (self._conventions()["lag"] or any(rules.get(name) for name in beyond))
         listener = Listener.of(rules.get("on_round"))
         blind = listener is None or not listener.needs_votes
         if plain and blind and type(learner) is LinearLearner and _is_regression(auditor):
-            from gerrymend.solvers.regression.linear_play import LinearGames
-
-            games = LinearGames(learner, auditor, rules["gammas"], rules["C"], **conventions)
-            length = {name: rules[name] for name in ("max_iter", "tol", "budget") if name in rules}
-            return play_out(games, Limits(**length), listener, rules.get("checkpoint"))
+            game = self._from_sums(learner, auditor, rules["gammas"], rules["C"])
+            told = ("max_iter", "tol", "budget", "on_round", "checkpoint")
+            return game.play(**{name: rules[name] for name in told if name in rules})
         return super().play(learner, auditor, **rules)
+
+    def _from_sums(
+        self, learner: LinearLearner, auditor: Auditor, gammas: Sequence[float], C: float
+    ) -> "RegressionGame":
+        """Return the game that makes no cost and no residual of rows."""
+        from gerrymend.solvers.regression.cell_rows import CellRows  # which import this
+        from gerrymend.solvers.regression.game import RegressionGame
+
+        rows = CellRows(learner, auditor)
+        notion = auditor.notions[0]
+        assert isinstance(notion.subgroups, RegressionSearch)
+        return RegressionGame(rows, notion.notion, notion.subgroups.encoding, self, gammas, C)
 
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
         """Start with no pressure at all."""

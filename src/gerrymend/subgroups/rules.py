@@ -18,6 +18,9 @@ from gerrymend.inputs.protected import MISSING_LABEL, Column, select_columns
 
 Members = NDArray[np.bool_]
 
+# Digits in which the coefficients of a rule are tried: 17 are always enough for float64.
+DIGITS = range(2, 18)
+
 
 class Rule(ABC):
     """A function of the protected attributes that decides who is a member of a subgroup."""
@@ -358,17 +361,21 @@ class LinearRule(Rule):
         lowest of one that is in; `sizes` are the largest |term|. The threshold stays away from both
         by more than the error of a float64 score, so that rounding can't move a row across it.
         """
-        # A single coefficient becomes ±1, so that the rule reads `age ≥ 35`.
-        unit = max(map(abs, self.coefficients)) if np.count_nonzero(self.coefficients) == 1 else 1.0
-        for digits in range(2, 18):
-            coefficients = tuple(float(f"{c / unit:.{digits}g}") for c in self.coefficients)
+        for digits in DIGITS:
+            coefficients = self.rounded(digits)
             low, high = ends(coefficients)
-            margin = _rounding(coefficients, sizes)
-            if low + 2 * margin < high:
+            if leaves_room(coefficients, low, high, sizes):
+                margin = _rounding(coefficients, sizes)
                 threshold = shortest_between(low, high, margin=margin)
                 rounded = replace(self, coefficients=coefficients, threshold=threshold)
                 return rounded._without_zeros()
         return self._without_zeros()
+
+    def rounded(self, digits: int) -> tuple[float, ...]:
+        """Return the coefficients in so many digits; a single one is ±1, to read `age ≥ 35`."""
+        used = [abs(coefficient) for coefficient in self.coefficients if coefficient]
+        unit = used[0] if len(used) == 1 else 1.0
+        return tuple(float(f"{c / unit:.{digits}g}") for c in self.coefficients)
 
     def _without_zeros(self) -> "LinearRule":
         """Drop the terms whose coefficient is 0."""
@@ -378,6 +385,19 @@ class LinearRule(Rule):
             terms=tuple(self.terms[i] for i in kept),
             coefficients=tuple(self.coefficients[i] for i in kept),
         )
+
+
+def leaves_room(
+    coefficients: Sequence[float], low: float, high: float, sizes: Sequence[float]
+) -> bool:
+    """Say whether a threshold between two scores is further from both than rounding can move them.
+
+    `sizes` are the largest |term|.
+
+    >>> leaves_room([1.0], 34.0, 36.0, sizes=[90.0]), leaves_room([1.0], 36.0, 36.0, sizes=[90.0])
+    (True, False)
+    """
+    return low + 2 * _rounding(coefficients, sizes) < high
 
 
 def _rounding(coefficients: Sequence[float], sizes: Sequence[float]) -> float:

@@ -18,16 +18,28 @@ from distributed import Client, Future, futures_of, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
 from threadpoolctl import ThreadpoolController
 
+from gerrymend.solvers.dask.partition_block import PartitionBlock
+from gerrymend.solvers.regression.array_block import ArrayBlock
+
 T = TypeVar("T")
 
 # What changes a block: done again, in the same order, where it is lost.
-_CHANGES = frozenset({"begin", "prepare", "decide", "find", "vote", "replay"})
+_CHANGES = frozenset(
+    {
+        PartitionBlock.begin,
+        ArrayBlock.prepare,
+        ArrayBlock.decide,
+        ArrayBlock.find,
+        ArrayBlock.vote,
+        ArrayBlock.replay,
+    }
+)
 # Seconds between two looks at whether the workers that are waited for are still there.
 _LOOK = 1.0
 # Seconds to wait for a worker where there is none, or for one that is paused.
 _PATIENCE = 60.0
 
-Call = tuple[str, tuple[Any, ...]]
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 @cache
@@ -41,11 +53,14 @@ class Slot:
     It counts the changes that it was asked for: a change that the cluster asks for twice, or one
     that comes after others were lost, is not made, and no block answers.
 
-    >>> slot = Slot()
-    >>> slot.take(7, list, "ab")
-    >>> slot.ask(0, [("append", ("a",))], 1, ("count", ("a",)))
+    >>> from gerrymend.notions import FALSE_POSITIVE_RATE
+    >>> from gerrymend.subgroups.encoding import LinearEncoding
+    >>> slot, encoding = Slot(), LinearEncoding.of_weights({"attribute_0": None})
+    >>> slot.take(7, PartitionBlock, np.eye(2), np.array([0, 1]), np.ones((2, 1)), None)
+    >>> begin = PartitionBlock.begin, (ArrayBlock, 1, encoding, FALSE_POSITIVE_RATE)
+    >>> slot.ask(0, [begin], 1, (ArrayBlock.n_features, ()))
     {7: 2}
-    >>> slot.ask(0, [("append", ("a",))], 1, ("count", ("a",)))
+    >>> slot.ask(0, [begin], 1, (ArrayBlock.n_features, ()))
     {}
     """
 
@@ -78,10 +93,10 @@ class Slot:
     def ask_one(self, number: int, call: Call) -> Any:
         """Return what one block answers to a call that doesn't change it."""
         method, arguments = call
-        return getattr(self._blocks[number], method)(*arguments)
+        return self._blocks[number].answer(method, *arguments)
 
-    def _call(self, method: str, arguments: tuple[Any, ...]) -> dict[int, Any]:
-        return {i: getattr(block, method)(*arguments) for i, block in self._blocks.items()}
+    def _call(self, method: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[int, Any]:
+        return {i: block.answer(method, *arguments) for i, block in self._blocks.items()}
 
 
 # Of this process: what Dask holds, and puts on disk when memory is short, is only a key to it.
@@ -101,7 +116,8 @@ class SlotKey:
     """
 
     def __init__(self, name: str | None = None) -> None:
-        self._name, self._on_disk = name or uuid.uuid4().hex, False
+        self._name = name or uuid.uuid4().hex
+        self._on_disk = False
         self.slot = _SLOTS.setdefault(self._name, Slot())
 
     def __reduce__(self) -> Any:
@@ -151,7 +167,9 @@ class DaskBlocks:
     def __init__(
         self, client: Client, make: Callable[..., Any], partitions: Sequence[Sequence[Any]]
     ) -> None:
-        self._client, self._make, self._partitions = client, make, partitions
+        self._client = client
+        self._make = make
+        self._partitions = partitions
         self._changes: list[Call] = []
         self._places: list[_Place] = []
         self._n_paused = 0
@@ -187,7 +205,8 @@ class DaskBlocks:
 
     def _ask(self, places: Sequence[_Place], call: Call) -> list[tuple[_Place, dict[int, Any]]]:
         """Bring places to where all should be, and ask them; nothing comes from a lost one."""
-        now, asked = len(self._changes), []
+        now = len(self._changes)
+        asked = []
         for place in places:
             changes = _together(self._changes[place.n_changes :])
             arguments = place.n_changes, changes, now, call
@@ -196,7 +215,8 @@ class DaskBlocks:
         for place, future in zip(places, asked, strict=True):
             for done in (future, *place.taken):
                 done.release()
-            place.taken, place.n_changes = [], now
+            place.taken = []
+            place.n_changes = now
         return list(zip(places, answers, strict=True))
 
     def _answers(self, places: Sequence[_Place], asked: Sequence[Future]) -> list[dict[int, Any]]:
@@ -269,11 +289,11 @@ class DaskBlocks:
             for worker in workers
         }
         near = self._holders(self._partitions[number][0]).intersection(workers)
-        worker = min(near or workers, key=lambda one: blocks[one] / workers[one])
+        worker = min(near or workers, key=lambda name: blocks[name] / workers[name])
         return worker, blocks[worker] % workers[worker]
 
     def _holders(self, part: Any) -> set[str]:
-        """Workers that hold what a part is made of."""
+        """Return the workers that hold what a part is made of."""
         if not self._held_by:
             return set()
         needed = part.__dask_graph__().cull(part.__dask_keys__())
@@ -328,28 +348,26 @@ def _raise_lowest(places: Sequence[_Place], asked: Sequence[Future]) -> None:
 
 
 def _call(method: Callable[..., Any], arguments: tuple[Any, ...]) -> Call:
-    """Return what travels: a name, as each block has its own form of the method.
-
-    Arrays are copied: the game's change in place, and this may have to be asked again.
-    """
-    copied = (one.copy() if isinstance(one, np.ndarray) else one for one in arguments)
-    return method.__name__, tuple(copied)
+    """Return a question as it can be asked again: the game's arrays change in place."""
+    copied = (part.copy() if isinstance(part, np.ndarray) else part for part in arguments)
+    return method, tuple(copied)
 
 
 def _together(changes: Sequence[Call]) -> list[Call]:
-    """Merge changes into fewer calls: rounds are replayed faster than they were played."""
+    """Merge changes into fewer calls, as messages cost more than what they ask for."""
     fewer: list[Call] = []
     rounds: list[tuple[Any, ...]] = []
 
     def flush() -> None:
         if rounds:
-            fewer.append(("replay", tuple(np.stack(parts) for parts in zip(*rounds, strict=True))))
+            parts = zip(*rounds, strict=True)
+            fewer.append((ArrayBlock.replay, tuple(np.stack(part) for part in parts)))
             rounds.clear()
 
     left = list(reversed(changes))
     while left:
         change = left.pop()
-        if change[0] == "decide" and left and left[-1][0] == "find":
+        if change[0] is ArrayBlock.decide and left and left[-1][0] is ArrayBlock.find:
             rounds.append(change[1] + left.pop()[1])
         else:
             flush()

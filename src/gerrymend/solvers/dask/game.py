@@ -1,4 +1,4 @@
-"""The game on rows of Dask: blocks are made of partitions, and never leave their workers."""
+"""Play on rows of Dask: blocks are made of partitions, and never leave their workers."""
 
 import math
 from typing import Any
@@ -14,11 +14,11 @@ from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.solvers.dask.blocks import DaskBlocks
 from gerrymend.solvers.dask.partition_block import PartitionBlock
 from gerrymend.solvers.dask.teacher import DaskTeacher
-from gerrymend.solvers.regression.array_rows import ArrayRows
-from gerrymend.solvers.regression.compiled_rows import CompiledRows
+from gerrymend.solvers.regression.array_block import ArrayBlock
+from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, RoundLearner, Taught
-from gerrymend.solvers.regression.rows import SummedRows
+from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups.encoding import LinearEncoding
 
@@ -26,12 +26,13 @@ from gerrymend.subgroups.encoding import LinearEncoding
 def dask_game(
     X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
 ) -> RowsRead:
-    """Rows of Dask, read on their workers."""
+    """Read rows of Dask on their workers."""
     client = the_client()
     partitions = partitions_of(X, y, sensitive_features, sample_weight)
     blocks = DaskBlocks(client, PartitionBlock, partitions)
     summaries = blocks.gather(PartitionBlock.summary)
-    rows, n_rows = merged(summaries), [one.n_rows for one in summaries]
+    rows = merged(summaries)
+    n_rows = [summary.n_rows for summary in summaries]
     classes = check_labels(as_vector(rows.labels, "y"), "y")
     encoding = LinearEncoding.of_weights(rows.levels)
     protected = tuple(
@@ -46,7 +47,7 @@ def dask_game(
 
     def begin(estimator: Any, solver: Any, gammas: list[float], C: float) -> RegressionGame:
         native = is_dask_native(estimator)
-        kind = CompiledRows if rows.dtype == "float64" and not native else ArrayRows
+        kind = CompiledBlock if rows.dtype == "float64" and not native else ArrayBlock
         positive = classes.tolist()[1]
         weights = blocks.gather(PartitionBlock.begin, kind, positive, encoding, notion, native)
         total, event = (math.fsum(part) for part in zip(*weights, strict=True))
@@ -59,7 +60,7 @@ def dask_game(
         learner: RoundLearner = LEAST_SQUARES
         if native:
             learner = Taught(DaskTeacher(client, estimator, X, n_rows, blocks))
-        summed = SummedRows(blocks)
+        summed = SummedBlocks(blocks)
         return RegressionGame(
             summed, notion, encoding, solver, gammas, C, rows.dtype, learner=learner
         )

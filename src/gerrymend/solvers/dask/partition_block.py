@@ -1,10 +1,9 @@
-"""A partition of Dask's on its worker: read, made a block, and put into files if need be."""
+"""Read a partition of Dask's on its worker, make it a block, and put it into files if need be."""
 
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from distributed import get_worker
@@ -13,8 +12,10 @@ from gerrymend.inputs.dask_rows import Summary, read_partition
 from gerrymend.inputs.fit_identity import data_digests
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.dask.file_store import FileStore
-from gerrymend.solvers.regression.array_rows import ArrayRows, Sums
+from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.subgroups.encoding import LinearEncoding
+
+T = TypeVar("T")
 
 # The share of a worker's memory up to which it holds blocks; the rest is for work, and for others.
 _SHARE = 0.5
@@ -55,7 +56,7 @@ class PartitionBlock:
 
     def begin(
         self,
-        kind: type[ArrayRows],
+        kind: type[ArrayBlock],
         positive: Any,
         encoding: LinearEncoding,
         notion: FairnessNotion,
@@ -65,7 +66,9 @@ class PartitionBlock:
 
         With `keeps_columns` the features themselves are kept once there is a basis.
         """
-        rows, self._rows, self._keeps_columns = self._rows, None, keeps_columns
+        rows = self._rows
+        self._rows = None
+        self._keeps_columns = keeps_columns
         labels = (rows.labels == positive).astype(np.int8)
         protected = np.zeros((0, len(encoding.terms)))
         if len(labels):
@@ -77,24 +80,21 @@ class PartitionBlock:
         event = np.where(labels == 1, *notion.event[::-1])
         return math.fsum(rows.weight), math.fsum(rows.weight[event])
 
-    def prepare(self, *arguments: Any) -> Sums:
-        """As `ArrayRows.prepare`; the columns themselves may not be needed any more."""
+    def answer(self, method: Callable[..., T], *arguments: Any) -> T:
+        """Answer a question: a method of this class, or one of `ArrayBlock` with arrays at hand."""
+        if method in _OWN:
+            return method(self, *arguments)
         with self._at_hand():
-            sums: Sums = self._block.prepare(*arguments)
+            answer = method(self._block, *arguments)
+        if method is ArrayBlock.prepare:
+            self._put_bases()
+        return answer
+
+    def _put_bases(self) -> None:
+        """Put the bases into files; the columns themselves may not be needed any more."""
         if not self._keeps_columns:
             self._forget(self._block.features, "columns")
-        self._put(self._block, "_basis", "_protected_basis", "_of_decisions")
-        return sums
-
-    def __getattr__(self, name: str) -> Any:
-        method: Callable[..., Any] = getattr(self._block, name)
-
-        @wraps(method)
-        def with_arrays(*arguments: Any) -> Any:
-            with self._at_hand():
-                return method(*arguments)
-
-        return with_arrays
+        self._put(self._block, "_basis", "_protected_basis", "_of_votes")
 
     def _at_hand(self) -> AbstractContextManager[None]:
         return nullcontext() if self._store is None else self._store.mapped()
@@ -107,6 +107,9 @@ class PartitionBlock:
         if self._store is not None:
             self._store.forget(owner, attribute)
         setattr(owner, attribute, None)
+
+
+_OWN = (PartitionBlock.summary, PartitionBlock.digests, PartitionBlock.begin)
 
 
 def store_if_short(n_bytes: float) -> FileStore | None:

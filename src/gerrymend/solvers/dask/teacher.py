@@ -1,4 +1,4 @@
-"""Training a Dask-native classifier on costs that lie beside their rows, on the workers."""
+"""Train a Dask-native classifier on costs that lie beside their rows, on the workers."""
 
 import operator
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from gerrymend._numeric.arrays import is_dask_array
 from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import LabelPredictor
 from gerrymend.solvers.dask.blocks import DaskBlocks
-from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.array_block import ArrayBlock
 
 # A worker that is lost fails the training that it was in; so often it is begun again.
 _ATTEMPTS = 3
@@ -25,7 +25,7 @@ _LOOK = 1.0
 
 
 class DaskTeacher:
-    """Trains an estimator on the costs of blocks.
+    """Train an estimator on the costs of blocks.
 
     Parameters
     ----------
@@ -40,7 +40,9 @@ class DaskTeacher:
     def __init__(
         self, client: Client, estimator: Any, X: Any, n_rows: Sequence[int], blocks: DaskBlocks
     ) -> None:
-        self._client, self._estimator, self._blocks = client, estimator, blocks
+        self._client = client
+        self._estimator = estimator
+        self._blocks = blocks
         self._filled = [number for number, n in enumerate(n_rows) if n]
         self._sizes = [n_rows[number] for number in self._filled]
         X = X.rechunk({1: -1}) if is_dask_array(X) else X.to_dask_array(lengths=tuple(n_rows))
@@ -48,7 +50,7 @@ class DaskTeacher:
             X = da.concatenate([X.partitions[number] for number in self._filled])
         self._features = X
 
-    def __call__(self, multipliers: Array, mean: Array, scale: float, game: int) -> LabelPredictor:
+    def __call__(self, multipliers: Array, mean: Array, scale: Array, game: int) -> LabelPredictor:
         """Train on the costs of a game."""
         for attempt in range(1, _ATTEMPTS + 1):
             workers = self._workers()
@@ -58,18 +60,19 @@ class DaskTeacher:
                 if workers <= self._workers() or attempt == _ATTEMPTS:
                     raise
                 # Any question brings back what was lost.
-                self._blocks.gather(ArrayRows.signs, multipliers, mean, scale)
+                self._blocks.gather(ArrayBlock.signs, multipliers, mean, scale)
         raise AssertionError
 
     def _fit(self, *costs: Any) -> LabelPredictor:
-        beside = self._blocks.leave(ArrayRows.costs, *costs)
+        beside = self._blocks.leave(ArrayBlock.costs, *costs)
         with self._given_up_with_a_worker(beside):
             return self._fit_on(beside)
 
     @contextmanager
     def _given_up_with_a_worker(self, beside: Sequence[Future]) -> Iterator[None]:
         """Cancel the costs when a worker goes: no other has them, and training would wait."""
-        over, workers = Event(), self._workers()
+        over = Event()
+        workers = self._workers()
 
         def watch() -> None:
             while not over.wait(_LOOK):

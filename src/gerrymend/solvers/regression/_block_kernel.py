@@ -9,37 +9,35 @@ from gerrymend._runtime.compiling import njit
 
 @njit(cache=True, fastmath={"reassoc"})
 def vote(fitted, tie, multipliers, members, pressure, votes, pressed):
-    """Press on the last groups, and take decisions, where the fitted cost is below 0, as votes.
+    """Press on the last groups, and vote where the fitted cost is below 0.
 
-    The fitted values become the decisions. Adds Σ pressure·decisions to `pressed`.
+    Adds Σ pressure·votes to `pressed`.
     """
     for game in range(len(fitted)):
         row, total, multiplier = fitted[game], 0.0, multipliers[game]
         member, press, mine = members[game], pressure[game], votes[game]
         for i in range(len(row)):
             press[i] += multiplier * member[i]
-            decided = row[i] < -tie
-            row[i] = decided
-            mine[i] += decided
-            total += press[i] * decided
+            mine[i] += row[i] < -tie
+            total += press[i] * mine[i]
         pressed[game] += total
 
 
 @njit(cache=True, fastmath={"reassoc"})
-def select(fitted, tie, weight, offset, slope, votes, members, masses, voted):
+def select(fitted, tie, weight, offset, slope, votes, members, sums):
     """Select the groups, where the fitted residual is above 0, and add up their sums.
 
-    The fitted values become w·b·g. Adds Σ w·g and Σ w·a·g to `masses`, Σ w·b·votes·g to `voted`.
+    The fitted values become w·b·g. Adds Σ w·g, Σ w·a·g and Σ w·b·votes·g to `sums`.
     """
     for game in range(len(fitted)):
         row, member, mine = fitted[game], members[game], votes[game]
-        mass = offsets = total = 0.0
+        weights = offsets = voted = 0.0
         for i in range(len(row)):
             inside = row[i] > tie
             row[i] = member[i] = slope[i] * inside
-            mass += weight[i] * inside
+            weights += weight[i] * inside
             offsets += offset[i] * inside
-            total += row[i] * mine[i]
-        masses[game, 0] += mass
-        masses[game, 1] += offsets
-        voted[game] += total
+            voted += row[i] * mine[i]
+        sums[game, 0] += weights
+        sums[game, 1] += offsets
+        sums[game, 2] += voted

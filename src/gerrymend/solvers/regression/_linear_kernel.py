@@ -9,7 +9,7 @@ from gerrymend._runtime.compiling import njit
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def _dot(left, right):
-    """Σ left·right, in whatever order is fast: of whole numbers it is the same."""
+    """Return Σ left·right, in whatever order is fast: of whole numbers it is the same."""
     total = 0.0
     for i in range(len(right)):
         total += left[i] * right[i]
@@ -18,7 +18,7 @@ def _dot(left, right):
 
 @njit(cache=True)
 def _by_cell(votes, slope, shift, starts, first, out):
-    """Σ slope·votes of each cell, on the grid of `_sums`: the same in any order of the rows."""
+    """Write Σ slope·votes of each cell, on the grid of `_sums`: the same in any order of rows."""
     size = len(out)
     if len(starts) == 0:  # a cell is a row
         votes, slope = votes[first : first + size], slope[first : first + size]
@@ -57,8 +57,8 @@ def press(multipliers, members, first, votes, slope, shift, starts, counts, out,
 
 
 @njit(cache=True)
-def select(fitted, tie, first, votes, slope, shift, starts, masses, members, sums):
-    """Select groups, where the fitted residual is above 0; add Σ masses and votes to `sums`.
+def select(fitted, tie, first, votes, slope, shift, starts, of_members, members, sums):
+    """Select groups, where the fitted residual is above 0; add sums of what members have to `sums`.
 
     The fitted values are overwritten.
     """
@@ -67,15 +67,15 @@ def select(fitted, tie, first, votes, slope, shift, starts, masses, members, sum
         mine = members[game][first : first + len(row)]
         for c in range(len(row)):
             mine[c] = row[c] > tie
-        for kind in range(len(masses)):
-            sums[game, kind] += _dot(mine, masses[kind][first : first + len(row)])
+        for kind in range(len(of_members)):
+            sums[game, kind] += _dot(mine, of_members[kind][first : first + len(row)])
         _by_cell(votes[game], slope, shift, starts, first, row)
-        sums[game, len(masses)] += _dot(mine, row)
+        sums[game, len(of_members)] += _dot(mine, row)
 
 
 @njit(cache=True)
 def spread(games, members, cell, slope, first, out):
-    """slope·members by row, of some of the games, one after the other."""
+    """Write slope·members by row, of some of the games, one after the other."""
     size = out.shape[1]
     slope = slope[first : first + size]
     for k in range(len(games)):

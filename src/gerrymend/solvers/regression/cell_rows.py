@@ -1,19 +1,24 @@
-"""Rows of one label in the game between linear regressions, and the sums that a round asks for.
+"""Hold NumPy's rows of the game between linear regressions, and answer with sums over cells.
 
 A round reads the basis of the features twice, for the decisions and for the pull of the group.
 That is what it costs: with one game as many bytes, with many as many products. All else is done on
 pieces of rows × games that are in the cache, with votes, pressure and members in few bytes.
 """
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterator
 
-from gerrymend._numeric.projection import TIE
-from gerrymend._numeric.sums import Array, grid_shift
-from gerrymend.solvers.base import State
+import numpy as np
+
+from gerrymend._numeric.projection import TIE, OrthonormalBasis
+from gerrymend._numeric.sums import Array, grid_shift, total
+from gerrymend.notions import FairnessNotion
+from gerrymend.solvers.base import HalfRoundError, State
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
 from gerrymend.solvers.regression import _linear_kernel as kernel
+from gerrymend.solvers.regression.array_block import Columns, Sums
+from gerrymend.solvers.regression.rows import Measured, Told
+from gerrymend.subgroups.encoding import DirectionRules
 from gerrymend.subgroups.thresholds.regression import RegressionSearch
 
 # Rows × games that are handled at once: half a megabyte of float64, in the cache of a core.
@@ -24,116 +29,202 @@ _NONE = np.zeros(0, dtype=np.intp)
 
 
 class CellRows:
-    """Votes, groups and pressure of so many games, and their sums.
+    """Keep votes, groups and pressure of many games, over one event of one label.
 
-    Rows have the order of the learner's and the auditor's: by label, and then by cell. S = C·k is
-    the pressure on a cell, with the signed number k of groups that it was in.
+    Rows have the order of the learner's and the auditor's: by label, and then by cell. The pressure
+    on a cell is the signed number k of groups that it was in. Sums by cell are made on the grid of
+    `_sums`, anew in each round: nothing drifts, and the order of rows changes no bit of them.
+
+    Parameters
+    ----------
+    learner : LinearLearner
+    auditor : Auditor
+        Of one notion, by regression; see `FictitiousPlay`.
     """
 
-    def __init__(self, learner: LinearLearner, auditor: Auditor, n_games: int) -> None:
-        notion = auditor.notions[0]
+    def __init__(self, learner: LinearLearner, auditor: Auditor) -> None:
+        self._learner = learner
+        self._auditor = auditor
+        self._notion = notion = auditor.notions[0]
         assert isinstance(notion.rows, slice)
         assert isinstance(notion.subgroups, RegressionSearch)
-        basis, rows = learner.projection.basis, notion.rows
-        n_cells, self._n_rows = len(notion.mass), rows.stop - rows.start
-        # Pieces of the bases: what rows are fitted with, and what sums by cell are multiplied with,
-        # of which the last row makes Σ w·b·votes.
-        self.plays_at_once = max(n_games, _PLAYS)
-        self._room = np.empty(max(_NUMBERS, self.plays_at_once))
+        self._event_rows: slice = notion.rows
+        self._bases = {
+            "features": learner.projection,
+            "protected": notion.subgroups.projection,
+        }
+        (label,) = np.flatnonzero(notion.notion.event)
+        self._error_sign = (1.0 - 2.0 * label) / notion.notion.b[label]
+
+    def basis(self, columns: Columns, tolerance: float) -> OrthonormalBasis:
+        """Return the bases that both players have already."""
+        return self._bases[columns].change
+
+    def prepare(
+        self, features: OrthonormalBasis, protected: OrthonormalBasis, n_games: int
+    ) -> Sums:
+        """Make the state of so many games; return what doesn't change, as `ArrayBlock` does."""
+        learner, notion, rows = self._learner, self._notion, self._event_rows
+        of_features, of_protected = self._bases["features"], self._bases["protected"]
+        self._cut_up(of_features.basis, of_protected.basis, n_games)
+        n_cells = len(notion.mass)
+        self._votes = np.zeros((n_games, rows.stop - rows.start), dtype=np.int32)
+        self._counts = np.zeros((n_games, n_cells), dtype=np.int32)
+        self._members = np.zeros((n_games, n_cells), dtype=np.int8)
+        self._number = 0
+        base_cost, weight = self._auditor.base_cost, learner.row_weight
+        outside = np.delete(base_cost, rows)
+        scalars = [
+            self._auditor.total_weight,
+            total(weight * (base_cost < 0)),
+            float(notion.mass.sum()),
+            float(notion.offset.sum()),
+            float((outside > 0).sum()),
+            float((outside < 0).sum()),
+        ]
+        of_learner = [
+            of_features.coordinates((weight * base_cost)[None]),
+            of_features.coordinates(notion.weighted_slope[None], rows),
+            of_features.one,
+        ]
+        of_auditor = [of_protected.coordinates(one[None]) for one in (notion.offset, notion.mass)]
+        return np.concatenate(of_learner), np.concatenate(of_auditor), np.array(scalars)
+
+    def _cut_up(self, basis: Array, protected: Array, n_games: int) -> None:
+        """Cut the bases into pieces: what rows are fitted with, and sums by cell multiplied with.
+
+        The last row of the latter makes Σ w·b·votes.
+        """
+        notion, rows = self._notion, self._event_rows
+        n_cells, n_rows = len(notion.mass), rows.stop - rows.start
+        self._plays_at_once = max(n_games, _PLAYS)
+        self._room = np.empty(max(_NUMBERS, self._plays_at_once))
         self._features = self._pieces(basis[:, rows], n_games)
-        protected = notion.subgroups.projection.basis
         protected_and_one = np.concatenate([protected, np.ones((1, n_cells))])
         self._protected = self._pieces(protected_and_one, n_games)
         self._outside = [
             (
-                self._pieces(basis[:, part], self.plays_at_once),
-                learner.row_weight[part] * auditor.base_cost[part],
+                self._pieces(basis[:, part], self._plays_at_once),
+                self._learner.row_weight[part] * self._auditor.base_cost[part],
             )
             for part in (slice(rows.start), slice(rows.stop, basis.shape[1]))
         ]
         self._ranks = len(basis), len(protected)
-        self._masses = np.stack([notion.mass, notion.offset])
-        self._slope, self._whole, self._shift = notion.weighted_slope, notion.whole, 0.0
+        self._of_members = np.stack([notion.mass, notion.offset])
+        self._slope = notion.weighted_slope
         self._largest = float(np.max(np.abs(self._slope)))
+        self._shift = 0.0
         self._cell = self._starts = _NONE  # where a cell is a row
         if not notion.distinct:
-            self._cell, self._starts = notion.cell, np.append(notion.starts, self._n_rows)
-        self._votes = np.zeros((n_games, self._n_rows), dtype=np.int32)
-        self._counts = np.zeros((n_games, n_cells), dtype=np.int32)
-        self._members = np.zeros((n_games, n_cells), dtype=np.int8)
+            self._cell = notion.cell
+            self._starts = np.append(notion.starts, n_rows)
 
-    def decide(self, coordinates: Array, number: int, multipliers: Array) -> tuple[Array, Array]:
+    def rounds_at_once(self, *, heard: bool) -> int:
+        """Return 1 where someone hears of rounds, and else as many as make a full product."""
+        return 1 if heard else self._plays_at_once // len(self._votes)
+
+    def decide(self, multipliers: Array, coordinates: Array) -> Sums:
         """Press on what was found last, ±1 or 0, and take the Learner's decisions into the votes.
 
-        With v the sums of w·b·votes by cell, returns Pᵀv with Σ v beside it, and Σ k·v.
+        With v the sums of w·b·votes by cell, returns Pᵀv, Σ v and Σ w·(1 − 2y)·votes beside each
+        other, and Σ k·v.
         """
+        self._number += 1
         n_games = len(coordinates)
         for first, basis in self._features:
             fitted = np.matmul(coordinates, basis, out=self._buffer(n_games, basis))
             kernel.vote(fitted, TIE, first, self._votes)
-        if not self._whole:
-            self._shift = grid_shift(self._n_rows, number * self._largest)
-        products, pressed = np.zeros((n_games, self._ranks[1] + 1)), np.zeros(n_games)
+        if not self._notion.whole:
+            self._shift = grid_shift(self._votes.shape[1], self._number * self._largest)
+        products = np.zeros((n_games, self._ranks[1] + 2))
+        pressed = np.zeros(n_games)
         for first, basis in self._protected:
             by_cell = self._buffer(n_games, basis)
             kernel.press(
                 multipliers, self._members, first, self._votes, self._slope, self._shift,
                 self._starts, self._counts, by_cell, pressed,
             )  # fmt: skip
-            products += by_cell @ basis.T
+            products[:, :-1] += by_cell @ basis.T
+        products[:, -1] = self._error_sign * products[:, -2]
         return products, pressed
 
     def find(self, coordinates: Array) -> Array:
         """Select the groups g of the regressions; return Σ w·g, Σ w·a·g and Σ v·g as columns."""
-        n_games, sums = len(coordinates), np.zeros((len(coordinates), 3))
+        n_games = len(coordinates)
+        sums = np.zeros((n_games, 3))
         for first, basis in self._protected:
             fitted = np.matmul(coordinates, basis[:-1], out=self._buffer(n_games, basis))
             kernel.select(
                 fitted, TIE, first, self._votes, self._slope, self._shift, self._starts,
-                self._masses, self._members, sums,
+                self._of_members, self._members, sums,
             )  # fmt: skip
         return sums
 
-    def pull(self, games: NDArray[np.intp]) -> Array:
-        """Bᵀ(w·b·g) of the last groups, of some of the games."""
+    def pull(self, multipliers: Array) -> Array:
+        """Return multipliers·Bᵀ(w·b·g) of the last groups; a multiplier of 0 costs nothing."""
+        games = np.flatnonzero(multipliers)
         products = np.zeros((len(games), self._ranks[0]))
         for first, basis in self._features:
             by_row = self._buffer(len(games), basis)
             kernel.spread(games, self._members, self._cell, self._slope, first, by_row)
             products += by_row @ basis.T
-        return products
+        pulled = np.zeros((len(multipliers), self._ranks[0]))
+        pulled[games] = multipliers[games, None] * products
+        return pulled
 
     def decided_outside(self, plays: Array) -> Array:
-        """Σ w·(1 − 2y)·d over the rows of the other label, of at most `plays_at_once`."""
-        total = np.zeros(len(plays))
+        """Return Σ w·(1 − 2y)·d over the rows of the other label, of `_plays_at_once` at most."""
+        decided = np.zeros(len(plays))
         for pieces, base in self._outside:
             for first, basis in pieces:
                 fitted = np.matmul(plays, basis, out=self._buffer(len(plays), basis))
-                kernel.decided(fitted, TIE, first, base, total)
-        return total
+                kernel.decided(fitted, TIE, first, base, decided)
+        return decided
 
-    def votes(self, game: int) -> NDArray[np.int32]:
-        """Return how often each row was decided 1."""
-        votes: NDArray[np.int32] = self._votes[game]
-        return votes
+    def bound(self, mean: Array, numbers: Array) -> Array:
+        """Return what the residual of no group exceeds, over the cells."""
+        residuals = (self._notion.residuals(*votes) for votes in self._votes_by_game(numbers))
+        bounds = [self._notion.subgroups.upper_bound(residual) for residual in residuals]
+        return np.concatenate(bounds)
 
-    def members(self, game: int) -> NDArray[np.bool_]:
-        """Return the cells of the last group."""
-        members: NDArray[np.bool_] = self._members[game] > 0
-        return members
+    def measure(
+        self, notion: FairnessNotion, rules: DirectionRules, groups: Array, numbers: Array
+    ) -> Measured:
+        """Measure the last groups, by the cells that their words select."""
+        subgroups = [
+            self._notion.subgroup(group, members > 0, votes[0], number)
+            for group, members, (votes, number) in zip(
+                groups, self._members, self._votes_by_game(numbers), strict=True
+            )
+        ]
+        unfairness = [0.0 if one is None else one.unfairness for one in subgroups]
+        return Measured(np.array(unfairness), subgroups.__getitem__)
+
+    def _votes_by_game(self, numbers: Array) -> Iterator[tuple[Array, int]]:
+        """Yield the votes of all rows, as a matrix of one row, and the number of each game."""
+        for votes, number in zip(self._votes, numbers, strict=True):
+            of_all_rows = np.zeros((1, len(self._auditor.base_cost)))
+            of_all_rows[0, self._event_rows] = votes
+            yield of_all_rows, int(number)
 
     def state(self, number: int) -> State:
         """Return the state after `number` rounds, in the smallest integer types that hold it."""
+        if self._number != number:  # an error has left half a round, which nothing can undo
+            raise HalfRoundError
         return {
             "votes": self._votes.astype(np.min_scalar_type(number)),
             "counts": self._counts.astype(np.min_scalar_type(-number)),
             "members": self._members.astype(bool),
+            "number": number,
         }
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: State | None, told: Told) -> None:
         """Go on from a state."""
-        self._votes[:], self._counts[:] = state["votes"], state["counts"]
+        assert state is not None
+        self._votes[:] = state["votes"]
+        self._counts[:] = state["counts"]
         self._members[:] = state["members"]
+        self._number = state["number"]
 
     def _pieces(self, basis: Array, n_games: int) -> list[tuple[int, Array]]:
         """Return where pieces begin, and views of the basis that so many games have room for."""
@@ -142,6 +233,6 @@ class CellRows:
         return [(first, basis[:, first : first + step]) for first in firsts]
 
     def _buffer(self, n_games: int, basis: Array) -> Array:
-        """Room for a piece, in order of memory; it is used anew by every piece."""
+        """Return room for a piece, in order of memory; it is used anew by every piece."""
         shape = n_games, basis.shape[1]
         return self._room[: shape[0] * shape[1]].reshape(shape)

@@ -1,4 +1,4 @@
-"""Arrays of torch and CuPy: checked, and played with on the device where they are."""
+"""Check arrays of torch and CuPy, and play with them on the device where they are."""
 
 from typing import Any
 
@@ -9,8 +9,9 @@ from gerrymend._numeric.sums import MODEST, MODEST_SINGLE, modest_scale
 from gerrymend.inputs.fit_identity import array_digests
 from gerrymend.inputs.validation import check_labels, check_same_length, too_far_apart
 from gerrymend.notions import FairnessNotion, nothing_counts
-from gerrymend.solvers.regression.array_rows import ArrayRows
+from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.game import RegressionGame
+from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term
@@ -58,7 +59,7 @@ def device_game(
         return array_digests(X=X, y=y, sensitive_features=protected, sample_weight=weight)
 
     def begin(_: Any, solver: Any, gammas: list[float], C: float) -> RegressionGame:
-        rows = ArrayRows(X, protected, labels, weight, notion)
+        rows = SummedBlocks.of(ArrayBlock(X, protected, labels, weight, notion))
         return RegressionGame(rows, notion, encoding, solver, gammas, C, dtype=str(X.dtype))
 
     return RowsRead(classes, (), digests, begin)
@@ -82,7 +83,7 @@ def _check_beside(X: Any, data: Any, argument: str) -> None:
 
 
 def _check_weight(weight: Any, X: Any) -> Any:
-    """Weights in the type of X; as only their ratios matter, extreme ones are scaled for it."""
+    """Return weights in the type of X; as only ratios matter, extreme ones are scaled for it."""
     if tuple(weight.shape) != (X.shape[0],):
         raise ValueError(
             f"sample_weight has shape {tuple(weight.shape)} for {X.shape[0]} rows; pass one weight "

@@ -1,58 +1,77 @@
-"""Fictitious play from sums over rows: what is made of them, and what a game comes to.
+"""Play fictitious play from sums over rows, and say what games come to.
 
 With bases B of the features (over all rows) and P of the protected terms (over the event), both
-orthonormal under the weights w, both answers are linear in what was summed before:
+orthonormal under the weights w, both answers are linear in what was summed before. With k = Σ ±g
+over the groups so far and the votes v = Σ d over the decisions so far, after t rounds:
 
-- the Learner's cost is (1 − 2y) + b·(S − mean S)·s with S = Σ ±C·g over the groups so far, so its
-  coordinates are Bᵀ(w(1 − 2y)) + s·(Σ ±C·Bᵀ(wbg) − mean S·Bᵀ(wb));
-- the residual's coordinates are Pᵀ(wa) + Σ Pᵀ(wbd)/t − mean u·Pᵀw over the decisions d so far.
+- the Learner's cost is (1 − 2y) + b·(k − mean k)·C/t, so its coordinates are
+  Bᵀ(w(1 − 2y)) + C/t·(Σ ±Bᵀ(wbg) − mean k·Bᵀ(wb)): no cost is ever made;
+- the residual's coordinates are Pᵀ(wa) + Pᵀ(wbv)/t − mean u·Pᵀw.
 
 So a round asks twice: for the decisions, and for the group. Rows outside of the event never press
 and are never pressed; only their errors count, and these are asked for many rounds at once.
+
+All that rounds change are arrays over the games, in place: what a round costs in Python does not
+depend on how many games there are. A game that has ended stands still, and the others go on.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from copy import copy
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.externals.array_api_compat import array_namespace, device
 
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.models.mixture import Predictor
+from gerrymend.models.mixture import Mixture, Predictor
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import (
     Checkpoint,
-    Ending,
     Equilibrium,
     HalfRoundError,
+    PostponedEquilibrium,
     Round,
-    RulesByNotion,
     State,
 )
 from gerrymend.solvers.fictitious_play import FictitiousPlay
 from gerrymend.solvers.loop import Limits, Listener, play
-from gerrymend.solvers.regression.array_rows import rank_tolerance, tie
+from gerrymend.solvers.regression.array_block import rank_tolerance, tie
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Costs, CostSums, RoundLearner
 from gerrymend.solvers.regression.records import Records
 from gerrymend.solvers.regression.replaying import replayer
-from gerrymend.solvers.regression.rows import RegressionRows
+from gerrymend.solvers.regression.rows import Measured, RegressionRows
 from gerrymend.subgroups.base import RuleSequence
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 
-# Rounds after which records are fetched, and rows outside of the event are looked at.
-_ROUNDS_AT_ONCE = 64
+
+class _Standing(NamedTuple):
+    """Where the games stand, each field a row of one array; the first four are recorded."""
+
+    unfairness: Any
+    answered_multipliers: Any  # what was placed, ±1 or 0, on the group before the last
+    event_errors: Any  # Σ w·(1 − 2y)·votes over the event
+    number: Any  # of rounds
+    total_dual: Any  # Σ λ / C of the duals that the next play answers, times what divides them
+    mean: Any  # of k over the event
+    pressed_offset: Any  # Σ k·w·a
+    answered_total_dual: Any  # the same three of the duals that the last play answered
+    answered_mean: Any
+    answered_offset: Any
+    outcomes: Any  # Σ w·b·votes
+    outcomes_before: Any  # the last play
+    pressed: Any  # Σ k·w·b·votes
+    pressed_before: Any  # the last play, under the duals that it answered
+    voted: Any  # Σ w·b·votes·g of the last group
+    multipliers: Any  # what is placed on it, ±1 or 0
+    playing: Any  # 1, or 0 for a game that has ended
 
 
-# The game's own arrays that rounds change: sums over the rounds so far, and what they added last.
-_SUMS = (
-    "_number", "_multipliers", "_dual_mass", "_mean", "_pressed_offset", "_votes", "_pressed",
-    "_voted", "_overall", "_pull", "_outcome",
-)  # fmt: skip
+_RECORDED = slice(4)
+_DUALS = slice(4, 7)
+_ANSWERED = slice(7, 10)
 
 
 class RegressionGame:
@@ -75,17 +94,17 @@ class RegressionGame:
 
     Examples
     --------
-    >>> from gerrymend.solvers.regression.array_rows import ArrayRows
-    >>> from gerrymend.solvers.regression.rows import LocalBlocks, SummedRows
+    >>> from gerrymend.solvers.regression.array_block import ArrayBlock
+    >>> from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks
     >>> from gerrymend.notions import FALSE_POSITIVE_RATE
     >>> from gerrymend.inputs.protected import read_columns
     >>> rng = np.random.default_rng(0)
     >>> A, w = rng.standard_normal((200, 2)), np.ones(200)
     >>> y = (A[:, 0] + rng.standard_normal(200) > 0).astype(int)
     >>> blocks = [
-    ...     ArrayRows(A[i : i + 70], A[i : i + 70], y[i : i + 70], w[i : i + 70],
-    ...               FALSE_POSITIVE_RATE) for i in (0, 70, 140)]
-    >>> rows = SummedRows(LocalBlocks(blocks))
+    ...     ArrayBlock(A[i : i + 70], A[i : i + 70], y[i : i + 70], w[i : i + 70],
+    ...                FALSE_POSITIVE_RATE) for i in (0, 70, 140)]
+    >>> rows = SummedBlocks(LocalBlocks(blocks))
     >>> encoding = LinearEncoding.of(read_columns(A), w)
     >>> game = RegressionGame(rows, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), [0.01], C=10.0)
     >>> (equilibrium,) = game.play(max_iter=30, tol=None)
@@ -104,52 +123,66 @@ class RegressionGame:
         dtype: str = "float64",
         learner: RoundLearner = LEAST_SQUARES,
     ) -> None:
-        self._rows, self._learner = rows, learner
-        self._notion, self._encoding, self._C = notion, encoding, C
-        self._precision, self._tie = dtype, tie(dtype)
+        self._rows = rows
+        self._learner = learner
+        self._notion = notion
+        self._C = C
+        self._tie = tie(dtype)
         self._short = float(solver.divisor == "t-1")
         self._realised = solver.side == "realised"
         self._gammas = np.asarray(gammas, dtype=np.float64)
         tolerance = rank_tolerance(dtype)
-        self._features = learner.frame(rows, tolerance)
-        self._protected = rows.frame("protected", tolerance)
-        self._rules = self._direction_rules()
-        self._begin()
-        base = self._sums.base
-        self._records = Records(base.shape[1], rows.decided_outside, like=base)
+        self._features = learner.basis(rows, tolerance)
+        protected = rows.basis("protected", tolerance)
+        directions = protected.coefficients(np.eye(protected.turn.shape[1]))
+        self._rules = DirectionRules(encoding, *directions, self._tie)
+        learner_sums, auditor_sums, scalars = rows.prepare(
+            self._features, protected, len(self._gammas)
+        )
+        self._keep_sums(learner_sums, auditor_sums, scalars)
+        self._make_arrays(like=learner_sums, single="32" in dtype)
         self._played: list[list[Predictor]] = []  # where coordinates don't say it all
-        self.ended: dict[int, Ending] = {}
-        self._take = replayer(like=base)
+        self._gaps = np.full(len(self._gammas), math.inf)  # of games that have ended
 
-    def _direction_rules(self) -> DirectionRules:
-        unit = np.eye(self._protected.turn.shape[1])
-        intercepts, coefficients = self._protected.coefficients(unit)
-        return DirectionRules(self._encoding, intercepts, coefficients, self._tie)
-
-    def _begin(self) -> None:
-        n_games = len(self._gammas)
-        learner, auditor, scalars = self._rows.prepare(self._features, self._protected, n_games)
-        xp = self._xp = array_namespace(learner)
-        self._offset, self._mass = (row[None, :] for row in auditor)
+    def _keep_sums(self, learner: Any, auditor: Any, scalars: Any) -> None:
+        """Keep the sums that no round changes."""
+        xp = array_namespace(learner)
         counts = on_host(scalars).tolist()
-        self._total, positives, self._event_mass, self._event_offset = counts[:4]
+        self._total, positives, self._event_weight, self._event_offset = counts[:4]
         self._error_of_zero = positives / self._total
         # With a single label in the event, costs of both signs are certain: the others' is fixed,
         # and the mean over the event is what it was, as what is added is centred.
         base, slope, one = (row[None, :] for row in learner)
         signs = xp.astype(scalars[4:], xp.float64)
         self._sums = CostSums(base, slope, one, signs, can_be_constant=all(self._notion.event))
+        self._offset, self._weight_coordinates = (row[None, :] for row in auditor)
 
-        def zeros(*shape: int) -> Any:
-            return xp.zeros((n_games, *shape), dtype=xp.float64, device=device(learner))
+    def _make_arrays(self, like: Any, *, single: bool) -> None:
+        """Make the arrays that rounds change."""
+        xp = array_namespace(like)
+        self._sign = xp.sign
+        self._dtype = xp.float32 if single else xp.float64
+        n_games, n_learner = len(self._gammas), like.shape[1]
+        n_coordinates = n_learner + self._offset.shape[1]
 
-        self._allowed = xp.asarray(self._gammas, device=device(learner))
-        self._multipliers, self._dual_mass, self._mean = zeros(), zeros(), zeros()
-        self._pressed_offset, self._votes = zeros(), zeros()
-        self._pressed, self._voted, self._overall = zeros(), zeros(), zeros()
-        self._pull, self._outcome = zeros(learner.shape[1]), zeros(auditor.shape[1])
-        self._number = xp.zeros((1,), dtype=xp.float64, device=device(learner))
-        self._dtype = xp.float32 if "32" in self._precision else xp.float64
+        def zeros(*shape: int, dtype: Any = xp.float64) -> Any:
+            return xp.zeros(shape, dtype=dtype, device=device(like))
+
+        self._allowed = xp.asarray(self._gammas, device=device(like))
+        self._table = zeros(len(_Standing._fields), n_games)
+        self._now = _standing(self._table)
+        self._now.playing[:] = 1.0
+        self._pull = zeros(n_games, n_learner)
+        self._coordinates = zeros(n_games, n_coordinates, dtype=self._dtype)
+        self._plays, self._groups = (
+            self._coordinates[:, :n_learner],
+            self._coordinates[:, n_learner:],
+        )
+        self._take = replayer(like)
+        self._records = Records(
+            n_learner, self._rows.decided_outside, self._error_of_zero, self._total,
+            like=self._coordinates,
+        )  # fmt: skip
 
     def play(
         self,
@@ -174,76 +207,104 @@ class RegressionGame:
     @property
     def all_ended(self) -> bool:
         """Return whether each of the games has converged."""
-        return len(self.ended) == len(self._gammas)
+        return bool(np.isfinite(self._gaps).all())
 
     def prepare_round(self) -> None:
         """Compute nothing: a round changes the rows from its first question on."""
 
     def finish_round(self, prepared: None) -> None:
         """Play a round."""
-        self._records.append(*self._take(self._play_round))
+        self._take(self._play_round)
+        self._records.append(self._coordinates, self._table[_RECORDED, :])
 
     def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
-        """Fetch the rounds of which no figure has come yet, many at once, whoever hears of them."""
-        n_pending = len(self._records.pending)
-        if not last and 0 < n_pending < _ROUNDS_AT_ONCE and not self._may_end(tol):
+        """Fetch the rounds of which no figure has come yet, many at once."""
+        n_pending = self._records.n_pending
+        at_once = self._rows.rounds_at_once(heard=heard)
+        # A state may be of rounds that were fetched, and not yet looked at.
+        if not last and 0 < n_pending < at_once and not self._may_end(tol):
             return []
         self._records.fetch()
         if tol is not None:
-            self._end(np.flatnonzero(self._gap(tol) <= tol), converged=True)
+            self._end(tol)
         return self._told(self.n_rounds - n_pending) if heard else []
 
     def _told(self, first: int) -> list[Round]:
-        errors, unfairness = self._errors(), self._records.all("unfairness")
+        errors, unfairness = self._records.errors, self._records.unfairness
         no_votes = np.zeros((len(self._gammas), 0))
-        return [Round(i + 1, errors[i], unfairness[i], no_votes) for i in range(first, len(errors))]
+        return [
+            Round(i + 1, errors[i], unfairness[i], no_votes) for i in range(first, self.n_rounds)
+        ]
 
-    def _play_round(self) -> tuple[Any, Any]:
-        """Two questions to the rows; what comes of them changes arrays in place.
+    def _play_round(self) -> None:
+        """Ask the rows twice; what comes of it changes arrays in place.
 
         Nothing here waits for a device, and nothing depends on what Python knows of the round: on
-        a device it can be recorded and replayed. Nothing of the game's changes before both were
-        answered, so that the round before can be gone on from. Returns coordinates and figures for
-        the record.
+        a device it can be recorded and replayed. Nothing of the game's changes before all was
+        answered, so that the round before can be gone on from.
         """
-        xp, n = self._xp, self._total
-        number = self._number + 1.0
-        scale, share = 1.0 / xp.clip(number - self._short, min=1.0), 1.0 / number
-        costs = Costs(self._sums, self._pull, self._mean, self._multipliers, scale)
+        now = self._now
+        number = now.number + now.playing
+        share = 1.0 / number
+        scale = self._scale(number)
+        costs = Costs(self._sums, self._pull, now.mean, now.multipliers, scale, now.playing)
         answer = self._learner.answer(self._rows, costs, self._dtype)
-        products, pressed = answer.products, answer.pressed
-        decided, base = products[:, -2], products[:, -1]
-        outcome, votes = self._outcome + products[:, :-2], self._votes + decided
-        # Σ S·w·b·votes: what the last group added to S, and what the last play added to the votes.
-        all_pressed = self._pressed + (self._multipliers * self._voted + pressed)
-        overall = (self._event_offset + votes * share) / self._event_mass
-        play_overall = (self._event_offset + decided) / self._event_mass
-        weight = self._mean * self._event_mass  # Σ S·w
-        fine = self._pressed_offset + all_pressed * share - overall * weight
-        play_fine = self._pressed_offset + pressed - play_overall * weight
-
-        residual = self._offset + outcome * share - overall[:, None] * self._mass
-        residual = xp.astype(residual, self._dtype, copy=False)
-        products, masses, voted = self._rows.find(residual)
-        mass, offset = masses[:, 0], masses[:, 1]
-        value = offset + voted * share - overall * mass
-        unfairness = xp.abs(value) / n
-        fines = fine * scale / n, play_fine * scale / n
-        figures = unfairness, *fines, self._dual_mass * scale, self._multipliers, base
-        record = xp.concat([answer.coordinates, residual], axis=1), xp.stack(figures)
+        products = answer.products
+        outcomes = products[:, -2]
+        overall = (self._event_offset + outcomes * share) / self._event_weight
+        residual = self._offset + products[:, :-2] * share[:, None]
+        residual -= overall[:, None] * self._weight_coordinates
+        if residual.dtype != self._dtype:
+            residual = array_namespace(residual).astype(residual, self._dtype)
+        weight, offset, voted = self._rows.find(residual).T
+        value = offset + voted * share - overall * weight
+        unfairness = abs(value) / self._total
         # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
-        placed = self._C * xp.astype(unfairness > self._allowed, xp.float64)
-        side = 1.0 - 2.0 * xp.astype(value < 0, xp.float64) if self._realised else 1.0
-        self._number[:], self._outcome[:], self._votes[:] = number, outcome, votes
-        self._pressed[:], self._overall[:], self._voted[:] = all_pressed, overall, voted
-        self._multipliers[:] = placed * side
-        self._dual_mass += placed
-        self._mean += self._multipliers * mass / self._event_mass
-        self._pressed_offset += self._multipliers * offset
-        self._pull += self._multipliers[:, None] * products
+        exceeds = (unfairness > self._allowed) * now.playing
+        multipliers = self._sign(value) * exceeds if self._realised else exceeds
+        pulled = self._rows.pull(multipliers)
+
+        now.unfairness[:] = unfairness
+        now.answered_multipliers[:] = now.multipliers
+        now.event_errors[:] = products[:, -1]
+        now.number[:] = number
+        self._table[_ANSWERED, :] = self._table[_DUALS, :]
+        now.total_dual[:] += exceeds
+        now.mean[:] += multipliers * weight / self._event_weight
+        now.pressed_offset[:] += multipliers * offset
+        now.outcomes_before[:] = now.outcomes
+        now.outcomes[:] = outcomes
+        now.pressed_before[:] = now.pressed + now.multipliers * now.voted
+        now.pressed[:] = answer.pressed
+        now.voted[:] = voted
+        now.multipliers[:] = multipliers
+        self._pull += pulled
+        self._plays[:] = answer.coordinates
+        self._groups[:] = residual
         if answer.predictors:
             self._played.append(answer.predictors)
-        return record
+
+    def _scale(self, number: Any) -> Any:
+        """Return C over what divides the duals before a round: its number, or one less."""
+        if not self._short:
+            return self._C / number
+        return self._C / (number - (number > 1.0) * self._short)
+
+    def _fine(self, at: _Standing, outcomes: Any, pressed: Any) -> Any:
+        """Return what decisions pay for unfairness under the last duals: C/t·Σ k·W / n.
+
+        From their Σ w·b·d and Σ k·w·b·d.
+        """
+        # Σ k·w·(mean u): the event's weight cancels between the mean of k and that of u.
+        centre = (self._event_offset + outcomes) * at.answered_mean
+        return (at.answered_offset + pressed - centre) * (self._scale(at.number) / self._total)
+
+    def _mixture_fine(self, at: _Standing) -> Any:
+        return self._fine(at, at.outcomes / at.number, at.pressed / at.number)
+
+    def _allowance(self, at: _Standing, allowed: Any) -> Any:
+        """Return γ·Σ λ of the last duals."""
+        return allowed * at.answered_total_dual * self._scale(at.number)
 
     def _may_end(self, tol: float | None) -> bool:
         """Return whether a game may have converged: all that can be told without the errors.
@@ -252,99 +313,86 @@ class RegressionGame:
         """
         if tol is None:
             return False
-        xp, (unfairness, fine, _, mass, _, _) = self._xp, self._records.pending[-1][1]
-        penalty = self._C * xp.clip(unfairness - self._allowed, min=0.0)
-        least = penalty - fine + self._allowed * mass
-        met = on_host((penalty <= tol) & (least <= tol))
-        met[list(self.ended)] = False
-        return bool(met.any())
+        now = self._now
+        excess = self._C * (now.unfairness - self._allowed)
+        met = (excess <= tol) & (now.playing > 0)
+        if not bool(met.any()):
+            return False
+        least = (
+            excess * (excess > 0) - self._mixture_fine(now) + self._allowance(now, self._allowed)
+        )
+        return bool((met & (least <= tol)).any())
 
-    def _plays(self) -> Array:
-        """Error of every play: err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), d⟩ / n."""
-        return self._error_of_zero + self._records.all("decided") / self._total
+    def _gap(self, at: _Standing) -> Array:
+        """Return the mixture's worth less the Learner's best.
 
-    def _errors(self) -> Array:
-        """Error of the mixture after every round."""
-        errors: Array = np.cumsum(self._plays(), axis=0)
-        return errors / np.arange(1, len(errors) + 1)[:, None]
-
-    def _gap(self, tol: float = math.inf) -> Array:
-        """Return the mixture's worth less the Learner's best; infinite if the penalty is above tol.
-
-        The mixture is an answer to the duals too, and a heuristic's can be worse.
+        The mixture is an answer to the duals too, and a heuristic's can be worse. Errors are
+        affine in the mixture: that of the last play follows from those with it and without it.
         """
-        now = self._records.last()
-        error, play = self._errors()[-1], self._plays()[-1]
-        value = np.minimum(error + now.fine, play + now.play_fine) - self._gammas * now.mass
-        penalty = self._C * np.maximum(now.unfairness - self._gammas, 0.0)
-        gap: Array = np.where(penalty <= tol, error + penalty - value, np.inf)
+        error, *before = self._records.errors[-2:][::-1]
+        play = at.number * error - (at.number - 1) * (before[0] if before else 0.0)
+        play_fine = self._fine(at, at.outcomes - at.outcomes_before, at.pressed - at.pressed_before)
+        value = np.minimum(error + self._mixture_fine(at), play + play_fine)
+        gap: Array = error + self._penalty(at) - value + self._allowance(at, self._gammas)
         return gap
 
-    def _end(self, games: Iterable[int], *, converged: bool) -> None:
-        """Measure games where they end; the others go on."""
-        ending = set(map(int, games)) - self.ended.keys()
-        if not ending:
-            return
-        number, gaps = len(self._records), self._gap()
-        bounds = on_host(self._rows.bound(self._overall, 1.0 / number))
-        for game in ending:
-            bound = float(bounds[game]) / self._total
-            worst, gap = self._worst(game), float(gaps[game])
-            self.ended[game] = Ending(number, worst, bound, gap, converged)
+    def _penalty(self, at: _Standing) -> Array:
+        penalty: Array = self._C * np.maximum(at.unfairness - self._gammas, 0.0)
+        return penalty
 
-    @cached_property
-    def _sizes(self) -> list[float]:
-        """The largest size of each protected term."""
-        return [float(size) for size in self._rows.sizes()]
-
-    def _worst(self, game: int) -> Subgroup | None:
-        """Return the last group in few digits, measured on the rows that its words select."""
-        _, group = self._records.split(on_host(self._records.last().coordinates[game]))
-        rule = self._rules.rule(group)
-
-        def ends(rounded: Sequence[float]) -> tuple[float, float]:
-            return self._rows.ends(rule.coefficients, rule.threshold, rounded)
-
-        short = rule.shortened(ends, self._sizes)
-        kept = dict(zip(short.terms, short.coefficients, strict=True))
-        coefficients = [kept.get(term, 0.0) for term in rule.terms]
-        share_of_vote = 1.0 / len(self._records)
-        treated = self._rows.treated(coefficients, short.threshold, game, share_of_vote)
-        size, mass, outcome, outcomes = treated
-        if mass == 0:
-            return None
-        overall = float(outcomes / self._event_mass)
-        rate, share = float(outcome / mass), float(mass / self._total)
-        unfairness = share * (rate - overall)
-        return Subgroup(short, self._notion, unfairness, share, int(size), rate, overall)
+    def _end(self, tol: float) -> None:
+        """End the games that have converged: they stand still from now on."""
+        at = _standing(on_host(self._table))
+        gap = self._gap(at)
+        met = (self._penalty(at) <= tol) & (gap <= tol) & (at.playing > 0)
+        if met.any():
+            self._gaps[met] = gap[met]
+            self._now.playing[:] = self._records.there((~np.isfinite(self._gaps)).astype(float))
 
     def equilibria(self, *, cut_short: bool = False) -> list[Equilibrium]:
-        """Return what the games come to if they end here; they themselves may go on."""
-        here = copy(self)
-        here._records, here.ended = self._records.copy(), dict(self.ended)
-        here._records.fetch()
-        here._end(range(len(self._gammas)), converged=False)
-        figures = here._errors(), *map(here._records.all, ("unfairness", "coordinates"))
-        return [here._equilibrium(game, *figures) for game in range(len(self._gammas))]
+        """Return what the games come to if they end here; they themselves may go on.
 
-    def _equilibrium(
-        self, game: int, errors: Array, unfairness: Array, coordinates: Array
-    ) -> Equilibrium:
-        ending = self.ended[game]
-        rounds = slice(ending.n_rounds)
-        plays, groups = self._records.split(coordinates[rounds, game])
-        played = [predictors[game] for predictors in self._played[rounds]]
-        return Equilibrium(
+        Mixtures, and the words of subgroups, are made when they are asked for.
+        """
+        self._records.fetch()
+        at = _standing(on_host(self._table))
+        overall = (self._event_offset + at.outcomes / at.number) / self._event_weight
+        bounds = self._rows.bound(overall, at.number) / self._total
+        groups = on_host(self._groups)
+        measured = self._rows.measure(self._notion, self._rules, groups, at.number)
+        ended = _Ended(
+            converged=np.isfinite(self._gaps),
+            gaps=np.where(np.isfinite(self._gaps), self._gaps, self._gap(at)),
+            bounds=bounds,
+            measured=measured,
+            errors=np.array(self._records.errors).T,
+            unfairness=np.array(self._records.unfairness).T,
+            coordinates=self._records.on_host(),
+        )
+        rounds = np.arange(1, self.n_rounds + 1)
+        numbers = at.number.astype(int).tolist()
+        return [self._equilibrium(game, rounds[:n], ended) for game, n in enumerate(numbers)]
+
+    def _equilibrium(self, game: int, rounds: NDArray[np.intp], ended: "_Ended") -> Equilibrium:
+        n = len(rounds)
+        groups = np.concatenate([groups[:, game] for _, groups in ended.coordinates])[:n]
+        plays = [plays for plays, _ in ended.coordinates]
+        played = [predictors[game] for predictors in self._played[:n]]
+        mixture = partial(
+            _mixture, self._learner, self._features, self._tie, plays, game, n, played
+        )
+        return PostponedEquilibrium(
             gamma=float(self._gammas[game]),
-            mixture=self._learner.mixture(self._features, self._tie, plays, played),
-            rounds=np.arange(1, ending.n_rounds + 1),
-            error=errors[rounds, game],
-            unfairness=unfairness[rounds, game],
-            subgroups=RuleSequence(RulesByNotion((self._rules,)), [(0, key) for key in groups]),
-            gap=ending.gap,
-            worst=ending.worst,
-            upper_bound=ending.upper_bound,
-            converged=ending.converged,
+            make_mixture=mixture,
+            rounds=rounds,
+            error=ended.errors[game, :n].copy(),
+            unfairness=ended.unfairness[game, :n].copy(),
+            subgroups=RuleSequence(self._rules, groups),
+            gap=float(ended.gaps[game]),
+            make_worst=partial(ended.measured.subgroup, game),
+            worst_unfairness=float(ended.measured.unfairness[game]),
+            upper_bound=float(ended.bounds[game]),
+            converged=bool(ended.converged[game]),
         )
 
     def example(self) -> list[Predictor]:
@@ -353,25 +401,60 @@ class RegressionGame:
 
     def state(self) -> State:
         """Return where the games stand after the last round; rows can be brought there from it."""
-        sums = {name: on_host(getattr(self, name)) for name in _SUMS}
-        if sums["_number"][0] != len(self._records):
+        table = on_host(self._table)
+        if _standing(table).number.max() != self.n_rounds:
             raise HalfRoundError
         return {
-            "sums": sums,
+            "table": table.copy(),
+            "pull": on_host(self._pull).copy(),
+            "coordinates": on_host(self._coordinates).copy(),
+            "gaps": self._gaps.copy(),
+            "rows": self._rows.state(self.n_rounds),
             "records": self._records.state(),
-            "predictors": self._played[: len(self._records)],
-            "ended": self.ended,
+            "predictors": self._played[: self.n_rounds],
         }
 
     def rounds_in(self, state: State) -> int:
         """Return the number of rounds that a state holds."""
-        return int(state["sums"]["_number"][0])
+        return len(state["records"]["figures"])
 
     def restore(self, state: State) -> None:
-        """Go on from a state; the rows are told of all rounds again."""
+        """Go on from a state."""
         self._records.restore(state["records"])
-        self._played = state.get("predictors", [])
-        self.ended = state["ended"]
-        for name in _SUMS:
-            getattr(self, name)[:] = self._records.there(state["sums"][name])
-        self._learner.replay(self._rows, self._records.changes(), self._played)
+        self._played = state["predictors"]
+        self._gaps = state["gaps"]
+        self._table[:] = self._records.there(state["table"])
+        self._pull[:] = self._records.there(state["pull"])
+        self._coordinates[:] = self._records.there(state["coordinates"])
+        self._learner.restore(self._rows, state["rows"], self._records.changes(), self._played)
+
+
+class _Ended(NamedTuple):
+    """What all games have come to, in arrays over them."""
+
+    converged: NDArray[np.bool_]
+    gaps: Array
+    bounds: Array
+    measured: Measured
+    errors: Array  # one game a row
+    unfairness: Array
+    coordinates: list[tuple[Array, Array]]  # of plays, and of groups, for some rounds at once
+
+
+def _standing(table: Any) -> _Standing:
+    """Return the rows of a table, by name."""
+    return _Standing(*(table[row, :] for row in range(table.shape[0])))
+
+
+def _mixture(
+    learner: RoundLearner,
+    features: Any,
+    tie: float,
+    plays: list[Array],
+    game: int,
+    n_rounds: int,
+    played: list[Predictor],
+) -> Mixture:
+    """Return the mixture of one game, of the plays of all of them."""
+    mine = np.concatenate([some[:, game] for some in plays])[:n_rounds]
+    return learner.mixture(features, tie, mine, played)

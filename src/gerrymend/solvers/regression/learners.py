@@ -5,23 +5,21 @@ costs become labels and weights that stay beside their rows; it is trained on th
 and its decisions are taken into the votes.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace
 
-from gerrymend._numeric.projection import Frame
+from gerrymend._numeric.projection import OrthonormalBasis
 from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import ConstantPredictor, Mixture, Predictor
-from gerrymend.solvers.regression.rows import RegressionRows
+from gerrymend.solvers.base import State
+from gerrymend.solvers.regression.rows import RegressionRows, SummedBlocks, Told
 
-Teach = Callable[[Any, Any, float, int], Predictor]
-"""Trains on the costs of a game, given its multipliers, the mean of what presses and the scale."""
-
-Told = Iterable[tuple[Any, Any, Any]]
-"""Multipliers, plays and groups of some rounds at a time."""
+Teach = Callable[[Any, Any, Any, int], Predictor]
+"""Trains on the costs of a game, given multipliers, the means of what presses, and the scales."""
 
 
 class CostSums(NamedTuple):
@@ -35,17 +33,18 @@ class CostSums(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Costs that the Learner answers: (1 − 2y) + b·(S − mean S)·scale, in sums over the rows."""
+    """Costs that the Learner answers: (1 − 2y) + b·(k − mean k)·scale, in sums over the rows."""
 
     sums: CostSums
-    pull: Any  # coordinates of b·S, with S = Σ ±C·g over the groups so far
-    mean: Any  # of S over the event
-    multipliers: Any  # ±C or 0 on the last group, which is not pressed on yet
-    scale: Any  # what turns sums over rounds into the average
+    pull: Any  # coordinates of b·k, with k = Σ ±g over the groups so far
+    mean: Any  # of k over the event
+    multipliers: Any  # ±1 or 0 on the last group, which is not pressed on yet
+    scale: Any  # C over the number of rounds, which turns sums into averages
+    playing: Any  # 0 for games that have ended, which decide nothing any more; else 1
 
 
 class Answer(NamedTuple):
-    """A play of each game, and what its decisions sum to; see `ArrayRows.decide`."""
+    """A play of each game, and what its decisions sum to; see `ArrayBlock.decide`."""
 
     coordinates: Any
     predictors: list[Predictor]  # of each game; none where coordinates say it all
@@ -56,20 +55,22 @@ class Answer(NamedTuple):
 class RoundLearner(Protocol):
     """A Learner, described by its parameters alone: the game keeps what was played."""
 
-    def frame(self, rows: RegressionRows, tolerance: float) -> Frame:
-        """Return the frame of the features."""
+    def basis(self, rows: RegressionRows, tolerance: float) -> OrthonormalBasis:
+        """Return the basis of the features."""
         ...
 
     def answer(self, rows: RegressionRows, costs: Costs, dtype: Any) -> Answer:
         """Answer the costs of each game, and take the decisions into the rows' votes."""
         ...
 
-    def replay(self, rows: RegressionRows, told: Told, played: list[list[Predictor]]) -> None:
+    def restore(
+        self, rows: RegressionRows, state: State | None, told: Told, played: list[list[Predictor]]
+    ) -> None:
         """Bring rows that were prepared to where they were after these rounds."""
         ...
 
     def mixture(
-        self, features: Frame, tie: float, plays: Array, played: list[Predictor]
+        self, features: OrthonormalBasis, tie: float, plays: Array, played: list[Predictor]
     ) -> Mixture:
         """Return the average of the plays of one game."""
         ...
@@ -83,31 +84,36 @@ class RoundLearner(Protocol):
 class LeastSquares:
     """Least squares of the costs, from sums alone; nothing in it waits for a device."""
 
-    def frame(self, rows: RegressionRows, tolerance: float) -> Frame:
-        """Return the frame of the features."""
-        return rows.frame("features", tolerance)
+    def basis(self, rows: RegressionRows, tolerance: float) -> OrthonormalBasis:
+        """Return the basis of the features."""
+        return rows.basis("features", tolerance)
 
     def answer(self, rows: RegressionRows, costs: Costs, dtype: Any) -> Answer:
         """Decide 1 where the fitted cost is below 0; a constant where no cost differs in sign."""
         sums = costs.sums
-        xp = array_namespace(sums.base)
-        coordinates = sums.base + costs.scale * (costs.pull - costs.mean[:, None] * sums.slope)
+        pull = costs.pull - costs.mean[:, None] * sums.slope
+        coordinates = sums.base + costs.scale[:, None] * pull
         if sums.can_be_constant:
+            assert isinstance(rows, SummedBlocks)
+            xp = array_namespace(coordinates)
             counts = rows.signs(costs.multipliers, costs.mean, costs.scale)
             above, below = (counts + sums.outside_signs).T
             coordinates = xp.where(above[:, None] == 0, -sums.one, coordinates)
             coordinates = xp.where(below[:, None] == 0, sums.one, coordinates)
-        coordinates = xp.astype(coordinates, dtype, copy=False)
+        coordinates = coordinates * costs.playing[:, None]
+        if coordinates.dtype != dtype:
+            coordinates = array_namespace(coordinates).astype(coordinates, dtype)
         products, pressed = rows.decide(costs.multipliers, coordinates)
         return Answer(coordinates, [], products, pressed)
 
-    def replay(self, rows: RegressionRows, told: Told, played: list[list[Predictor]]) -> None:
+    def restore(
+        self, rows: RegressionRows, state: State | None, told: Told, played: list[list[Predictor]]
+    ) -> None:
         """Bring rows to where they were, many rounds at once."""
-        for multipliers, plays, groups in told:
-            rows.replay(multipliers, plays, groups)
+        rows.restore(state, told)
 
     def mixture(
-        self, features: Frame, tie: float, plays: Array, played: list[Predictor]
+        self, features: OrthonormalBasis, tie: float, plays: Array, played: list[Predictor]
     ) -> Mixture:
         """Return the average of the linear classifiers that were played."""
         intercepts, coefficients = features.coefficients(plays)
@@ -133,16 +139,21 @@ class Taught:
 
     teach: Teach
 
-    def frame(self, rows: RegressionRows, tolerance: float) -> Frame:
-        """Return a frame of no basis: none is needed."""
+    def basis(self, rows: RegressionRows, tolerance: float) -> OrthonormalBasis:
+        """Return a basis of no columns: none is needed."""
+        assert isinstance(rows, SummedBlocks)
         n = rows.n_features()
-        return Frame(np.zeros(n), np.ones(n), np.zeros((n + 1, 0)))
+        return OrthonormalBasis(np.zeros(n), np.ones(n), np.zeros((n + 1, 0)))
 
     def answer(self, rows: RegressionRows, costs: Costs, dtype: Any) -> Answer:
-        """Train a classifier for each game."""
-        pressing = costs.multipliers, costs.mean, float(costs.scale[0])
+        """Train a classifier for each game that is played still."""
+        assert isinstance(rows, SummedBlocks)
+        pressing = costs.multipliers, costs.mean, costs.scale
         signs = rows.signs(*pressing) + costs.sums.outside_signs
-        played = [self._taught(*signs[game], *pressing, game) for game in range(len(signs))]
+        played = [
+            self._taught(*signs[game], *pressing, game) if playing else ConstantPredictor(False)
+            for game, playing in enumerate(costs.playing)
+        ]
         products, pressed = rows.vote(costs.multipliers, played)
         return Answer(np.zeros((len(played), 0)), played, products, pressed)
 
@@ -152,15 +163,18 @@ class Taught:
             return ConstantPredictor(bool(above == 0))
         return self.teach(*costs)
 
-    def replay(self, rows: RegressionRows, told: Told, played: list[list[Predictor]]) -> None:
+    def restore(
+        self, rows: RegressionRows, state: State | None, told: Told, played: list[list[Predictor]]
+    ) -> None:
         """Bring rows to where they were, round by round: predictors decide again."""
-        rounds = (one for some in told for one in zip(*some, strict=True))
+        assert isinstance(rows, SummedBlocks)
+        rounds = (part for parts in told for part in zip(*parts, strict=True))
         for (multipliers, _, group), predictors in zip(rounds, played, strict=True):
             rows.vote(multipliers, predictors)
             rows.find(group)
 
     def mixture(
-        self, features: Frame, tie: float, plays: Array, played: list[Predictor]
+        self, features: OrthonormalBasis, tie: float, plays: Array, played: list[Predictor]
     ) -> Mixture:
         """Return the average of the classifiers that were trained."""
         return Mixture.of_predictors(played)
@@ -168,4 +182,4 @@ class Taught:
     def example(self, n_games: int) -> list[Predictor]:
         """Return a predictor that learned what costs the least, were there no subgroups."""
         none = np.zeros(n_games)
-        return [self.teach(none, none, 1.0, 0)]
+        return [self.teach(none, none, np.ones(n_games), 0)]

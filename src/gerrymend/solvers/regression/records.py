@@ -1,34 +1,26 @@
-"""The rounds of games over blocks: where they were made until they are fetched, many at once."""
+"""Keep the rounds of games where they were made, and fetch their figures, many at once."""
 
 from collections.abc import Callable, Iterator
-from copy import copy
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
-from sklearn.externals.array_api_compat import array_namespace, device
+from sklearn.externals.array_api_compat import array_namespace, device, size
 
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
 from gerrymend.solvers.base import State
 
-# What a message to the blocks holds.
+# Numbers that a message to the rows holds, and for which room is made at once.
 _NUMBERS = 1 << 20
-
-
-class Record(NamedTuple):
-    """Some rounds, one game a column; all but the coordinates are on the host."""
-
-    coordinates: Any  # of the play, and of the group; where they were made, as they are many
-    unfairness: Array
-    fine: Array  # what the mixture pays for unfairness, under the duals that the play answered
-    play_fine: Array  # what the play pays
-    mass: Array  # Σ λ of these duals
-    multipliers: Array  # what was placed on the group before
-    decided: Array  # Σ w·(1 − 2y)·d of the play
+# Rounds for which room is made at once, at most.
+_ROUNDS = 64
+# The rows of a round's figures: unfairness; what was placed on the group before; Σ w·(1 − 2y)·votes
+# of the event; the rounds of the game, fewer than of the others where it has ended.
+UNFAIRNESS, MULTIPLIERS, EVENT_ERRORS, NUMBER = range(4)
 
 
 class Records:
-    """Records of all rounds so far.
+    """Record rounds in arrays over the games: a round is two copies, however many games there are.
 
     Parameters
     ----------
@@ -36,96 +28,131 @@ class Records:
         How many of the coordinates are those of the play; the others are of the group.
     decided_outside : callable
         Given plays, answers Σ w·(1 − 2y)·d over the rows outside of the event.
-    like : array
-        One of the library, and on the device, of the game.
+    error_of_zero, total : float
+        The error of deciding 0 everywhere, and the weight of all rows.
+    like : array of shape (n_games, n_coordinates)
+        Of the library, the type and the device of the game.
 
     Examples
     --------
-    >>> records = Records(1, lambda plays: plays[:, 0], like=np.zeros(1))
-    >>> records.append(np.array([[0.5, 2.0]]), np.zeros((6, 1)))
-    >>> len(records), len(records.pending)
+    >>> records = Records(1, lambda plays: plays[:, 0], 0.5, 10.0, like=np.zeros((1, 2)))
+    >>> records.append(np.array([[0.5, 2.0]]), np.array([[0.01], [0.0], [-1.5], [1.0]]))
+    >>> len(records), records.n_pending
     (1, 1)
     >>> records.fetch()
-    >>> len(records), len(records.pending), records.all("decided")
-    (1, 0, array([[0.5]]))
+    >>> len(records), records.n_pending, records.errors[0].tolist()
+    (1, 0, [0.4])
     """
 
-    def __init__(self, n_learner: int, decided_outside: Callable[[Any], Any], like: Any) -> None:
-        self._n_learner, self._decided_outside, self._like = n_learner, decided_outside, like
-        self.pending: list[tuple[Any, Any]] = []
-        """Of each round that was not fetched: its coordinates, and a row for each figure."""
-        self._fetched: list[Record] = []
+    def __init__(
+        self,
+        n_learner: int,
+        decided_outside: Callable[[Any], Any],
+        error_of_zero: float,
+        total: float,
+        like: Any,
+    ) -> None:
+        self._n_learner = n_learner
+        self._decided_outside = decided_outside
+        self._error_of_zero = error_of_zero
+        self._total = total
+        self._like = like
+        self._step = max(1, min(_ROUNDS, _NUMBERS // max(1, size(like) or 0)))
+        self._chunks: list[tuple[Any, Any]] = []  # of so many rounds: coordinates, and figures
+        self._n_rounds = 0
+        self._outside: Array = np.zeros(like.shape[0])  # Σ w·(1 − 2y)·votes of what was fetched
+        self.errors: list[Array] = []
+        """The error of the mixtures after each round that was fetched."""
+        self.unfairness: list[Array] = []
+        """The unfairness that was found in these rounds."""
 
     def __len__(self) -> int:
-        return len(self.pending) + sum(len(record.unfairness) for record in self._fetched)
+        return self._n_rounds
+
+    @property
+    def n_pending(self) -> int:
+        """Return the number of rounds that were not fetched."""
+        return self._n_rounds - len(self.errors)
 
     def append(self, coordinates: Any, figures: Any) -> None:
-        """Take in a round: fields of a Record, of which `decided` is without the rows outside."""
-        self.pending.append((coordinates, figures))
+        """Copy a round: coordinates of plays and groups beside each other, and its figures."""
+        place = self._n_rounds % self._step
+        if place == 0:
+            self._make_room()
+        kept_coordinates, kept_figures = self._chunks[-1]
+        kept_coordinates[place, ...] = coordinates
+        kept_figures[place, ...] = figures
+        self._n_rounds += 1
+
+    def _make_room(self) -> None:
+        xp, where = array_namespace(self._like), device(self._like)
+        n_games, n_coordinates = self._like.shape
+        shape = self._step, n_games, n_coordinates
+        coordinates = xp.empty(shape, dtype=self._like.dtype, device=where)
+        figures = xp.empty((self._step, 4, n_games), dtype=xp.float64, device=where)
+        self._chunks.append((coordinates, figures))
+
+    def _rounds(self, first: int) -> Iterator[tuple[Any, Any]]:
+        """Yield coordinates and figures of all rounds from the first on, some at once."""
+        while first < self._n_rounds:
+            start = first - first % self._step
+            part = slice(first - start, min(self._n_rounds - start, self._step))
+            coordinates, figures = self._chunks[start // self._step]
+            yield coordinates[part, ...], figures[part, ...]
+            first = start + self._step
 
     def fetch(self) -> None:
-        """Bring the figures of the last rounds to the host; `decided` is now of all rows."""
-        if not self.pending:
-            return
+        """Bring the figures of the last rounds to the host, and look at rows outside of the event.
+
+        The error of a mixture is ⟨w, y⟩ / n + ⟨w·(1 − 2y), votes⟩ / (n·t). Its sum is one play
+        after the other's, however many are looked at at once.
+        """
         xp = array_namespace(self._like)
-        coordinates, figures = (xp.stack(parts) for parts in zip(*self.pending, strict=True))
-        n_rounds, n_games, _ = coordinates.shape
-        plays = coordinates[:, :, : self._n_learner]
-        outside = self._decided_outside(xp.reshape(plays, (n_rounds * n_games, self._n_learner)))
-        outside = on_host(xp.reshape(outside, (n_rounds, n_games)))
-        rows = dict(zip(Record._fields[1:], np.moveaxis(on_host(figures), 1, 0), strict=True))
-        rows["decided"] += outside
-        self._fetched.append(Record(coordinates, **rows))
-        self.pending = []
+        for coordinates, figures in self._rounds(len(self.errors)):
+            n_rounds, n_games, _ = coordinates.shape
+            shape = n_rounds * n_games, self._n_learner
+            plays = xp.reshape(coordinates[:, :, : self._n_learner], shape)
+            decided = on_host(self._decided_outside(plays)).reshape(n_rounds, n_games)
+            outside = np.cumsum([self._outside, *decided], axis=0)[1:]
+            self._outside = outside[-1]
+            at = on_host(figures)
+            against = at[:, EVENT_ERRORS] + outside
+            self.errors.extend(self._error_of_zero + against / (self._total * at[:, NUMBER]))
+            self.unfairness.extend(np.array(at[:, UNFAIRNESS]))
 
-    def last(self) -> Record:
-        """Return the last round that was fetched."""
-        return Record(*(part[-1] for part in self._fetched[-1]))
-
-    def all(self, field: str) -> Array:
-        """Return a field of all rounds that were fetched, on the host."""
-        return np.concatenate([on_host(getattr(record, field)) for record in self._fetched])
-
-    def split(self, coordinates: Array) -> tuple[Array, Array]:
-        """Coordinates of plays, and of groups."""
-        plays, groups = np.split(coordinates, [self._n_learner], axis=-1)
-        return plays, groups
-
-    def copy(self) -> Self:
-        """Return the same records, which can be fetched without these being so."""
-        other = copy(self)
-        other.pending, other._fetched = list(self.pending), list(self._fetched)
-        return other
+    def on_host(self) -> list[tuple[Array, Array]]:
+        """Return coordinates of all plays, and of all groups, on the host: some rounds at once."""
+        n = self._n_learner
+        chunks = (on_host(coordinates) for coordinates, _ in self._rounds(0))
+        return [(chunk[:, :, :n], chunk[:, :, n:]) for chunk in chunks]
 
     def changes(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Multipliers, plays and groups of all rounds: what the blocks were told, some at once."""
-        parts = [(self.all("coordinates"), self.all("multipliers"))] if self._fetched else []
-        row = Record._fields.index("multipliers") - 1
-        for coordinates, figures in self.pending:
-            parts.append((on_host(coordinates)[None], on_host(figures)[None, row]))
-        coordinates, multipliers = map(np.concatenate, zip(*parts, strict=True))
-        plays, groups = self.split(coordinates)
-        step = max(1, _NUMBERS // (multipliers[0].size + coordinates[0].size))
-        for first in range(0, len(multipliers), step):
-            multiplier, play, group = (
-                self.there(np.ascontiguousarray(part[first : first + step]))
-                for part in (multipliers, plays, groups)
-            )
-            yield multiplier, play, group
+        """Yield multipliers, plays and groups of all rounds: what the rows were told."""
+        n = self._n_learner
+        for coordinates, figures in self._rounds(0):
+            yield figures[:, MULTIPLIERS, :], coordinates[:, :, :n], coordinates[:, :, n:]
 
     def state(self) -> State:
-        """All rounds, on the host."""
+        """Return all rounds, on the host."""
+        parts = [
+            (on_host(coordinates), on_host(figures)) for coordinates, figures in self._rounds(0)
+        ]
+        coordinates, figures = map(np.concatenate, zip(*parts, strict=True))
         return {
-            "fetched": {field: self.all(field) for field in Record._fields * bool(self._fetched)},
-            "pending": [tuple(map(on_host, parts)) for parts in self.pending],
+            "coordinates": coordinates,
+            "figures": figures,
+            "errors": self.errors,
+            "unfairness": self.unfairness,
+            "outside": self._outside,
         }
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
-        if fields := state["fetched"]:
-            coordinates, *others = (fields[name] for name in Record._fields)
-            self._fetched = [Record(self.there(coordinates), *others)]
-        self.pending = [tuple(self.there(part) for part in parts) for parts in state["pending"]]
+        self.errors = state["errors"]
+        self.unfairness = state["unfairness"]
+        self._outside = state["outside"]
+        for coordinates, figures in zip(state["coordinates"], state["figures"], strict=True):
+            self.append(self.there(coordinates), self.there(figures))
 
     def there(self, values: Array) -> Any:
         """Bring an array of the host to where the game is."""

@@ -1,84 +1,97 @@
 """The seam between the game and its rows: what the game asks, wherever the rows are.
 
-`ArrayRows` are arrays in one place. `SummedRows` are several of them, in this process or on the
+`CellRows` are NumPy's rows in memory. `SummedBlocks` are blocks of rows, in this process or on the
 workers of a cluster, which answer as one: all that the game asks for are sums.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from gerrymend._numeric.projection import Frame
+from gerrymend._numeric.arrays import on_host
+from gerrymend._numeric.projection import OrthonormalBasis
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.models.mixture import Predictor
-from gerrymend.solvers.regression.array_rows import ArrayRows, Sums
+from gerrymend.notions import FairnessNotion
+from gerrymend.solvers.base import State
+from gerrymend.solvers.regression.array_block import ArrayBlock, Columns, Sums
+from gerrymend.subgroups.encoding import DirectionRules
+from gerrymend.subgroups.rules import DIGITS, LinearRule, leaves_room
 
 T = TypeVar("T")
+
+Told = Iterable[tuple[Any, Any, Any]]
+"""Multipliers, plays and groups of some rounds at a time."""
+
+# Rounds after which the plays are looked at outside of the event, in one product.
+_ROUNDS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Hold the last groups of games in figures, and make the words of one when it is asked for."""
+
+    unfairness: Array  # of each game's group, with its sign; 0 where nobody is in it
+    subgroup: Callable[[int], Subgroup | None]
 
 
 class RegressionRows(Protocol):
     """Rows that the game between linear regressions asks for sums; a game is a row of all arrays.
 
-    See `ArrayRows` for what each answer holds. `prepare` comes first; a round is `decide` (or
-    `vote`) and then `find`. Neither may wait for a device.
+    `prepare` comes first; a round is `decide`, `find` and `pull`, of which none may wait for a
+    device. See `ArrayBlock` for what the answers hold.
     """
 
-    def frame(self, columns: Literal["features", "protected"], tolerance: float) -> Frame:
+    def basis(self, columns: Columns, tolerance: float) -> OrthonormalBasis:
         """Return how orthonormal bases are made of columns."""
         ...
 
-    def n_features(self) -> int:
-        """Return how many columns the features have."""
+    def prepare(
+        self, features: OrthonormalBasis, protected: OrthonormalBasis, n_games: int
+    ) -> Sums:
+        """Make the state of so many games; return what doesn't change."""
         ...
 
-    def prepare(self, features: Frame, protected: Frame, n_games: int) -> Sums:
-        """Make bases and the state of so many games; return what doesn't change."""
-        ...
-
-    def signs(self, multipliers: Any, mean: Any, scale: Any) -> Any:
-        """Count the event's rows with a cost above 0, and below, under the next pressure."""
+    def rounds_at_once(self, *, heard: bool) -> int:
+        """Return after how many rounds the plays are to be looked at outside of the event."""
         ...
 
     def decide(self, multipliers: Any, coordinates: Any) -> Sums:
         """Press on the last groups, and take decisions of the Learner's fits into the votes."""
         ...
 
-    def vote(self, multipliers: Any, predictors: Sequence[Predictor]) -> Sums:
-        """Press on the last groups, and take decisions of predictors into the votes."""
+    def find(self, coordinates: Any) -> Any:
+        """Select the groups g of regressions of the residual: Σ w·g, Σ w·a·g, Σ w·b·votes·g."""
         ...
 
-    def find(self, coordinates: Any) -> Sums:
-        """Select the groups of regressions of the residual."""
-        ...
-
-    def replay(self, multipliers: Any, plays: Any, groups: Any) -> None:
-        """Do what `decide` and `find` of many rounds have done."""
+    def pull(self, multipliers: Any) -> Any:
+        """Return multipliers·Bᵀ(w·b·g) of these groups."""
         ...
 
     def decided_outside(self, plays: Any) -> Any:
         """Return Σ w·(1 − 2y)·d over rows outside of the event, for decisions of many plays."""
         ...
 
-    def bound(self, mean: Any, share: float) -> Any:
-        """Return what the residual of no group exceeds."""
+    def bound(self, mean: Any, numbers: Array) -> Array:
+        """Return what the residual of no group exceeds, after so many rounds of each game."""
         ...
 
-    def sizes(self) -> Array:
-        """Return the largest size of each protected term."""
+    def measure(
+        self, notion: FairnessNotion, rules: DirectionRules, groups: Array, numbers: Array
+    ) -> Measured:
+        """Measure the last groups, by the rows that their words select."""
         ...
 
-    def ends(
-        self, coefficients: Sequence[float], threshold: float, rounded: Sequence[float]
-    ) -> tuple[float, float]:
-        """Return the highest rounded score of rows out of a rule, and the lowest of those in."""
+    def state(self, number: int) -> State | None:
+        """Return the state after so many rounds; None if rows are to be told of them again."""
         ...
 
-    def treated(
-        self, coefficients: Sequence[float], threshold: float, game: int, share: float
-    ) -> Array:
-        """Return how many rows a rule selects, their weight and outcomes, and all outcomes."""
+    def restore(self, state: State | None, told: Told) -> None:
+        """Go on from a state, or from what they are told."""
         ...
 
 
@@ -86,7 +99,7 @@ class Blocks(Protocol):
     """Blocks of rows, wherever they are, and the one way to reach them."""
 
     def gather(self, method: Callable[..., T], *arguments: Any) -> list[T]:
-        """Return what a method of each block answers, in the order of the blocks."""
+        """Return what each block answers to a method, in the order of the blocks."""
         ...
 
 
@@ -95,8 +108,8 @@ class LocalBlocks:
 
     >>> from gerrymend.notions import FALSE_POSITIVE_RATE
     >>> x, y, w = np.array([[1.0], [2.0]]), np.array([0, 1]), np.ones(2)
-    >>> blocks = LocalBlocks([ArrayRows(x, x, y, w, FALSE_POSITIVE_RATE)] * 2)
-    >>> blocks.gather(ArrayRows.n_features)
+    >>> blocks = LocalBlocks([ArrayBlock(x, x, y, w, FALSE_POSITIVE_RATE)] * 2)
+    >>> blocks.gather(ArrayBlock.n_features)
     [1, 1]
     """
 
@@ -104,91 +117,152 @@ class LocalBlocks:
         self._blocks = blocks
 
     def gather(self, method: Callable[..., T], *arguments: Any) -> list[T]:
-        """Return what a method of each block answers."""
-        return [getattr(block, method.__name__)(*arguments) for block in self._blocks]
+        """Return what each block answers."""
+        return [block.answer(method, *arguments) for block in self._blocks]
 
 
-class SummedRows:
+class SummedBlocks:
     """Rows in blocks, as one: sums are added in the order of the blocks, whoever has them.
 
     Parameters
     ----------
     blocks : Blocks
-        Of `ArrayRows`, or of what answers like them.
+        Of `ArrayBlock`, or of what answers like them.
 
     Examples
     --------
     >>> from gerrymend.notions import FALSE_POSITIVE_RATE
     >>> x, y, w = np.array([[1.0], [2.0]]), np.array([0, 1]), np.ones(2)
-    >>> rows = SummedRows(LocalBlocks([ArrayRows(x, x, y, w, FALSE_POSITIVE_RATE)] * 2))
-    >>> rows.ends([1.0], 1.5, [1.01])
-    (1.01, 2.02)
+    >>> rows = SummedBlocks(LocalBlocks([ArrayBlock(x, x, y, w, FALSE_POSITIVE_RATE)] * 2))
+    >>> rows.ends(np.array([[1.0]]), np.array([1.5]), np.array([[1.01]])).tolist()
+    [[1.01], [2.02]]
     """
 
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
 
-    def frame(self, columns: Literal["features", "protected"], tolerance: float) -> Frame:
+    @classmethod
+    def of(cls, block: ArrayBlock) -> "SummedBlocks":
+        """Return the rows of a single block in this process."""
+        return cls(LocalBlocks([block]))
+
+    def basis(self, columns: Columns, tolerance: float) -> OrthonormalBasis:
         """Return how orthonormal bases are made of columns, from what each block brings to it."""
         argument = "X" if columns == "features" else "sensitive_features"
-        ask = partial(self._blocks.gather, ArrayRows.factor, columns)
-        return Frame.of(ask, tolerance, argument)
+        ask = partial(self._blocks.gather, ArrayBlock.factor, columns)
+        return OrthonormalBasis.of(ask, tolerance, argument)
 
     def n_features(self) -> int:
         """Return how many columns the features have."""
-        return self._blocks.gather(ArrayRows.n_features)[0]
+        return self._blocks.gather(ArrayBlock.n_features)[0]
 
-    def prepare(self, features: Frame, protected: Frame, n_games: int) -> Sums:
+    def prepare(
+        self, features: OrthonormalBasis, protected: OrthonormalBasis, n_games: int
+    ) -> Sums:
         """Prepare each block."""
-        return _added(self._blocks.gather(ArrayRows.prepare, features, protected, n_games))
+        sums = _added(self._blocks.gather(ArrayBlock.prepare, features, protected, n_games))
+        self._total, _, self._event_weight, *_ = on_host(sums[-1]).tolist()
+        return sums
+
+    def rounds_at_once(self, *, heard: bool) -> int:
+        """Return a number that makes one product of many plays, whoever hears of them."""
+        return _ROUNDS_AT_ONCE
 
     def signs(self, multipliers: Any, mean: Any, scale: Any) -> Any:
         """Count rows with a cost above 0, and below."""
-        return _total(self._blocks.gather(ArrayRows.signs, multipliers, mean, scale))
+        return _total(self._blocks.gather(ArrayBlock.signs, multipliers, mean, scale))
 
     def decide(self, multipliers: Any, coordinates: Any) -> Sums:
         """Take the decisions of fits."""
-        return _added(self._blocks.gather(ArrayRows.decide, multipliers, coordinates))
+        return _added(self._blocks.gather(ArrayBlock.decide, multipliers, coordinates))
 
     def vote(self, multipliers: Any, predictors: Sequence[Predictor]) -> Sums:
         """Take the decisions of predictors."""
-        return _added(self._blocks.gather(ArrayRows.vote, multipliers, predictors))
+        return _added(self._blocks.gather(ArrayBlock.vote, multipliers, predictors))
 
-    def find(self, coordinates: Any) -> Sums:
-        """Select groups."""
-        return _added(self._blocks.gather(ArrayRows.find, coordinates))
+    def find(self, coordinates: Any) -> Any:
+        """Select groups; what they pull with comes in the same message, and is kept for `pull`."""
+        self._pull, sums = _added(self._blocks.gather(ArrayBlock.find, coordinates))
+        return sums
 
-    def replay(self, multipliers: Any, plays: Any, groups: Any) -> None:
-        """Do again what many rounds have done."""
-        self._blocks.gather(ArrayRows.replay, multipliers, plays, groups)
+    def pull(self, multipliers: Any) -> Any:
+        """Return what the groups found last pull with."""
+        return multipliers[:, None] * self._pull
 
     def decided_outside(self, plays: Any) -> Any:
         """Return the sums over rows outside of the event."""
-        return _total(self._blocks.gather(ArrayRows.decided_outside, plays))
+        return _total(self._blocks.gather(ArrayBlock.decided_outside, plays))
 
-    def bound(self, mean: Any, share: float) -> Any:
+    def bound(self, mean: Any, numbers: Array) -> Array:
         """Return what the residual of no group exceeds."""
-        return _total(self._blocks.gather(ArrayRows.bound, mean, share))
+        share = 1.0 / numbers
+        return on_host(_total(self._blocks.gather(ArrayBlock.bound, mean, share)))
 
-    def sizes(self) -> Array:
-        """Return the largest size of each protected term."""
-        sizes: Array = np.max(self._blocks.gather(ArrayRows.sizes), axis=0)
-        return sizes
+    def ends(self, rules: Array, thresholds: Array, rounded: Array) -> Array:
+        """Return the highest rounded score of rows out of each rule, and the lowest of those in."""
+        ends = np.array(self._blocks.gather(ArrayBlock.ends, rules, thresholds, rounded))
+        return np.stack([ends[:, 0].max(axis=0), ends[:, 1].min(axis=0)])
 
-    def ends(
-        self, coefficients: Sequence[float], threshold: float, rounded: Sequence[float]
-    ) -> tuple[float, float]:
-        """Return the highest rounded score of rows out of a rule, and the lowest of those in."""
-        ends = self._blocks.gather(ArrayRows.ends, coefficients, threshold, rounded)
-        return max(low for low, _ in ends), min(high for _, high in ends)
+    def measure(
+        self, notion: FairnessNotion, rules: DirectionRules, groups: Array, numbers: Array
+    ) -> Measured:
+        """Measure the last groups of all games at once."""
+        found = [rules.rule(group) for group in groups]
+        coefficients = np.array([rule.coefficients for rule in found])
+        thresholds = np.array([rule.threshold for rule in found])
+        treated = self._blocks.gather(ArrayBlock.treated, coefficients, thresholds, 1.0 / numbers)
+        size, weight, outcome, outcomes = np.sum(treated, axis=0)
+        overall = outcomes / self._event_weight
+        rate = np.divide(outcome, weight, out=overall.copy(), where=weight > 0)
+        share = weight / self._total
+        unfairness = share * (rate - overall)
+        sizes = np.max(self._blocks.gather(ArrayBlock.sizes), axis=0).tolist()
+        ends = self._ends_by_digits(found, coefficients, thresholds, sizes)
 
-    def treated(
-        self, coefficients: Sequence[float], threshold: float, game: int, share: float
-    ) -> Array:
-        """Return how many rows a rule selects, their weight and outcomes, and all outcomes."""
-        parts = self._blocks.gather(ArrayRows.treated, coefficients, threshold, game, share)
-        treated: Array = np.sum(parts, axis=0)
-        return treated
+        def subgroup(game: int) -> Subgroup | None:
+            if weight[game] == 0:
+                return None
+            return Subgroup(
+                rule=found[game].shortened(ends[game].__getitem__, sizes),
+                notion=notion,
+                unfairness=float(unfairness[game]),
+                share=float(share[game]),
+                size=int(size[game]),
+                rate=float(rate[game]),
+                overall_rate=float(overall[game]),
+            )
+
+        return Measured(unfairness, subgroup)
+
+    def _ends_by_digits(
+        self, rules: list[LinearRule], coefficients: Array, thresholds: Array, sizes: list[float]
+    ) -> list[dict[tuple[float, ...], tuple[float, float]]]:
+        """Ask for all that `LinearRule.shortened` will ask of each rule, of many rules at a time.
+
+        Few digits are tried for all of them, and then more for those whose members they change.
+        """
+        ends: list[dict[tuple[float, ...], tuple[float, float]]] = [{} for _ in rules]
+        left = list(range(len(rules)))
+        for digits in DIGITS:
+            few = [rules[i].rounded(digits) for i in left]
+            answers = self.ends(coefficients[left], thresholds[left], np.array(few)).T.tolist()
+            open_still = []
+            for i, rounded, (low, high) in zip(left, few, answers, strict=True):
+                ends[i][rounded] = low, high
+                if not leaves_room(rounded, low, high, sizes):
+                    open_still.append(i)
+            left = open_still
+            if not left:
+                break
+        return ends
+
+    def state(self, number: int) -> None:
+        """Return nothing: votes and pressure follow from the plays and the groups."""
+
+    def restore(self, state: State | None, told: Told) -> None:
+        """Do again what many rounds have done."""
+        for multipliers, plays, groups in told:
+            self._blocks.gather(ArrayBlock.replay, multipliers, plays, groups)
 
 
 def _total(parts: Sequence[Any]) -> Any:

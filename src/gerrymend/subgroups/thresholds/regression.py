@@ -16,13 +16,14 @@ class LinearSearch(BoundClass):
     exact = False
 
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding) -> None:
-        self._columns, self._encoding = columns, encoding
+        self._columns = columns
+        self.encoding = encoding
         self.vc_dimension = len(encoding.terms) + 1
 
     @property
     def covers(self) -> str:
         """The class in words."""
-        return f"every linear threshold of {', '.join(self._encoding.levels)}"
+        return f"every linear threshold of {', '.join(self.encoding.levels)}"
 
 
 class RegressionSearch(LinearSearch):

@@ -1,25 +1,29 @@
-"""A block of rows, its state in the game, and the sums that a round asks of it."""
+"""Hold a block of rows and its state in the game, and answer with sums over it."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace, device
 
 from gerrymend._numeric.arrays import on_host
-from gerrymend._numeric.projection import RANK_TOLERANCE, TIE, Frame, WeightedColumns
+from gerrymend._numeric.projection import RANK_TOLERANCE, TIE, OrthonormalBasis, WeightedColumns
 from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import Predictor
 from gerrymend.notions import FairnessNotion
 
+T = TypeVar("T")
+
 Sums = tuple[Any, ...]
 """Arrays that are added over blocks."""
+
+Columns = Literal["features", "protected"]
 
 # Rows × games that are handled at once: in the cache of a core, or as a device can hold them.
 _CPU_NUMBERS = 1 << 16
 _DEVICE_NUMBERS = 1 << 28
-# Rounds that are replayed in one pass over the rows.
-_ROUNDS_AT_ONCE = 64
+# Plays that are looked at at once outside of the event: enough for a core's full speed.
+_CPU_PLAYS = 256
 # Terms that are added in float32, before float64 takes over.
 _FLOAT32_TERMS = 4096
 
@@ -34,14 +38,15 @@ def rank_tolerance(dtype: Any) -> float:
     return RANK_TOLERANCE if "64" in str(dtype) else 1e-6
 
 
-class ArrayRows:
-    """Some rows of the game: their bases, weights, votes and the pressure on them, w·b·S.
+class ArrayBlock:
+    """Keep some rows of the game: bases, weights, votes, and the pressure on each, w·b·k.
 
     Rows are kept with those of the event first, so that the event's part of every array is a view.
     Arrays are of any library of the array API (NumPy, torch, CuPy), on any device, and stay there;
-    games are the rows of all arrays of the game. Products are in the type of the features; in
-    float32 no more than 4096 terms are added before float64 takes over, so that a sum of n terms
-    is off by some 10⁻⁷ of its terms' size, and not by n times that.
+    games are the rows of all arrays of the game. The pressure counts groups: k = Σ ±1·g. Products
+    are in the type of the features; in float32 no more than 4096 terms are added before float64
+    takes over, so that a sum of n terms is off by some 10⁻⁷ of its terms' size, and not by n times
+    that.
 
     Parameters
     ----------
@@ -80,20 +85,21 @@ class ArrayRows:
         self._offset = self._event_weight * by_label(notion.a, event)
         self._slope = self._event_weight * by_label(notion.b, event)
 
-    def factor(self, columns: str, method: str, *arguments: Any) -> Any:
-        """Return what these rows bring to the factorisation of "features" or of "protected"."""
-        return getattr(getattr(self, columns), method)(*arguments)
+    def answer(self, method: Callable[..., T], *arguments: Any) -> T:
+        """Answer a question, which is one of the methods below."""
+        return method(self, *arguments)
 
-    def frame(self, columns: Literal["features", "protected"], tolerance: float) -> Frame:
-        """Return how orthonormal bases are made of columns."""
-        argument = "X" if columns == "features" else "sensitive_features"
-        return Frame.of(lambda *question: [self.factor(columns, *question)], tolerance, argument)
+    def factor(self, columns: Columns, method: Callable[..., T], *arguments: Any) -> T:
+        """Return what these rows bring to the factorisation of their features, or of the others."""
+        return method(self.features if columns == "features" else self.protected, *arguments)
 
     def n_features(self) -> int:
         """Return how many columns the features have."""
         return int(self.features.columns.shape[1])
 
-    def prepare(self, features: Frame, protected: Frame, n_games: int) -> Sums:
+    def prepare(
+        self, features: OrthonormalBasis, protected: OrthonormalBasis, n_games: int
+    ) -> Sums:
         """Make the bases, and the state of so many games; return what doesn't change.
 
         Bᵀ(w·(1 − 2y)), Bᵀ(w·b) and Bᵀw; Pᵀ(w·a) and Pᵀw; then total weight, that of positives, of
@@ -102,12 +108,13 @@ class ArrayRows:
         xp, n = self._xp, self._n_event
         self._basis = self.features.basis(features, self.dtype)
         self._protected_basis = basis = self.protected.basis(protected, self.dtype)
-        # What decisions, and what members, are multiplied with for the sums that are asked for.
-        self._of_decisions = xp.concat(
+        # What votes, and what members, are multiplied with for the sums that are asked for.
+        self._of_votes = xp.concat(
             [basis * self._slope, xp.stack([self._slope, self._weighted_base[:n]])]
         )
         self._of_members = xp.stack([self._event_weight, self._offset])
         self._votes, self._pressure, self._members = (self._zeros((n_games, n)) for _ in range(3))
+        self._outside = self._zeros((n_games,), xp.float64)
 
         slope = self._zeros((self._weight.shape[0],))
         slope[:n] = self._slope
@@ -121,14 +128,16 @@ class ArrayRows:
         return (
             self._products(learner, self._basis),
             self._products(auditor, basis),
-            xp.stack([xp.sum(one, dtype=xp.float64) for one in scalars]),
+            xp.stack([xp.sum(values, dtype=xp.float64) for values in scalars]),
         )
 
     def signs(self, multipliers: Any, mean: Any, scale: Any) -> Any:
         """Count rows of the event with a cost above 0, and below, under the next pressure."""
         xp = self._xp
         counts = self._zeros((multipliers.shape[0], 2), xp.float64)
-        multipliers, mean = self._cast(multipliers)[:, None], self._cast(mean)[:, None]
+        multipliers, mean, scale = (
+            self._cast(values)[:, None] for values in (multipliers, mean, scale)
+        )
         for rows in self._pieces(self._n_event, counts.shape[0]):
             pressure = self._pressure[:, rows] + multipliers * self._members[:, rows]
             cost = self._weighted_base[rows] + (pressure - self._slope[rows] * mean) * scale
@@ -137,31 +146,34 @@ class ArrayRows:
         return counts
 
     def decide(self, multipliers: Any, coordinates: Any) -> Sums:
-        """Press on what was found last, and take the Learner's decisions d into the votes.
+        """Press on what was found last, ±1 or 0, and take the Learner's decisions into the votes.
 
-        Returns, over the event, Pᵀ(w·b·d), Σ w·b·d and Σ w·(1 − 2y)·d beside each other; and
-        Σ S·w·b·d, with the pressure S = Σ ±C·g that the Learner answered.
+        Returns, over the event and all rounds, Pᵀ(w·b·votes), Σ w·b·votes and Σ w·(1 − 2y)·votes
+        beside each other; and Σ k·w·b·votes, with the pressure k that the Learner answered.
         """
         multipliers, coordinates = self._cast(multipliers)[:, None], self._cast(coordinates)
         n_games = coordinates.shape[0]
-        products = self._zeros((n_games, self._of_decisions.shape[0]), self._xp.float64)
+        products = self._zeros((n_games, self._of_votes.shape[0]), self._xp.float64)
         pressed = self._zeros((n_games,), self._xp.float64)
         for rows in self._pieces(self._n_event, n_games):
-            pressure, votes = self._pressure[:, rows], self._votes[:, rows]
-            pressure += multipliers * self._members[:, rows]
-            decisions = self._cast(coordinates @ self._basis[:, rows] < -tie(self.dtype))
-            votes += decisions
-            products += self._products(decisions, self._of_decisions[:, rows])
-            pressed += self._dots(pressure, decisions)
+            self._take_votes(coordinates @ self._basis[:, rows], rows, multipliers, pressed)
+            products += self._products(self._votes[:, rows], self._of_votes[:, rows])
         return products, pressed
 
-    def costs(self, multipliers: Array, mean: Array, scale: float, game: int) -> Any:
+    def _take_votes(self, fitted: Any, rows: slice, multipliers: Any, pressed: Any) -> None:
+        """Press on a piece, vote where the fitted cost is below 0, and add Σ k·w·b·votes."""
+        pressure, votes = self._pressure[:, rows], self._votes[:, rows]
+        pressure += multipliers * self._members[:, rows]
+        votes += self._cast(fitted < -tie(self.dtype))
+        pressed += self._dots(pressure, votes)
+
+    def costs(self, multipliers: Array, mean: Array, scale: Array, game: int) -> Any:
         """Return the cheaper label of each row, in the order they came in, and what it saves."""
         n = self._n_event
         pressure = self._pressure[game] + multipliers[game] * self._members[game]
         cost = np.empty(len(self._weight))
         cost[self._order] = self._weighted_base
-        cost[self._order[:n]] += (pressure - self._slope * mean[game]) * scale
+        cost[self._order[:n]] += (pressure - self._slope * mean[game]) * scale[game]
         return (cost < 0).astype(np.int8), np.abs(cost)
 
     def vote(self, multipliers: Array, predictors: Sequence[Predictor]) -> Sums:
@@ -169,67 +181,54 @@ class ArrayRows:
         n, rows = self._n_event, self.features.columns
         decisions = self._zeros((len(predictors), len(rows)))
         if len(rows):
-            decisions[:] = [one.decide(rows)[self._order] for one in predictors]
+            decisions[:] = [predictor.decide(rows)[self._order] for predictor in predictors]
         self._pressure += multipliers[:, None] * self._members
         self._votes += decisions[:, :n]
-        products = self._products(decisions[:, :n], self._of_decisions)
-        products[:, -1] += decisions[:, n:] @ self._weighted_base[n:]
-        return products, self._dots(self._pressure, decisions[:, :n])
+        self._outside += decisions[:, n:] @ self._weighted_base[n:]
+        products = self._products(self._votes, self._of_votes)
+        products[:, -1] += self._outside
+        return products, self._dots(self._pressure, self._votes)
 
     def find(self, coordinates: Any) -> Sums:
         """Select the group g where the regression of the residual is above 0.
 
-        Returns, over the event, Bᵀ(w·b·g); Σ w·g and Σ w·a·g; and Σ w·b·votes·g.
+        Returns, over the event, Bᵀ(w·b·g); and Σ w·g, Σ w·a·g and Σ w·b·votes·g as columns.
         """
         coordinates = self._cast(coordinates)
         n_games = coordinates.shape[0]
         products = self._zeros((n_games, self._basis.shape[0]), self._xp.float64)
-        masses = self._zeros((n_games, 2), self._xp.float64)
-        voted = self._zeros((n_games,), self._xp.float64)
+        sums = self._zeros((n_games, 3), self._xp.float64)
         for rows in self._pieces(self._n_event, n_games):
-            fitted = coordinates @ self._protected_basis[:, rows]
-            members = self._cast(fitted > tie(self.dtype))
-            masses += self._products(members, self._of_members[:, rows])
-            members *= self._slope[rows]
-            self._members[:, rows] = members
+            members = self._select(coordinates @ self._protected_basis[:, rows], rows, sums)
             products += self._products(members, self._basis[:, rows])
-            voted += self._dots(members, self._votes[:, rows])
-        return products, masses, voted
+        return products, sums
+
+    def _select(self, fitted: Any, rows: slice, sums: Any) -> Any:
+        """Select the members of a piece, and add their sums; returns w·b·g."""
+        members = self._cast(fitted > tie(self.dtype))
+        sums[:, :2] += self._products(members, self._of_members[:, rows])
+        members *= self._slope[rows]
+        self._members[:, rows] = members
+        sums[:, 2] += self._dots(members, self._votes[:, rows])
+        return members
 
     def replay(self, multipliers: Any, plays: Any, groups: Any) -> None:
-        """`decide` and `find` of many rounds, of which no sum is wanted: one pass for many rounds.
+        """Do again what `decide` and `find` of many rounds have done.
 
-        What is left is the same to the last bit: votes are whole numbers, and what presses is added
-        up in the same order. Fitted values may round differently in a larger product, which decides
-        a row in 10¹⁵ of float64; of float32 it would be one in 10⁷, and so the products are those
-        that were made, round by round.
+        Round by round, in products of the same shape: others round differently, and would decide
+        other rows.
         """
-        xp, n_games = self._xp, multipliers.shape[1]
-        at_once = _ROUNDS_AT_ONCE if self.dtype == xp.float64 else 1
-        for first in range(0, multipliers.shape[0], at_once):
-            rounds = slice(first, first + at_once)
-            placed = self._cast(multipliers[rounds])[:, :, None]
-            play, group = (  # at the beginning of memory, as they were
-                xp.asarray(self._cast(xp.reshape(values[rounds], (-1, values.shape[2]))), copy=True)
-                for values in (plays, groups)
-            )
-            for rows in self._pieces(self._n_event, play.shape[0]):
-                shape = (-1, n_games, rows.stop - rows.start)
-                decisions = self._cast(play @ self._basis[:, rows] < -tie(self.dtype))
-                self._votes[:, rows] += xp.sum(xp.reshape(decisions, shape), axis=0)
-                fitted = group @ self._protected_basis[:, rows]
-                members = self._cast(fitted > tie(self.dtype)) * self._slope[rows]
-                members = xp.concat(
-                    [self._members[None, :, rows], xp.reshape(members, shape)], axis=0
-                )
-                for t in range(placed.shape[0]):  # a group presses in the round after its own
-                    self._pressure[:, rows] += placed[t] * members[t]
-                self._members[:, rows] = members[-1]
+        for number in range(multipliers.shape[0]):
+            # A copy, as a part of a larger array may not lie at a boundary of memory, as they did.
+            play, group = (self._xp.asarray(one[number], copy=True) for one in (plays, groups))
+            self.decide(multipliers[number], play)
+            self.find(group)
 
-    def bound(self, mean: Any, share: float) -> Any:
-        """Σ w·(u − mean)⁺ over the event, which no group exceeds; a vote counts `share`."""
+    def bound(self, mean: Any, share: Any) -> Any:
+        """Return Σ w·(u − mean)⁺ over the event, which no group exceeds; a vote counts `share`."""
         xp = self._xp
-        total, mean = self._zeros(mean.shape, xp.float64), self._cast(mean)[:, None]
+        total = self._zeros(mean.shape, xp.float64)
+        mean, share = (self._cast(self._there(values))[:, None] for values in (mean, share))
         for rows in self._pieces(self._n_event, mean.shape[0]):
             centred = self._offset[rows] - mean * self._event_weight[rows]
             residual = centred + self._slope[rows] * self._votes[:, rows] * share
@@ -239,48 +238,67 @@ class ArrayRows:
     def decided_outside(self, plays: Any) -> Any:
         """Return Σ w·(1 − 2y)·d over rows outside of the event, for the decisions of many plays."""
         xp, n = self._xp, self._n_event
-        plays = self._cast(plays)
         basis, base = self._basis[:, n:], self._weighted_base[n:]
+        at_once = _CPU_PLAYS if self._on_cpu() else plays.shape[0]
         total = self._zeros((plays.shape[0],), xp.float64)
-        for rows in self._pieces(base.shape[0], plays.shape[0]):
-            decisions = plays @ basis[:, rows] < -tie(self.dtype)
-            total += xp.sum(decisions * base[rows], axis=1, dtype=xp.float64)
+        for first in range(0, plays.shape[0], at_once):
+            some = self._cast(plays[first : first + at_once, :])
+            for rows in self._pieces(base.shape[0], some.shape[0]):
+                decisions = some @ basis[:, rows] < -tie(self.dtype)
+                decided = xp.sum(decisions * base[rows], axis=1, dtype=xp.float64)
+                total[first : first + at_once] += decided
         return total
 
     def sizes(self) -> Array:
         """Return the largest size of each protected term."""
         return WeightedColumns(self._terms, self._weight).largest()
 
-    def ends(
-        self, coefficients: Sequence[float], threshold: float, rounded: Sequence[float]
-    ) -> tuple[float, float]:
-        """Return the highest rounded score of rows out of a rule, and the lowest of those in."""
-        xp, scores = self._xp, self._scores(rounded)
-        inside = self._scores(coefficients) >= threshold
-        low = xp.max(xp.where(inside, -xp.inf, scores)) if scores.shape[0] else -np.inf
-        high = xp.min(xp.where(inside, scores, xp.inf)) if scores.shape[0] else np.inf
-        return float(low), float(high)
+    def ends(self, rules: Array, thresholds: Array, rounded: Array) -> Array:
+        """Return the highest rounded score of rows out of each rule, and the lowest of those in.
 
-    def treated(
-        self, coefficients: Sequence[float], threshold: float, game: int, share: float
-    ) -> Array:
-        """Rows that a rule selects; their weight and outcomes in the event, and all outcomes."""
-        xp, n = self._xp, self._n_event
-        members = self._scores(coefficients) >= threshold
-        inside = members[self._order[:n]]
-        outcome = self._offset + self._slope * self._votes[game, :] * share
-        parts = (members, inside * self._event_weight, inside * outcome, outcome)
-        return on_host(xp.stack([xp.sum(part, dtype=xp.float64) for part in parts]))
+        A rule is a row of coefficients, of all terms.
+        """
+        xp = self._xp
+        low = self._there(np.full(len(rules), -np.inf))
+        high = self._there(np.full(len(rules), np.inf))
+        for rows in self._pieces(self._order.shape[0], len(rules)):
+            inside = self._scores(rules, rows) >= self._there(thresholds)[:, None]
+            scores = self._scores(rounded, rows)
+            low = xp.maximum(low, xp.max(xp.where(inside, -xp.inf, scores), axis=1))
+            high = xp.minimum(high, xp.min(xp.where(inside, scores, xp.inf), axis=1))
+        return on_host(xp.stack([low, high]))
 
-    def _scores(self, coefficients: Sequence[float]) -> Any:
-        """Σ coefficient·term in the rows as they came, added as a rule adds."""
-        score = self._zeros((self._terms.shape[0],), self._xp.float64)
-        for term, coefficient in enumerate(coefficients):
-            score += coefficient * self._xp.astype(self._terms[:, term], self._xp.float64)
+    def treated(self, rules: Array, thresholds: Array, share: Array) -> Array:
+        """Return rows that each rule selects; their weight and outcomes in the event; all outcomes.
+
+        One rule for each game, of which a vote counts `share`.
+        """
+        xp, n, step = self._xp, self._n_event, len(rules)
+        sums = self._zeros((4, step), xp.float64)
+        thresholds, share = (self._there(values)[:, None] for values in (thresholds, share))
+        for rows in self._pieces(self._order.shape[0], step):
+            members = self._scores(rules, rows) >= thresholds
+            sums[0, :] += xp.sum(members, axis=1, dtype=xp.float64)
+            event = slice(rows.start, min(rows.stop, n))
+            if event.start >= event.stop:
+                continue
+            inside = members[:, : event.stop - event.start]
+            outcome = self._offset[event] + self._slope[event] * self._votes[:, event] * share
+            parts = (inside * self._event_weight[event], inside * outcome, outcome)
+            sums[1:, :] += xp.stack([xp.sum(part, axis=1, dtype=xp.float64) for part in parts])
+        return on_host(sums)
+
+    def _scores(self, rules: Array, rows: slice) -> Any:
+        """Return Σ coefficient·term, a rule a row, added as a rule adds; the event comes first."""
+        terms = self._xp.astype(self._terms[self._order[rows], :], self._xp.float64)
+        rules = self._there(rules)
+        score = self._zeros((rules.shape[0], terms.shape[0]), self._xp.float64)
+        for term in range(terms.shape[1]):
+            score += rules[:, term, None] * terms[:, term]
         return score
 
     def _products(self, values: Any, basis: Any) -> Any:
-        """values @ basisᵀ; in float32, sums of at most 4096 terms are then added in float64."""
+        """Return values @ basisᵀ; in float32, sums of 4096 terms are then added in float64."""
         xp, n = self._xp, values.shape[1]
         if self.dtype == xp.float64 or n <= _FLOAT32_TERMS:
             return xp.astype(values @ basis.T, xp.float64)
@@ -298,10 +316,15 @@ class ArrayRows:
             return self._xp.vecdot(left, right)
         return self._xp.sum(left * right, axis=1, dtype=self._xp.float64)
 
+    def _on_cpu(self) -> bool:
+        return str(device(self._weight)) == "cpu"
+
     def _pieces(self, n_rows: int, n_games: int) -> Iterator[slice]:
-        on_cpu = str(device(self._weight)) == "cpu"
-        step = max(1, (_CPU_NUMBERS if on_cpu else _DEVICE_NUMBERS) // n_games)
+        step = max(1, (_CPU_NUMBERS if self._on_cpu() else _DEVICE_NUMBERS) // n_games)
         return (slice(i, min(i + step, n_rows)) for i in range(0, n_rows, step))
+
+    def _there(self, values: Array) -> Any:
+        return self._xp.asarray(values, dtype=self._xp.float64, device=device(self._weight))
 
     def _zeros(self, shape: tuple[int, ...], dtype: Any = None) -> Any:
         dtype = self.dtype if dtype is None else dtype
