@@ -9,7 +9,7 @@ import gerrymend
 SOURCE = Path(gerrymend.__file__).parent
 
 LAYERS = (
-    "_numeric", "_runtime", "inputs", "datasets", "notions", "subgroups", "reporting", "auditing",
+    "_runtime", "_numeric", "inputs", "datasets", "notions", "subgroups", "reporting", "auditing",
     "models", "solvers", "training", "classifiers", "frontier", "surfaces", "plotting",
     "reproduction", "cli",
 )  # fmt: skip

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gerrymend._numeric.sums import Array, total
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
 from gerrymend.inputs.settings import did_you_mean
 
@@ -208,23 +209,27 @@ def as_notions(notion: NotionLike) -> tuple[FairnessNotion, ...]:
         return (notion,)
     if isinstance(notion, str):
         if notion not in _BY_NAME:
-            raise ValueError(
-                f"notion={notion!r} is unknown{did_you_mean(notion, _BY_NAME)}. "
-                f"Known: {', '.join(_BY_NAME)}; or pass a FairnessNotion."
+            raise ArgumentError(
+                Argument("notion", value=repr(notion)),
+                f"is unknown{did_you_mean(notion, _BY_NAME)}. Known: {', '.join(_BY_NAME)}; or "
+                "pass a FairnessNotion.",
             )
         return _BY_NAME[notion]
     if isinstance(notion, tuple | list) and notion:
         every = (single for part in notion for single in as_notions(part))
         return tuple(dict.fromkeys(every))
-    raise TypeError(
-        f"notion must be a name, a FairnessNotion, or a non-empty tuple of these; got {notion!r}."
+    raise ArgumentError(
+        "notion",
+        f"must be a name, a FairnessNotion, or a non-empty tuple of these; got {notion!r}.",
     )
 
 
-def nothing_counts(notion: FairnessNotion) -> ValueError:
+def nothing_counts(notion: FairnessNotion) -> ArgumentError:
     """Return the error for a notion whose event has no rows of positive weight."""
     wanted = " or ".join(str(label) for label in (0, 1) if notion.event[label])
-    return ValueError(
-        f"There are no rows for the {notion.words}: it is a rate over rows of label {wanted} (0 "
-        "and 1 in the order of the classes), and none has positive weight. Choose another notion."
+    return ArgumentError(
+        "notion",
+        ".",
+        lead=f"There are no rows for the {notion.words}: it is a rate over rows of label {wanted} "
+        "(0 and 1 in the order of the classes), and none has positive weight. Choose another ",
     )

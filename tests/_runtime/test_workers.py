@@ -34,7 +34,7 @@ from gerrymend.auditing.from_rows import tally_of_rows
 from gerrymend.auditing.inference import permutation
 from gerrymend.datasets import make_intersectional
 from gerrymend.frontier import sweep as frontier
-from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.sample import Sample
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.subgroups import as_subgroup_class
 from tests.marks import slow
@@ -281,7 +281,7 @@ def kind_of_features(rows):
 
 
 def test_workers_map_what_is_large(data):
-    rows = Common([Rows.read(data.data, data.target, data.sensitive_features)])
+    rows = Common([Sample.read(data.target, data.sensitive_features, features=data.data)])
     for chosen in ("loky", "multiprocessing"):
         with joblib.parallel_config(backend=chosen), Workers(2) as workers:
             assert list(workers(kind_of_features, [(rows,)] * 3)) == ["memmap"] * 3

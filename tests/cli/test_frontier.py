@@ -14,7 +14,7 @@ from gerrymend.cli import frontier as cli_frontier
 from gerrymend.cli.table_encoding import make_encoder
 from gerrymend.datasets import make_intersectional
 from gerrymend.frontier import sweep
-from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.sample import Sample
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "20"]
 USUAL = ["--label", "y", "--protected", "race,sex", *QUICK]
@@ -51,7 +51,7 @@ def test_the_points_are_those_of_the_library(people, file):
     code, out, _ = call(file, *USUAL, *GAMMAS, "--test-size", 0.3, "--seed", 4, "--json", "-")
     assert code == 0
     used = people.drop("y")
-    rows = Rows.read(used, people["y"], people[["race", "sex"]])
+    rows = Sample.read(people["y"], people[["race", "sex"]], features=used)
     train, test = rows.split(0.3, seed=4)
     encoder = make_encoder(used).fit(train.features)
     expected = pareto_frontier(

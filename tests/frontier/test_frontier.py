@@ -35,7 +35,7 @@ from gerrymend.frontier.tradeoffs import (
     knee,
     mark_dominated,
 )
-from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.sample import Sample
 
 GAMMAS = [0.0, 0.01, 0.05]
 
@@ -122,7 +122,7 @@ def test_notions_and_estimators_in_any_number_of_processes(data):
 
 
 def test_rows_are_held_out_of_each_label(data):
-    rows = Rows.read(data.data, data.target, data.sensitive_features)
+    rows = Sample.read(data.target, data.sensitive_features, features=data.data)
     train, test = rows.split(0.25, seed=5)
     assert abs(test.labels.mean() - data.target.mean()) < 0.01
     both = np.concatenate([train.features, test.features])

@@ -348,7 +348,7 @@ BAD = [
     ({"notion": "tpr"}, "notion='tpr' is unknown"),
     ({"subgroups": "linar"}, "did you mean 'linear'"),
     ({"y": [0, 2] * 10}, "no label of the classifier: 2 .its labels are 0, 1"),
-    ({"y": [0, 1]}, "X has 20, y has 2"),
+    ({"y": [0, 1]}, "y has 2, X has 20"),
     ({"y": [0, np.nan] * 10}, "y has 10 missing values"),
     ({"y": [0] * 20}, "only one class"),
     ({"sample_weight": [-1] * 20}, "negative values"),

@@ -13,6 +13,8 @@ from sklearn.externals.array_api_compat import (
     is_torch_array,
 )
 
+from gerrymend._runtime.errors import ArgumentError
+
 
 def on_host(array: Any) -> NDArray[Any]:
     """Copy an array of any library and device into one of NumPy."""
@@ -71,10 +73,11 @@ def arithmetic_of(data: Any) -> str:
 def check_dispatch(data: Any, argument: str) -> None:
     """Raise TypeError for an array of torch or CuPy unless scikit-learn's dispatch is on."""
     if is_device_array(data) and not get_config()["array_api_dispatch"]:
-        raise TypeError(
-            f"{argument} is {in_words(data)}. Set the environment variable SCIPY_ARRAY_API=1 "
+        raise ArgumentError(
+            argument,
+            f"is {in_words(data)}. Set the environment variable SCIPY_ARRAY_API=1 "
             "before Python starts and wrap the call in sklearn.config_context("
-            "array_api_dispatch=True), so that it stays there; or pass a NumPy array."
+            "array_api_dispatch=True), so that it stays there; or pass a NumPy array.",
         )
 
 
@@ -91,9 +94,10 @@ def check_held(values: Any, dtype: Any, argument: str, remedy: str) -> None:
     beyond = xp.astype(rounded, xp.float64) >= float(xp.iinfo(values.dtype).max) + 1
     lost = beyond | (xp.astype(rounded, values.dtype) != values)
     if bool(xp.any(lost)):
-        raise ValueError(
-            f"{argument} has whole numbers that {dtype} does not hold, such as "
-            f"{int(values[lost][0])}: they would be merged with their neighbours. {remedy}"
+        raise ArgumentError(
+            argument,
+            f"has whole numbers that {dtype} does not hold, such as "
+            f"{int(values[lost][0])}: they would be merged with their neighbours. {remedy}",
         )
 
 

@@ -14,6 +14,7 @@ from sklearn.externals.array_api_compat import array_namespace, device, is_numpy
 
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import ArgumentError
 
 # Standardised columns whose relative singular value is below this are taken as collinear.
 RANK_TOLERANCE = 1e-10
@@ -195,9 +196,10 @@ def _check_deviations(scale: Array, argument: str) -> None:
     """Refuse columns whose coefficients would leave float64."""
     least = float(scale.min(initial=np.inf))
     if least < _LEAST_DEVIATION:
-        raise ValueError(
-            f"{argument} has a column whose values differ by no more than about {least:g}: its "
-            "coefficient in a regression would be beyond float64. Measure it in smaller units."
+        raise ArgumentError(
+            argument,
+            f"has a column whose values differ by no more than about {least:g}: its "
+            "coefficient in a regression would be beyond float64. Measure it in smaller units.",
         )
 
 

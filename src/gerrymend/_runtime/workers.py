@@ -19,6 +19,7 @@ from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
 from gerrymend._runtime.by_thread import heard_warnings
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import StoppableTasks
 
 T = TypeVar("T")
@@ -34,8 +35,8 @@ def check_jobs(n_jobs: Any) -> int | None:
     """
     if n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0):
         return None if n_jobs is None else int(n_jobs)
-    raise ValueError(
-        f"n_jobs must be a whole number of workers, -1 for all cores, or None; got {n_jobs!r}."
+    raise ArgumentError(
+        "n_jobs", f"must be a whole number of workers, -1 for all cores, or None; got {n_jobs!r}."
     )
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.examine import check_settings, examine
-from gerrymend.auditing.from_rows import read_tally, second_sample
+from gerrymend.auditing.from_rows import Given, read_tally, second_sample
 from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_fraction
 from gerrymend.notions import NotionLike
 
@@ -161,21 +163,13 @@ def audit(
     if test_size is not None:
         test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
         if holdout is not None:
-            raise ValueError(
-                "test_size and holdout exclude each other: rows are held out of this sample, or "
-                "are a second one."
+            raise ArgumentError(
+                "test_size",
+                "and holdout exclude each other: rows are held out of this sample, or "
+                "are a second one.",
             )
-    decided = {
-        "threshold": threshold,
-        "decision_probabilities": decision_probabilities,
-        "pos_label": pos_label,
-    }
-    given = {
-        "y_true": y_true,
-        "y_pred": y_pred,
-        "sensitive_features": sensitive_features,
-        "sample_weight": sample_weight,
-    }
+    decided = Decided(threshold, decision_probabilities, pos_label)
+    given = Given(y_true, y_pred, sensitive_features, sample_weight)
     tally = read_tally(data, given, decided)
     held_out = None
     if holdout is not None:

@@ -1,7 +1,6 @@
 """audit_counts(): audit a table of counts, such as SQL's GROUP BY makes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import exact_parts
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.examine import check_settings, examine
 from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.report import AuditReport
@@ -16,24 +16,20 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
 from gerrymend.inputs.protected import (
-    Column,
-    check_spreads,
     distinct_rows,
+    in_use,
     read_columns,
     take_rows,
     warn_of_identifiers,
 )
+from gerrymend.inputs.sample import Decided, Names, Sample, read_vector
 from gerrymend.inputs.settings import check_fraction
 from gerrymend.inputs.validation import (
-    as_pair,
     as_vector,
     check_attribute_names,
-    check_classes,
     check_column,
-    check_no_missing,
     check_same_length,
     columns_of,
-    decisions_from,
     is_lazy,
 )
 from gerrymend.notions import NotionLike
@@ -125,19 +121,20 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
     predicted = as_vector(columns[prediction], "prediction")
     protected = read_columns({name: columns[name] for name in attributes})
     check_same_length(
-        label=labels, prediction=predicted, count=n, sensitive_features=protected[0].values
+        label=len(labels),
+        prediction=len(predicted),
+        count=len(n),
+        sensitive_features=len(protected[0].values),
     )
     some = n > 0  # a line of no rows says nothing
-    tally = _tally(
+    sample = Sample.read(
         labels[some],
-        predicted[some],
-        tuple(_in_use(column) for column in take_rows(protected, some)),
-        n[some],
-        threshold,
-        decision_probabilities,
-        pos_label,
+        {column.name: in_use(column) for column in take_rows(protected, some)},
+        decisions=predicted[some],
+        decided=Decided(threshold, decision_probabilities, pos_label),
+        names=Names(labels="label", decisions="prediction"),
     )
-    check_spreads(tally.columns)
+    tally = _tally(sample, n[some])
     warn_of_identifiers(tally.columns, int(n.sum()))
     held_out = None
     if test_size is not None:
@@ -145,31 +142,19 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
     return examine(tally, held_out=held_out, **settings)
 
 
-def _tally(
-    labels: NDArray[Any],
-    predicted: NDArray[Any],
-    protected: tuple[Column, ...],
-    n: NDArray[np.int64],
-    threshold: float | None,
-    decision_probabilities: bool,
-    pos_label: Any,
-) -> Tally:
-    """Check labels and decisions, and sum the counts by cell and label."""
-    check_no_missing(labels, "label")
-    check_no_missing(predicted, "prediction")
-    decisions = predicted if threshold is None and not decision_probabilities else None
-    classes = check_classes(labels, decisions, pos_label, argument="label")
-    p = decisions_from(predicted, classes, threshold, decision_probabilities, "prediction")
+def _tally(sample: Sample, n: NDArray[np.int64]) -> Tally:
+    """Sum the counts by cell and label."""
+    assert sample.p is not None
     weight = n.astype(np.float64)
     return Tally.of_sums(
-        distinct_rows(protected),
-        (labels == classes[1]).astype(np.intp),
+        distinct_rows(sample.columns),
+        sample.y,
         n,
         weight,
         # Products n·p are rounded once; split into parts they add up without a further error.
-        np.array([*exact_parts(weight * p), np.zeros(len(p))]),
-        is_count=bool(((p == 0) | (p == 1)).all()),
-        labels=as_pair(classes),
+        np.array([*exact_parts(weight * sample.p), np.zeros(len(n))]),
+        is_count=bool(((sample.p == 0) | (sample.p == 1)).all()),
+        labels=sample.pair,
         squared_weight=weight,  # each of the rows weighs 1
     )
 
@@ -197,30 +182,21 @@ def _columns(table: Any, attributes: list[str], names: dict[str, str]) -> dict[s
 
 def _counts(column: Any) -> NDArray[np.int64]:
     """Return numbers of rows, or raise a ValueError unless they are whole and not all 0."""
-    values = as_vector(column, "count")
-    check_no_missing(values, "count")
-    numbers = as_numbers(values, "count", what="whole numbers")
+    numbers = as_numbers(read_vector(column, "count"), "count", what="whole numbers")
     # From 2⁵³ on float64 skips whole numbers.
     wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
     if wrong.any():
-        raise ValueError(
-            f"count must be whole numbers of rows, 0 or more; got {numbers[wrong][0]:g}. Sums of "
-            "weights are no counts: audit the rows, with sample_weight."
+        raise ArgumentError(
+            "count",
+            f"must be whole numbers of rows, 0 or more; got {numbers[wrong][0]:g}. Sums of "
+            "weights are no counts: audit the rows, with sample_weight.",
         )
     if not numbers.any():
-        raise ValueError("count is 0 in every line: the table counts no rows.")
+        raise ArgumentError("count", "is 0 in every line: the table counts no rows.")
     if numbers.sum() >= LARGEST_WHOLE:
-        raise ValueError(
-            f"count adds up to {numbers.sum():g} rows, and sums are exact below 2⁵³; divide all "
-            "counts by a constant, and pass them as sample_weight of audit()."
+        raise ArgumentError(
+            "count",
+            f"adds up to {numbers.sum():g} rows, and sums are exact below 2⁵³; divide all "
+            "counts by a constant, and pass them as sample_weight of audit().",
         )
     return numbers.astype(np.int64)
-
-
-def _in_use(column: Column) -> Column:
-    """Return the column without the categories that no row has."""
-    if column.categories is None:
-        return column
-    used, codes = np.unique(column.values, return_inverse=True)
-    categories = tuple(column.categories[int(code)] for code in used)
-    return replace(column, values=codes.astype(np.float64), categories=categories)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import check_stopped, interruptible
 from gerrymend._runtime.workers import check_jobs
 from gerrymend.auditing.described import described_subgroups, published_beside
@@ -68,9 +69,10 @@ def _check_features(features: Any) -> tuple[str, ...]:
     named = not isinstance(features, str) and isinstance(features, Iterable)
     names = tuple(features) if named else ()
     if not named or not all(isinstance(name, str) for name in names):
-        raise TypeError(
-            "features must be the names of the columns that the model decides by, as a list of "
-            f"strings; got {features!r}. Leave it out where they are not known."
+        raise ArgumentError(
+            "features",
+            "must be the names of the columns that the model decides by, as a list of "
+            f"strings; got {features!r}. Leave it out where they are not known.",
         )
     return names
 

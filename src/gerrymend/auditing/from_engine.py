@@ -19,20 +19,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, grid_shifts, modest_scale
+from gerrymend._runtime.errors import Argument
 from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.numbers import no_numbers
 from gerrymend.inputs.protected import check_attribute_type, distinct_rows, read_columns
+from gerrymend.inputs.sample import AUDIT, BY_LABEL, Decided, read_classes
 from gerrymend.inputs.validation import (
+    PROBABILITIES,
     are_missing,
     as_pair,
     as_vector,
     check_attribute_names,
-    check_classes,
     check_column,
     check_cut,
     check_none,
-    check_weights,
     decisions_from,
 )
+from gerrymend.inputs.weights import check_weights
 
 # Labels and decisions have two values. Of a column that has more, so many groups are collected:
 # enough for a message, and a bound on what travels.
@@ -41,14 +44,11 @@ _ENOUGH = 1000
 
 def tally_of_lazy(
     data: Any,
-    *,
     y_true: Any,
     y_pred: Any,
     sensitive_features: Any,
     sample_weight: Any = None,
-    threshold: float | None = None,
-    decision_probabilities: bool = False,
-    pos_label: Any = None,
+    decided: Decided = BY_LABEL,
 ) -> Tally:
     """Sum a lazy frame by protected values and label, where it lives.
 
@@ -56,17 +56,13 @@ def tally_of_lazy(
 
     >>> import polars as pl
     >>> loans = pl.LazyFrame({"sex": ["F", "M", "F"], "repaid": [0, 1, 0], "granted": [0, 1, 1]})
-    >>> tally = tally_of_lazy(
-    ...     loans, y_true="repaid", y_pred="granted", sensitive_features="sex"
-    ... )
+    >>> tally = tally_of_lazy(loans, "repaid", "granted", "sex")
     >>> tally.n_rows.tolist(), tally.positive.tolist()
     ([[2, 0], [0, 1]], [[1.0, 0.0], [0.0, 1.0]])
     """
-    rows = LazyRows.of(
-        data, y_true, y_pred, sensitive_features, sample_weight, threshold, decision_probabilities
-    )
+    rows = LazyRows.of(data, y_true, y_pred, sensitive_features, sample_weight, decided)
     # All checks are made on the first query, before the larger second one is run.
-    overview = Overview.of(rows, pos_label)
+    overview = Overview.of(rows, decided)
     rows = overview.rows
     summary = rows.sums(overview)
     columns = read_columns({name: summary[key] for name, key in rows.attributes.items()})
@@ -118,13 +114,13 @@ class LazyRows:
         y_pred: Any,
         sensitive_features: Any,
         sample_weight: Any,
-        threshold: float | None,
-        probabilities: bool,
+        decided: Decided,
     ) -> "LazyRows":
         """Choose the columns of an audit; raise an error that names one that can't be used."""
         frame: nw.LazyFrame[Any] = nw.from_native(data)
         schema = frame.collect_schema()
-        cut = check_cut(threshold, probabilities)
+        probabilities = decided.decision_probabilities
+        cut = check_cut(decided.threshold, probabilities)
         names = check_attribute_names(sensitive_features)
         for name in names:
             check_column(name, "sensitive_features", schema, "data")
@@ -240,7 +236,7 @@ class Overview:
     classes: NDArray[Any]
 
     @classmethod
-    def of(cls, rows: LazyRows, pos_label: Any) -> "Overview":
+    def of(cls, rows: LazyRows, decided: Decided) -> "Overview":
         """Run the first query, and raise what audit() would raise for the rows."""
         lines = rows.checks()
         labels = as_vector(lines["label"], "y_true")
@@ -252,14 +248,13 @@ class Overview:
         if rows.weighted:
             _check_weights(lines)
         # From here on the checks are those of audit(), on the few lines in place of all rows.
-        are_decisions = not rows.probabilities and rows.cut is None
-        decisions = as_vector(lines["decision"], "y_pred") if are_decisions else None
-        classes = check_classes(labels[~missing], decisions, pos_label, cut_off=cut_off)
+        decisions = as_vector(lines["decision"], "y_pred") if decided.by_label else None
+        classes = read_classes(labels[~missing], decisions, decided, AUDIT, cut_off=cut_off)
         if decisions is not None:
-            decisions_from(decisions, classes, None, False)
+            decisions_from(decisions, classes, None, False, "y_pred")
         if rows.probabilities:
             extremes = np.concatenate([_numbers(lines["p_min"]), _numbers(lines["p_max"])])
-            decisions_from(extremes, classes, None, True)
+            decisions_from(extremes, classes, None, True, "y_pred")
         overview = cls(rows, lines, classes)
         # As `check_weights` scales them. Only extreme weights take a third query.
         scale = modest_scale(overview._extremes("weight")[1]) if rows.weighted else 1.0
@@ -274,7 +269,7 @@ class Overview:
             return np.ones(len(lines))
         decisions = as_vector(lines["decision"], "y_pred")
         classes = self.classes if self.rows.cut is None else np.array([False, True])
-        return decisions_from(decisions, classes, None, False)
+        return decisions_from(decisions, classes, None, False, "y_pred")
 
     @cached_property
     def n_rows(self) -> int:
@@ -314,13 +309,13 @@ def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) ->
     """Return the expressions of the decision, or its probability, and of its being missing."""
     missing = {"missing": _missing(name, dtype)}
     if cut is not None:
-        score = _as_numbers(name, dtype, "y_pred", "threshold")
+        score = _as_numbers(name, dtype, "y_pred", Argument("threshold"))
         # A whole number is at least the cut where it is at least the cut rounded up.
         if dtype.is_integer() and abs(cut) < 2.0**63:  # exact, as in `at_least`
             return missing | {"decision": nw.col(name) >= math.ceil(cut)}
         return missing | {"decision": score >= cut}
     if probabilities:
-        return missing | {"p": _as_numbers(name, dtype, "y_pred", "decision_probabilities=True")}
+        return missing | {"p": _as_numbers(name, dtype, "y_pred", PROBABILITIES)}
     return missing | {"decision": nw.col(name)}
 
 
@@ -344,14 +339,10 @@ def _check_weights(lines: "nw.DataFrame[Any]") -> None:
     check_weights(extremes, len(extremes))
 
 
-def _as_numbers(name: str, dtype: Any, argument: str, given: str = "") -> nw.Expr:
-    """Return a column as floats, or raise a TypeError if it has no numbers.
-
-    `given` names the argument that asks for numbers, if one does.
-    """
+def _as_numbers(name: str, dtype: Any, argument: str, because: Argument | None = None) -> nw.Expr:
+    """Return a column as floats; raise `no_numbers` if it has none."""
     if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
-        where = f" where {given} is given" if given else ""
-        raise TypeError(f"{argument} must be numbers{where}; got {dtype}.")
+        raise no_numbers(argument, str(dtype), because)
     return nw.col(name).cast(nw.Float64)
 
 

@@ -6,9 +6,10 @@ from typing import Any
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.described import describable
 from gerrymend.auditing.examine import as_sum, check_budget, prove_each
-from gerrymend.auditing.from_rows import read_tally
+from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_number
 from gerrymend.notions import NotionLike, as_notions
 from gerrymend.subgroups import as_subgroup_class
@@ -126,20 +127,8 @@ decision_probabilities, pos_label, budget, min_group_size, data
     at_most = check_number(at_most, "at_most", low=0.0, remedy="It is an unfairness.")
     budget = check_budget(budget)
     min_group_size = check_min_group_size(min_group_size)
-    tally = read_tally(
-        data,
-        {
-            "y_true": y_true,
-            "y_pred": y_pred,
-            "sensitive_features": sensitive_features,
-            "sample_weight": sample_weight,
-        },
-        {
-            "threshold": threshold,
-            "decision_probabilities": decision_probabilities,
-            "pos_label": pos_label,
-        },
-    )
+    given = Given(y_true, y_pred, sensitive_features, sample_weight)
+    tally = read_tally(data, given, Decided(threshold, decision_probabilities, pos_label))
     # No subgroup's rate is farther from the overall one than outcomes are from each other.
     widest = max(high - low for low, high in (notion.outcome_range for notion in notions))
     reachable = min(at_most, widest)

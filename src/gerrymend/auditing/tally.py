@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, add_parts, total, total_by_cell
 from gerrymend.auditing.subgroup import EventCells, Subgroup
-from gerrymend.inputs.protected import Cells, Column
+from gerrymend.inputs.protected import Cells, Column, distinct_rows
+from gerrymend.inputs.sample import Sample
 from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
@@ -95,6 +96,13 @@ class Tally:
             n_counted=np.bincount(key[weight > 0], minlength=2 * m).reshape(2, m),
             rows=Rows(cells.index, y, p, weight),
         )
+
+    @classmethod
+    def of_sample(cls, sample: Sample) -> "Tally":
+        """Sum a sample that has decisions."""
+        assert sample.p is not None
+        cells = distinct_rows(sample.columns)
+        return cls.of_rows(cells, sample.y, sample.p, sample.weight, sample.pair)
 
     @classmethod
     def of_sums(

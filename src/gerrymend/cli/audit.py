@@ -167,7 +167,7 @@ def run(options: dict[str, Any], json_file: str | None, page: Path | None = None
         check_page(page, json_file, *read)
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
-        with notes(console, request.in_options), progress(console, first) as say:
+        with notes(console, request.options), progress(console, first) as say:
             report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
         if json_file is not None:
             write_json(report.to_json(), json_file)

@@ -1,9 +1,8 @@
 """Options of `gerrymend audit`: checked, the file opened, and audit() called.
 
-audit() speaks of its arguments, and a user of the command knows options. `in_options` translates.
+audit() speaks of its arguments, and a user of the command knows options: `options` is the table.
 """
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import narwhals as nw
 
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
-from gerrymend.cli.shared import check_jobs_option
+from gerrymend.cli.shared import check_jobs_option, errors_in_options, options_of
 from gerrymend.cli.table_files import open_table, unreadable
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import check_column
@@ -23,11 +22,6 @@ from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
 if TYPE_CHECKING:
     import polars as pl
-
-# Patterns of the places where a name in a message stands for an argument: anywhere as a word of its
-# own, or only as the subject of a sentence, for names that are English words as well.
-ANYWHERE = r"(?<![\w'])({})(?![\w'])"
-SUBJECT = r"(?:(?<=^)|(?<=: ))({})(?==| has | is | must | ranges )"
 
 
 @dataclass(frozen=True)
@@ -215,11 +209,10 @@ class AuditRequest:
         import polars as pl
 
         try:
-            return self._call(frame, attributes, second, on_draw)
+            with errors_in_options(self.options):
+                return self._call(frame, attributes, second, on_draw)
         except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError) as error:
             raise unreadable(self.file, error) from None
-        except (TypeError, ValueError) as error:
-            raise ValueError(self.in_options(str(error))) from None
 
     def _call(
         self,
@@ -283,41 +276,30 @@ class AuditRequest:
             return {"true": True, "false": False}.get(self.positive.lower(), self.positive)
         return self.positive
 
-    def in_options(self, message: str) -> str:
-        """Return a message of audit() in the terms of the command.
-
-        Arguments become options, with the column that was given for them: y_true is "--label y".
-        """
+    @property
+    def options(self) -> dict[str, str]:
+        """The option, with its column, behind each argument of audit() and audit_counts()."""
         ((option, column),) = self.decided.items()
-        weight = "--weight" if self.weight is None else f"--weight {self.weight}"
-        anywhere = {
-            "another notion": "another --notion",
+        label = f"--label {self.label}"
+        decided = f"{option} {column}"
+        return options_of(
+            self,
+            y_true=label,
+            label=label,
+            y_pred=decided,
+            prediction=decided,
+            sensitive_features="--protected",
+            sample_weight=f"--weight {self.weight}",
+            count=f"--counts {self.counts}",
+            holdout=f"--holdout {self.holdout}",
+            n_permutations="--permutations",
+            random_state="--seed",
+            max_depth="--depth",
+            pos_label="--positive",
+        ) | {
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",
-            "y_true": f"--label {self.label}",
-            "y_pred": f"{option} {column}",
-            "sensitive_features": "--protected",
-            "sample_weight": weight,
-            "min_group_size": "--min-group-size",
-            "n_permutations": "--permutations",
-            "test_size": "--test-size",
-            "random_state": "--seed",
-            "max_depth": "--depth",
-            "pos_label": "--positive",
         }
-        # These are English words as well, and are replaced only where a sentence is about them.
-        subjects = {
-            "label": f"--label {self.label}",
-            "prediction": f"{option} {column}",
-            "count": f"--counts {self.counts}",
-            "subgroups": "--subgroups",
-            "holdout": f"--holdout {self.holdout}",
-            "top": "--top",
-            "gamma": "--gamma",
-            "budget": "--budget",
-            "threshold": "--threshold",
-        }
-        return replaced(replaced(message, anywhere, ANYWHERE), subjects, SUBJECT)
 
 
 def split(given: list[str], there: list[str]) -> list[str]:
@@ -330,13 +312,3 @@ def split(given: list[str], there: list[str]) -> list[str]:
     """
     parts = [[text] if text in there else text.split(",") for text in given]
     return [name if name in there else name.strip() for part in parts for name in part]
-
-
-def replaced(message: str, words: dict[str, str], pattern: str) -> str:
-    """Return a message with each of `words` replaced, where `pattern` has it in place of {}.
-
-    >>> replaced("gamma must be 0 or more; gamma rays", {"gamma": "--gamma"}, SUBJECT)
-    '--gamma must be 0 or more; gamma rays'
-    """
-    found = re.compile(pattern.format("|".join(map(re.escape, words))))
-    return found.sub(lambda match: words[match[1]], message)

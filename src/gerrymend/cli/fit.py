@@ -21,6 +21,7 @@ from gerrymend.cli.shared import (
     Say,
     check_page,
     check_target,
+    errors_in_options,
     guarded,
     notes,
     option,
@@ -161,23 +162,21 @@ def run(
         check_page(page, out, request.file)
         check_target(checkpoint, "--checkpoint", out, page, request.file)
         with (
-            notes(console, request.in_options),
+            notes(console, request.options),
             progress(console, f"Reading {request.file}") as say,
         ):
             prepared = request.prepare()
-            # From here on messages name arguments of the library, and are put in options' terms.
             try:
-                classifier = _trained(request, prepared, estimator, certify, checkpoint, say)
-                fitted = _saved_and_audited(
-                    request, prepared, classifier, estimator, out, say, page is not None
-                )
+                with errors_in_options(request.options):
+                    classifier = _trained(request, prepared, estimator, certify, checkpoint, say)
+                    fitted = _saved_and_audited(
+                        request, prepared, classifier, estimator, out, say, page is not None
+                    )
             except KeyboardInterrupt:
                 if checkpoint is not None and checkpoint.exists():
                     words = f"The training is kept in {checkpoint}: the same command goes on."
                     console.print(words, markup=False, soft_wrap=True)
                 raise
-            except (TypeError, ValueError) as error:
-                raise ValueError(request.in_options(str(error))) from None
         show(Output(highlight=False), fitted, request)
         if page is not None:
             write_page(audit_page(fitted.measured[-1].report.to_dict(), as_data(fitted)), page)
@@ -205,7 +204,7 @@ def _trained(
     with rounds_told(say):
         return classifier.fit(
             train.features, train.labels, sensitive_features=train.protected,
-            sample_weight=train.weight,
+            sample_weight=train.given_weight,
         )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from gerrymend.cli.shared import (
     check_jobs_option,
     check_page,
     check_target,
+    errors_in_options,
     guarded,
     notes,
     option,
@@ -191,7 +192,7 @@ def run(options: dict[str, Any], asked: Asked) -> int:
         check_target(asked.json_file, "--json", request.file)
         check_page(asked.report, asked.json_file, request.file, needs=("jinja2", "plotly"))
         with (
-            notes(console, request.in_options),
+            notes(console, request.options),
             progress(console, f"Reading {request.file}") as say,
         ):
             try:
@@ -271,31 +272,28 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         "X_test": test.features,
         "y_test": test.labels,
         "sensitive_features_test": test.protected,
-        "sample_weight_test": test.weight,
+        "sample_weight_test": test.given_weight,
     }  # fmt: skip
     n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
     listener = _ProgressListener(say, n_settings * len(request.gammas))
-    try:
-        with rounds_told(listener.on_round):
-            return pareto_frontier(
-                request.classifier(asked.estimators[0], verbose=1),
-                train.features,
-                train.labels,
-                sensitive_features=train.protected,
-                sample_weight=train.weight,
-                gammas=request.gammas,
-                notions=list(request.notion),
-                estimators=made,
-                marginal=asked.marginal,
-                audit_subgroups=request.subgroup_class,
-                audit_budget=request.budget,
-                min_group_size=request.min_group_size,
-                n_jobs=asked.jobs,
-                on_point=listener.on_point,
-                **second,
-            )
-    except (TypeError, ValueError) as error:
-        raise ValueError(request.in_options(str(error))) from None
+    with errors_in_options(request.options), rounds_told(listener.on_round):
+        return pareto_frontier(
+            request.classifier(asked.estimators[0], verbose=1),
+            train.features,
+            train.labels,
+            sensitive_features=train.protected,
+            sample_weight=train.given_weight,
+            gammas=request.gammas,
+            notions=list(request.notion),
+            estimators=made,
+            marginal=asked.marginal,
+            audit_subgroups=request.subgroup_class,
+            audit_budget=request.budget,
+            min_group_size=request.min_group_size,
+            n_jobs=asked.jobs,
+            on_point=listener.on_point,
+            **second,
+        )
 
 
 def _numbers(given: list[str]) -> tuple[float, ...]:

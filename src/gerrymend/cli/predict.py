@@ -3,7 +3,6 @@
 Imported by `cli.app` once it knows that typer and rich are there.
 """
 
-import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,14 +30,6 @@ if TYPE_CHECKING:
 
 _PREDICTION = "What to predict"
 _FILE = "Reading and writing"
-
-# The part of load_model()'s message that names the types to trust, for `--trust` to take.
-_TRUSTED = re.compile(r"trusted=\[(.*)\]")
-
-
-def _as_option(trusted: re.Match[str]) -> str:
-    """Return that part of the message as the option of the command."""
-    return "--trust " + trusted[1].replace("'", "").replace(" ", "")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -110,7 +101,7 @@ def run(
         """Run the command, with progress and notes on `console`."""
         check_table_name(out, "--out")
         check_target(out, "--out", file, model_file)
-        with notes(console, str), progress(console, f"Reading {file}"):
+        with notes(console, {}), progress(console, f"Reading {file}"):
             model = _load(model_file, trusted)
             frame = _features(model, model_file, file, reading)
             decided = _decided(model, frame, probabilities, seed)
@@ -128,11 +119,20 @@ def _load(path: Path, trusted: list[str]) -> Any:
     """
     from gerrymend.models.saving import ModelFileError, load_model
 
+    if not path.is_file():
+        raise ValueError(
+            f"MODEL {path} does not exist, or is no file; name one that gerrymend fit or "
+            "save_model() wrote."
+        )
     try:
         model = load_model(path, trusted=trusted)
-    except (ModelFileError, OSError) as error:
-        words = str(error).replace(f"path={str(path)!r}", f"MODEL {path}")
-        raise ValueError(_TRUSTED.sub(_as_option, words)) from None
+    except ModelFileError as error:
+        types = list(error.untrusted)
+        options = {
+            f"path={str(path)!r}": f"MODEL {path}",
+            f"trusted={types!r}": f"--trust {','.join(types)}",
+        }
+        raise ValueError(error.in_terms(options)) from None
     if not hasattr(model, "feature_names_in_"):
         raise ValueError(
             f"MODEL {path} was trained on an array, and doesn't know its columns by name. Predict "

@@ -3,8 +3,9 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from gerrymend._runtime.compiling import compilation_told
+from gerrymend._runtime.errors import Message
 from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
@@ -80,12 +82,26 @@ def guarded(work: Callable[[Console], int]) -> int:
 
 
 @contextmanager
-def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
+def errors_in_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Raise errors of the library as ValueErrors in the terms of the command.
+
+    `options` has an option for each argument that the command sets.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if not isinstance(error, Message):
+            raise
+        raise ValueError(error.in_terms(options)) from None
+
+
+@contextmanager
+def notes(console: Console, options: Mapping[str, str]) -> Iterator[None]:
     """Print warnings as notes, one a line and each once, as they come."""
     seen: set[str] = set()
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-        words = in_options(str(message))
+        words = message.in_terms(options) if isinstance(message, Message) else str(message)
         # Each notion and each sample may warn of the same.
         if words not in seen:
             seen.add(words)
@@ -146,6 +162,14 @@ def progress(console: Console, first: str) -> Iterator[Say]:
 
         with compilation_told(note):
             yield say
+
+
+def options_of(request: Any, **others: str) -> dict[str, str]:
+    """Return the option behind each argument: that of the same name, or one of `others`.
+
+    `request` is a dataclass whose fields are the options of a command.
+    """
+    return {field.name: f"--{field.name.replace('_', '-')}" for field in fields(request)} | others
 
 
 def check_target(target: str | Path | None, name: str, *others: str | Path | None) -> None:

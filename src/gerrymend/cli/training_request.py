@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gerrymend.auditing.examine import check_budget
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
-from gerrymend.cli.audit_request import ANYWHERE, SUBJECT, replaced, split
+from gerrymend.cli.audit_request import split
+from gerrymend.cli.shared import errors_in_options, options_of
 from gerrymend.cli.table_encoding import (
     check_not_identifiers,
     check_scale,
@@ -21,7 +22,7 @@ from gerrymend.cli.table_encoding import (
     plain,
 )
 from gerrymend.cli.table_files import open_table, unreadable
-from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice, check_fraction, check_gamma, check_whole
 from gerrymend.inputs.validation import check_column
 from gerrymend.notions import NOTION_NAMES
@@ -65,19 +66,19 @@ class Prepared:
     ----------
     encoder : ColumnTransformer
         Fitted to the training rows.
-    train, test : Rows
+    train, test : Sample
         With encoded features; `test` is None where no rows were kept out.
     columns : list of str
         Names of the features before they were encoded.
     """
 
     encoder: "ColumnTransformer"
-    train: Rows
-    test: Rows | None
+    train: Sample
+    test: Sample | None
     columns: list[str]
 
     @property
-    def samples(self) -> list[Rows]:
+    def samples(self) -> list[Sample]:
         """The training rows, and the test rows if there are any."""
         return [self.train] if self.test is None else [self.train, self.test]
 
@@ -150,7 +151,7 @@ class TrainingRequest:
             )
         for notion in self.notion:
             check_choice(notion, "--notion", NOTION_NAMES)
-        try:
+        with errors_in_options(self.options):
             for gamma in self.gammas:
                 check_gamma(gamma)
             if self.test_size is not None:
@@ -160,8 +161,6 @@ class TrainingRequest:
             check_min_group_size(self.min_group_size)
             if self.max_iter is not None:
                 check_whole(self.max_iter, "max_iter", low=1)
-        except ValueError as error:
-            raise ValueError(self.in_options(str(error))) from None
 
     @property
     def subgroup_class(self) -> SubgroupClass:
@@ -206,16 +205,12 @@ class TrainingRequest:
         label = table[self.label]
         if isinstance(label.dtype, pl.Categorical | pl.Enum):
             label = label.cast(pl.String)
-        try:
-            rows = Rows.read(
-                used, label, table.select(protected),
-                None if self.weight is None else table[self.weight],
-            )  # fmt: skip
+        weight = None if self.weight is None else table[self.weight]
+        with errors_in_options(self.options):
+            rows = Sample.read(label, table.select(protected), weight, features=used)
             return self._encode(rows)
-        except (TypeError, ValueError) as error:
-            raise ValueError(self.in_options(str(error))) from None
 
-    def _encode(self, rows: Rows) -> Prepared:
+    def _encode(self, rows: Sample) -> Prepared:
         """Return the rows encoded, by an encoder that has seen only those to train on."""
         train = rows
         test = None
@@ -268,30 +263,17 @@ class TrainingRequest:
             )
         return protected, kept
 
-    def in_options(self, message: str) -> str:
-        """Return a message of the library in the terms of the command.
-
-        Arguments of the classifier and of audit() become options, as in `AuditRequest.in_options`.
-        """
-        weight = "--weight" if self.weight is None else f"--weight {self.weight}"
-        anywhere = {
-            "another notion": "another --notion",
-            "sensitive_features": "--protected",
-            "sample_weight": weight,
-            "min_group_size": "--min-group-size",
-            "audit_budget": "--budget",
-            "max_iter": "--max-iter",
-            "test_size": "--test-size",
-            "random_state": "--seed",
-            "certify=True": "--certify",
-            "set checkpoint=None": "leave out --checkpoint",
-        }
-        subjects = {
-            "y": f"--label {self.label}",
-            "gamma": "--gamma" if len(self.gammas) == 1 else "--gammas",
-            "gammas": "--gammas",
-            "budget": "--budget",
-            "subgroups": "--subgroups",
-            "checkpoint": "--checkpoint",
-        }
-        return replaced(replaced(message, anywhere, ANYWHERE), subjects, SUBJECT)
+    @property
+    def options(self) -> dict[str, str]:
+        """The option, with its column, behind each argument of the classifier and of audit()."""
+        return options_of(
+            self,
+            X=f"FILE {self.file}",
+            y=f"--label {self.label}",
+            gamma="--gamma" if len(self.gammas) == 1 else "--gammas",
+            sensitive_features="--protected",
+            sample_weight=f"--weight {self.weight}",
+            audit_budget="--budget",
+            random_state="--seed",
+            checkpoint="--checkpoint",
+        ) | {"certify=True": "--certify"}

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.classifiers import MarginalParityClassifier
 from gerrymend.frontier.as_code import Code, UnwritableError
 from gerrymend.inputs.seeds import draw_seed
@@ -78,15 +79,17 @@ def one_seed(estimator: Any, random_state: Any) -> int:
     TypeError for another estimator, and ValueError for one with a checkpoint.
     """
     if not isinstance(estimator, ParityClassifier):
-        raise TypeError(
-            "estimator must be a SubgroupParityClassifier or a MarginalParityClassifier; got "
+        raise ArgumentError(
+            "estimator",
+            "must be a SubgroupParityClassifier or a MarginalParityClassifier; got "
             f"{estimator!r}. What it trains goes inside: "
-            "SubgroupParityClassifier(LogisticRegression())."
+            "SubgroupParityClassifier(LogisticRegression()).",
         )
     if estimator.checkpoint is not None:
-        raise ValueError(
-            f"estimator has checkpoint={estimator.checkpoint!r}, which is for one fit, and a "
-            "frontier trains several; set checkpoint=None."
+        raise ArgumentError(
+            "estimator",
+            f"has checkpoint={estimator.checkpoint!r}, which is for one fit, and a "
+            "frontier trains several; set checkpoint=None.",
         )
     state = estimator.random_state if random_state is None else random_state
     seed = draw_seed(state)  # which checks `state`
@@ -130,9 +133,10 @@ def _contrast(setting: Setting) -> Setting:
 def _named_notions(notions: Any) -> dict[str, tuple[FairnessNotion, ...]]:
     """Return notions by name; those without one name are joined by "and"."""
     if not isinstance(notions, list | tuple) or not notions:
-        raise TypeError(
-            "notions must be a list of at least one notion, such as ['false_positive_rate', "
-            f"'equalized_odds']; got {notions!r}."
+        raise ArgumentError(
+            "notions",
+            "must be a list of at least one notion, such as ['false_positive_rate', "
+            f"'equalized_odds']; got {notions!r}.",
         )
     named = {
         notion if isinstance(notion, str) else " and ".join(n.name for n in as_notions(notion)):
@@ -140,7 +144,9 @@ def _named_notions(notions: Any) -> dict[str, tuple[FairnessNotion, ...]]:
         for notion in notions
     }  # fmt: skip
     if len(named) < len(notions):
-        raise ValueError(f"notions has the same one twice: {notions!r}; leave one of them out.")
+        raise ArgumentError(
+            "notions", f"has the same one twice: {notions!r}; leave one of them out."
+        )
     return named
 
 
@@ -150,13 +156,13 @@ def _named_estimators(estimators: Any) -> dict[str, Any]:
     Raises TypeError or ValueError if there are none, or one is there twice.
     """
     if isinstance(estimators, str) or not isinstance(estimators, Mapping | Sequence):
-        raise TypeError(
-            "estimators must be a list of estimators, or a mapping from names to them; got "
-            f"{estimators!r}."
+        raise ArgumentError(
+            "estimators",
+            f"must be a list of estimators, or a mapping from names to them; got {estimators!r}.",
         )
     if not estimators:
-        raise ValueError(
-            "estimators is empty; pass at least one, or None for the classifier's own."
+        raise ArgumentError(
+            "estimators", "is empty; pass at least one, or None for the classifier's own."
         )
     if isinstance(estimators, Mapping):
         return {
@@ -168,9 +174,10 @@ def _named_estimators(estimators: Any) -> dict[str, Any]:
     if len(set(names)) < len(names):
         names = [" ".join(repr(estimator).split()) for estimator in usable]
     if len(set(names)) < len(names):
-        raise ValueError(
-            f"estimators has the same one twice: {', '.join(names)}; leave one of them out, or "
-            "name them: estimators={'first': …, 'second': …}."
+        raise ArgumentError(
+            "estimators",
+            f"has the same one twice: {', '.join(names)}; leave one of them out, or "
+            "name them: estimators={'first': …, 'second': …}.",
         )
     return dict(zip(names, usable, strict=True))
 
@@ -193,14 +200,17 @@ def check_gammas(gammas: Any) -> list[float]:
     """Return the gammas as a list; raise ValueError if it is empty or has one twice."""
     is_scalar = isinstance(gammas, np.ndarray) and gammas.ndim == 0
     if isinstance(gammas, str) or is_scalar or not isinstance(gammas, Iterable):
-        raise TypeError(f"gammas must be a list of numbers; got {gammas!r}. For one: [{gammas!r}].")
+        raise ArgumentError(
+            "gammas", f"must be a list of numbers; got {gammas!r}. For one: [{gammas!r}]."
+        )
     levels = [check_gamma(gamma) for gamma in gammas]
     if not levels:
-        raise ValueError("gammas is empty; pass at least one value of gamma.")
+        raise ArgumentError("gammas", "is empty; pass at least one value of gamma.")
     if len(set(levels)) < len(levels):
         repeated = sorted({gamma for gamma in levels if levels.count(gamma) > 1})
-        raise ValueError(
-            f"gammas has {', '.join(f'{gamma:g}' for gamma in repeated)} more than once; pass each "
-            "value once."
+        raise ArgumentError(
+            "gammas",
+            f"has {', '.join(f'{gamma:g}' for gamma in repeated)} more than once; pass each "
+            "value once.",
         )
     return levels

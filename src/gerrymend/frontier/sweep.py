@@ -6,10 +6,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
+from gerrymend._runtime.errors import ArgumentError, Message
 from gerrymend._runtime.workers import Common, Workers, check_jobs
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.frontier.settings import (
@@ -20,7 +19,8 @@ from gerrymend.frontier.settings import (
     one_seed,
 )
 from gerrymend.frontier.tradeoffs import FrontierPoint, OnRows, ParetoFrontier, mark_dominated
-from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.protected import named_columns
+from gerrymend.inputs.sample import Names, Sample
 from gerrymend.inputs.settings import check_fraction, check_number
 from gerrymend.training.fit import ParityClassifier
 
@@ -135,9 +135,9 @@ def pareto_frontier(
     # Every check comes before any work, those of the rows last since they take longest.
     n_jobs = check_jobs(n_jobs)
     if on_point is not None and not callable(on_point):
-        raise TypeError(
-            "on_point must be a function, called as on_point(point, of), or None; got "
-            f"{on_point!r}."
+        raise ArgumentError(
+            "on_point",
+            f"must be a function, called as on_point(point, of), or None; got {on_point!r}.",
         )
     seed = one_seed(estimator, random_state)
     settings = every_setting(estimator, notions, estimators, seed, marginal=marginal)
@@ -153,11 +153,13 @@ def pareto_frontier(
         "min_group_size": check_min_group_size(min_group_size),
     }
     levels = check_gammas(gammas)
-    rows = Rows.read(X, y, sensitive_features, sample_weight)
-    samples: Sequence[Rows]
+    rows = Sample.read(y, sensitive_features, sample_weight, features=X)
+    samples: Sequence[Sample]
     if test_size is not None:
         if X_test is not None or y_test is not None:
-            raise ValueError("test_size and X_test exclude each other; leave one of them out.")
+            raise ArgumentError(
+                "test_size", "and X_test exclude each other; leave one of them out."
+            )
         check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
         samples = rows.split(test_size, seed)
     else:
@@ -216,19 +218,19 @@ class _Path(NamedTuple):
     """The result of training a setting.
 
     `models` has one model for each gamma, `probabilities` an array for each model and sample,
-    `seconds` the time of all, `warnings` their texts and categories.
+    `seconds` the time of all.
     """
 
     models: list[Any]
     probabilities: list[list[Array]]
     seconds: float
-    warnings: list[tuple[str, type[Warning]]]
+    warnings: list[Warning]
 
 
 def _points(
     settings: Sequence[Setting],
     gammas: list[float],
-    samples: Sequence[Rows],
+    samples: Sequence[Sample],
     how: dict[str, Any],
     data: Mapping[str, str],
     workers: Workers,
@@ -242,13 +244,13 @@ def _points(
     for start in range(0, len(settings), workers.number):
         batch = settings[start : start + workers.number]
         paths = list(workers(_train, [(rows, setting.classifier, gammas) for setting in batch]))
-        heard = [
-            (f"MARGINAL, for contrast: {words}" if setting.contrast else words, category)
+        heard = {
+            (str(told), told.__class__): told
             for setting, path in zip(batch, paths, strict=True)
-            for words, category in path.warnings
-        ]
-        for words, category in dict.fromkeys(heard):  # the same warning of several settings once
-            warnings.warn(words, category, stacklevel=3)
+            for told in (_of_contrast(path.warnings) if setting.contrast else path.warnings)
+        }
+        for told in heard.values():  # the same warning of several settings once
+            warnings.warn(told, stacklevel=3)
         games = [
             (setting, path, game)
             for setting, path in zip(batch, paths, strict=True)
@@ -266,7 +268,7 @@ def _points(
 
 
 def _train(
-    samples: Common[Sequence[Rows]], classifier: ParityClassifier, gammas: list[float]
+    samples: Common[Sequence[Sample]], classifier: ParityClassifier, gammas: list[float]
 ) -> _Path:
     """Train a setting for all gammas; collect its warnings, which a worker process would lose."""
     train = samples.value[0]
@@ -274,19 +276,28 @@ def _train(
     with heard_warnings() as heard:
         models = classifier.fit_path(
             train.features, train.labels, gammas=gammas,
-            sensitive_features=train.protected, sample_weight=train.weight,
+            sensitive_features=train.protected, sample_weight=train.given_weight,
         )  # fmt: skip
     seconds = time.perf_counter() - start
     # Here, where the features are: an audit then needs no more than probabilities to be sent.
     probabilities = [
         [model.predict_proba(sample.features)[:, 1] for sample in samples.value] for model in models
     ]
-    told = [(str(warning.message), warning.category) for warning in heard]
+    told = [warning.message for warning in heard if isinstance(warning.message, Warning)]
     return _Path(models, probabilities, seconds, told)
 
 
+def _of_contrast(told: list[Warning]) -> list[Warning]:
+    """Return warnings that say that they are about MARGINAL."""
+    lead = "MARGINAL, for contrast: "
+    ours = [warning for warning in told if isinstance(warning, Message)]
+    for warning in ours:
+        warning.lead = f"{lead}{warning.lead}"
+    return [warning if warning in ours else type(warning)(f"{lead}{warning}") for warning in told]
+
+
 def _measure(
-    samples: Common[Sequence[Rows]], probabilities: list[Array], how: dict[str, Any]
+    samples: Common[Sequence[Sample]], probabilities: list[Array], how: dict[str, Any]
 ) -> list[OnRows]:
     """Return error and audit of one model on each sample."""
     return [
@@ -318,7 +329,7 @@ def _point(
     )
 
 
-def _test_rows(train: Rows, sensitive_features: Any, given: dict[str, Any]) -> list[Rows]:
+def _test_rows(train: Sample, sensitive_features: Any, given: dict[str, Any]) -> list[Sample]:
     """Read the second sample; return it in a list, which is empty if none was given.
 
     Raises ValueError if a part of it is missing, or its labels differ from those of the training.
@@ -328,17 +339,19 @@ def _test_rows(train: Rows, sensitive_features: Any, given: dict[str, Any]) -> l
         return []
     if X is None or y is None:
         missing = "X_test" if X is None else "y_test"
-        raise ValueError(f"{missing} is not given; a second sample needs both X_test and y_test.")
+        raise ArgumentError(missing, "is not given; a second sample needs both X_test and y_test.")
     if protected is None:
-        names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
-        if names is not None and train.protected is sensitive_features:
-            raise ValueError(
-                "sensitive_features_test is not given, and sensitive_features are no columns of X; "
-                "pass those of the test rows too."
+        protected = sensitive_features
+        if protected is not None and named_columns(train.features, protected) is protected:
+            raise ArgumentError(
+                "sensitive_features_test",
+                "is not given, and sensitive_features are no columns of X; pass those of the test "
+                "rows too.",
             )
-        protected = names
-    test = Rows.read(X, y, protected, weight, suffix="_test")
-    labels = [np.unique(rows.labels).tolist() for rows in (train, test)]
-    if labels[0] != labels[1]:
-        raise ValueError(f"y_test has the labels {labels[1]}, and y {labels[0]}; they must agree.")
+    names = Names("y_test", "", "sensitive_features_test", "sample_weight_test", "X_test")
+    test = Sample.read(y, protected, weight, features=X, names=names)
+    if test.pair != train.pair:
+        raise ArgumentError(
+            "y_test", f"has the labels {[*test.pair]}, and y {[*train.pair]}; they must agree."
+        )
     return [test]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.audit import audit
 from gerrymend.auditing.report import AuditReport
-from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.sample import Sample
 from gerrymend.reporting.frontier import text as frontier_text
 
 # Decimal digits to which errors and unfairness are compared; differences beyond are rounding.
@@ -40,14 +40,14 @@ class OnRows:
     dominated: bool = False
 
     @classmethod
-    def measure(cls, rows: Rows, p: Array, how: Mapping[str, Any]) -> "OnRows":
+    def measure(cls, rows: Sample, p: Array, how: Mapping[str, Any]) -> "OnRows":
         """Audit decisions that are positive with probability `p`, with the settings `how`."""
         report = audit(
-            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.weight,
+            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.given_weight,
             decision_probabilities=True, **how,
         )  # fmt: skip
-        wrong = np.where(rows.labels == report.labels[1], 1.0 - p, p)
-        return cls(float(np.average(wrong, weights=rows.weight)), report)
+        wrong = np.where(rows.y == 1, 1.0 - p, p)
+        return cls(float(np.average(wrong, weights=rows.given_weight)), report)
 
     @property
     def unfairness(self) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.numbers import distinct_numbers, is_number_type, kinds_of
 
 
@@ -34,7 +35,8 @@ def as_array(values: Any, argument: str) -> NDArray[Any]:
     [0.0, 1.0]
     >>> as_array([[1, 2], [3]], "y")
     Traceback (most recent call last):
-    ValueError: y can't be read as an array: its rows differ in length, or mix lists and values. \
+    gerrymend._runtime.errors.ArgumentError: y can't be read as an array: its rows differ in \
+length, or mix lists and values. \
 Pass one value a row.
     """
     values = unmasked(values)
@@ -45,15 +47,16 @@ Pass one value a row.
     except ValueError as error:
         if "inhomogeneous" not in str(error) and "sequence" not in str(error):
             raise _unreadable(values, argument, error) from None
-        raise ValueError(
-            f"{argument} can't be read as an array: its rows differ in length, or mix lists and "
-            "values. Pass one value a row."
+        raise ArgumentError(
+            argument,
+            "can't be read as an array: its rows differ in length, or mix lists and "
+            "values. Pass one value a row.",
         ) from None
     except (TypeError, RuntimeError) as error:  # torch: a tensor on a device, or with a gradient
         raise _unreadable(values, argument, error) from None
     if array.ndim == 0:
-        raise TypeError(
-            f"{argument} must be a Series, an array or a list; got {type(values).__name__}."
+        raise ArgumentError(
+            argument, f"must be a Series, an array or a list; got {type(values).__name__}."
         )
     if array.dtype.kind == "f" and array.dtype.itemsize > 8 and array.ndim == 1:
         return distinct_numbers(array, argument)
@@ -77,7 +80,7 @@ def as_table(data: Any, argument: str) -> NDArray[Any]:
     except ValueError:
         raise _uneven(argument) from None
     if array.ndim not in (1, 2):
-        raise ValueError(f"{argument} must have one or two dimensions; got shape {array.shape}.")
+        raise ArgumentError(argument, f"must have one or two dimensions; got shape {array.shape}.")
     if array.ndim == 2:
         return array
     # NumPy makes a 1d array of lists from rows that differ in length.
@@ -88,9 +91,10 @@ def as_table(data: Any, argument: str) -> NDArray[Any]:
 
 def _uneven(argument: str) -> ValueError:
     """Return the error for rows that differ in length."""
-    return ValueError(
-        f"{argument} has rows that differ in length, or mixes lists and values; pass rows of the "
-        "same length, or a mapping from names to columns."
+    return ArgumentError(
+        argument,
+        "has rows that differ in length, or mixes lists and values; pass rows of the "
+        "same length, or a mapping from names to columns.",
     )
 
 
@@ -98,7 +102,7 @@ def _unreadable(values: Any, argument: str, error: Exception) -> TypeError:
     """Return the error for a type that NumPy can't read, with the first line of its reason."""
     reason = str(error).strip().partition("\n")[0].rstrip(".")
     kind = f"{type(values).__module__.partition('.')[0]}.{type(values).__name__}"
-    return TypeError(
-        f"{argument} is of type {kind} and can't be read: {reason}. Pass a NumPy array, a Series "
-        "or a list."
+    return ArgumentError(
+        argument,
+        f"is of type {kind} and can't be read: {reason}. Pass a NumPy array, a Series or a list.",
     )

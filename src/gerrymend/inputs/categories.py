@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._runtime.errors import ArgumentError, Subject
 from gerrymend.inputs.numbers import kinds_of, missing_as_none
 
 
@@ -56,7 +57,7 @@ def foreign_type(values: Iterable[Any]) -> str:
     return ", ".join(sorted(kind.__name__ for kind in kinds if plain_type(kind) is None))
 
 
-def sorted_categories(values: Iterable[Any], where: str) -> list[Any]:
+def sorted_categories(values: Iterable[Any], where: Subject) -> list[Any]:
     """Return the distinct values that are not missing, in order.
 
     Raises TypeError for values of several types or of one that can't be a category, and ValueError
@@ -73,12 +74,13 @@ def sorted_categories(values: Iterable[Any], where: str) -> list[Any]:
     kinds = {(plain_type(type(value)), is_interval(type(value))) for value in present}
     if len(kinds) > 1:
         shown = ", ".join(sorted({type(value).__name__ for value in present}))
-        raise TypeError(
-            f"{where} mixes values of types {shown}; convert it to one type, for example with "
-            ".astype(str)."
+        raise ArgumentError(
+            where,
+            f"mixes values of types {shown}; convert it to one type, for example with "
+            ".astype(str).",
         )
     if kinds == {(float, False)} and any(map(math.isinf, present)):
-        raise ValueError(f"{where} has infinite values; replace them by a finite number.")
+        raise ArgumentError(where, "has infinite values; replace them by a finite number.")
     return sorted(present)
 
 
@@ -87,15 +89,15 @@ def check_label_types(labels: NDArray[Any], argument: str) -> None:
     kind = labels.dtype.kind
     foreign = foreign_type(labels.tolist()) if kind in "OS" else str(labels.dtype)
     if foreign and kind not in "biufUT":
-        raise TypeError(
-            f"{argument} has labels of type {foreign}; convert them to numbers, booleans or "
-            "strings."
+        raise ArgumentError(
+            argument, f"has labels of type {foreign}; convert them to numbers, booleans or strings."
         )
 
 
-def unknown_kind(where: str, dtype: str) -> TypeError:
+def unknown_kind(where: Subject, dtype: str) -> TypeError:
     """Return the error for a column of a type that can't be an attribute."""
-    return TypeError(
-        f"{where} is of type {dtype}; convert it to numbers (an age, say, rather than a date) or "
-        "to strings."
+    return ArgumentError(
+        where,
+        f"is of type {dtype}; convert it to numbers (an age, say, rather than a date) or "
+        "to strings.",
     )

@@ -14,17 +14,18 @@ from sklearn.base import is_classifier
 
 from gerrymend._numeric.arrays import in_words, is_dask_array, is_dask_collection, is_dask_frame
 from gerrymend._numeric.sums import MODEST, MODEST_SINGLE, Array, modest_scale
+from gerrymend._runtime.errors import Argument, ArgumentError, Subject
 from gerrymend.inputs.features import check_features
 from gerrymend.inputs.protected import Column, read_columns
+from gerrymend.inputs.sample import read_vector
 from gerrymend.inputs.validation import (
-    as_vector,
     check_column,
-    check_finite_weights,
-    check_no_missing,
+    check_same_length,
     frame_of,
     is_frame,
     same_name,
 )
+from gerrymend.inputs.weights import check_finite_weights
 
 
 def the_client() -> Any:
@@ -71,15 +72,15 @@ def feature_meta(X: Any) -> Any:
     """Check the columns of X, and return an empty frame or an array of one row with the same."""
     if is_dask_array(X):
         if X.ndim != 2:
-            raise ValueError(f"X must have two dimensions; got an array of shape {X.shape}.")
+            raise ArgumentError("X", f"must have two dimensions; got an array of shape {X.shape}.")
         _check_numbers(X.dtype, "X")
         return np.zeros((1, X.shape[1]), dtype=X.dtype)
     if not is_dask_frame(X):
-        raise TypeError(f"X is {in_words(X)}; pass a Dask DataFrame, or a Dask array.")
+        raise ArgumentError("X", f"is {in_words(X)}; pass a Dask DataFrame, or a Dask array.")
     if not X.columns.is_unique:
         raise same_name("X", [str(name) for name in X.columns])
     for name, dtype in X.dtypes.items():
-        _check_numbers(dtype, f"Column {name!r} of X")
+        _check_numbers(dtype, Argument("X", column=repr(name)))
     return X._meta
 
 
@@ -90,7 +91,7 @@ def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -
     Everything that can be checked without the rows is.
     """
     if y is None:
-        raise ValueError("y is None; pass the labels, a Dask array or Series.")
+        raise ArgumentError("y", "is None; pass the labels, a Dask array or Series.")
     if isinstance(sensitive_features, str):
         sensitive_features = [sensitive_features]
     if isinstance(sensitive_features, list | tuple) and is_dask_frame(X):
@@ -103,9 +104,10 @@ def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -
     for argument, most in (("y", 1), ("sensitive_features", 2), ("sample_weight", 1)):
         shape: tuple[Any, ...] = getattr(given[argument], "shape", ())
         if len(shape) > most or (len(shape) == 2 and shape[1] == 0):
-            raise ValueError(
-                f"{argument} must have a column, and at most {most} dimension{'s' * (most > 1)}; "
-                f"got shape {tuple(shape)}."
+            raise ArgumentError(
+                argument,
+                f"must have a column, and at most {most} dimension{'s' * (most > 1)}; "
+                f"got shape {tuple(shape)}.",
             )
     parts = [_delayed(X, X, "X")]
     for argument, data in given.items():
@@ -116,27 +118,27 @@ def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -
 def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
     """Return the delayed partitions of data, after a check that they match those of X."""
     if not is_dask_collection(data):
-        raise TypeError(
-            f"X is {in_words(X)}, and {argument} is {in_words(data)}. Pass it as one of Dask too, "
-            "with the same partitions: dask.array.from_array(..., chunks=X.chunks[0]), say, or a "
-            "column of the same frame."
+        raise ArgumentError(
+            argument,
+            f"is {in_words(data)}. Pass it as one of Dask too, with the same partitions: "
+            "dask.array.from_array(..., chunks=X.chunks[0]), say, or a column of the same frame.",
+            lead=f"X is {in_words(X)}, and ",
         )
     if is_dask_array(data):
         _check_chunks(data, argument)
-        if is_dask_array(X) and data.shape[0] != X.shape[0]:
-            raise ValueError(
-                f"The arguments differ in their number of rows: X has {X.shape[0]}, {argument} has "
-                f"{data.shape[0]}. Rows are matched by position."
-            )
+        if is_dask_array(X):
+            check_same_length(**{"X": X.shape[0], argument: data.shape[0]})
         # The chunks of X along the rows, and one chunk along the columns: a part has whole rows.
         rows = X.chunks[0] if is_dask_array(X) else data.chunks[0]
         data = data.rechunk((rows, *((size,) for size in data.shape[1:])))
     n_partitions, of_x = (one.numblocks[0] if is_dask_array(one) else one.npartitions
                           for one in (data, X))  # fmt: skip
     if n_partitions != of_x:
-        raise ValueError(
-            f"X has {of_x} partitions and {argument} {n_partitions}; rows are matched partition by "
-            "partition. Take both from one frame, or repartition one like the other."
+        raise ArgumentError(
+            argument,
+            f"{n_partitions}; rows are matched partition by partition. Take both from one frame, "
+            "or repartition one like the other.",
+            lead=f"X has {of_x} partitions and ",
         )
     # Dask's optimiser may merge partitions of a frame with few columns, and not those of another.
     return list(np.ravel(data.to_delayed(optimize_graph=False)))
@@ -145,19 +147,21 @@ def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
 def _check_chunks(data: Any, argument: str) -> None:
     """Raise ValueError if the number of rows of an array isn't known."""
     if np.isnan(data.shape[0]):
-        raise ValueError(
-            f"{argument} is a Dask array with unknown chunk sizes, so that rows can't be matched. "
-            f"Call {argument}.compute_chunk_sizes() first, or pass the frame that it came from."
+        raise ArgumentError(
+            argument,
+            f"is a Dask array with unknown chunk sizes, so that rows can't be matched. "
+            f"Call {argument}.compute_chunk_sizes() first, or pass the frame that it came from.",
         )
 
 
-def _check_numbers(dtype: Any, what: str) -> None:
+def _check_numbers(dtype: Any, where: Subject) -> None:
     """Raise TypeError if a column of features isn't of numbers or booleans."""
     kind = getattr(np.dtype(dtype) if isinstance(dtype, np.dtype) else dtype, "kind", "O")
     if kind not in "biuf":
-        raise TypeError(
-            f"{what} is of type {dtype}; features must be numbers here. Encode it first, for "
-            "example with dask.dataframe.get_dummies."
+        raise ArgumentError(
+            where,
+            f"is of type {dtype}; features must be numbers here. Encode it first, for example with "
+            "dask.dataframe.get_dummies.",
         )
 
 
@@ -217,18 +221,15 @@ def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) 
         try:
             features = features.astype(np.float64, copy=False)
         except TypeError:
-            raise ValueError("X has missing values; fill in or drop these rows.") from None
+            raise ArgumentError("X", "has missing values; fill in or drop these rows.") from None
     protected = X if sensitive_features is None else sensitive_features
     given = {"X": X, "y": y, "sensitive_features": protected, "sample_weight": sample_weight}
-    n_rows = {name: len(rows) for name, rows in given.items() if rows is not None}
-    if len(set(n_rows.values())) > 1:
-        raise ValueError(f"the arguments differ in their number of rows: {n_rows}.")
+    check_same_length(**{name: len(rows) for name, rows in given.items() if rows is not None})
     if not len(features):  # what a filter may leave
         return PartitionRows(features, np.zeros(0), (), np.zeros(0))
     if not np.isfinite(features).all():
-        raise ValueError("X has NaN or infinite values; fill in or drop these rows.")
-    labels = as_vector(y, "y")
-    check_no_missing(labels, "y")
+        raise ArgumentError("X", "has NaN or infinite values; fill in or drop these rows.")
+    labels = read_vector(y, "y")
     weight = np.ones(len(labels)) if sample_weight is None else check_finite_weights(sample_weight)
     return PartitionRows(features, labels, read_columns(protected), weight)
 
@@ -245,15 +246,15 @@ def merged(summaries: Sequence[Summary]) -> Summary:
     """
     filled = [one for one in summaries if one.n_rows]
     if not filled:
-        raise ValueError("X is empty: it has no rows. Pass at least one.")
+        raise ArgumentError("X", "is empty: it has no rows. Pass at least one.")
     levels: dict[str, dict[Any, float] | None] = {}
     for name in filled[0].levels:
         parts = [one.levels[name] for one in filled]
         numbers = [part is None for part in parts]
         if any(numbers) != all(numbers):
-            raise TypeError(
-                f"Column {name!r} of sensitive_features holds numbers in some partitions and not "
-                "in others; convert it to one type."
+            raise ArgumentError(
+                Argument("sensitive_features", column=repr(name)),
+                "holds numbers in some partitions and not in others; convert it to one type.",
             )
         levels[name] = None if parts[0] is None else _added(parts)
     labels = list(dict.fromkeys(label for one in filled for label in one.labels))
@@ -271,10 +272,11 @@ def _checked_weights(summaries: Sequence[Summary], dtype: str) -> tuple[float, f
     largest = max(high for _, high in ends)
     modest = MODEST if dtype == "float64" else MODEST_SINGLE
     if modest_scale(largest, modest) != 1.0 or np.dtype(dtype).type(smallest) == 0:
-        raise ValueError(
-            f"sample_weight goes from {smallest:g} to {largest:g}, where the largest must be "
+        raise ArgumentError(
+            "sample_weight",
+            f"goes from {smallest:g} to {largest:g}, where the largest must be "
             f"between 2**-{modest} and 2**{modest} for X of type {dtype}, and the smallest above "
-            "0 in it. Only the ratios of weights matter: divide them by the largest."
+            "0 in it. Only the ratios of weights matter: divide them by the largest.",
         )
     return smallest, largest
 
@@ -285,9 +287,11 @@ def _added(parts: Sequence[Any]) -> dict[Any, float]:
     known = [category for category in categories if category is not None]
     kinds = {type(category).__name__ for category in known}
     if len(kinds) > 1:
-        raise TypeError(
-            f"A column of sensitive_features holds values of types {', '.join(sorted(kinds))}, in "
-            "different partitions; convert it to one type."
+        raise ArgumentError(
+            "sensitive_features",
+            f"holds values of types {', '.join(sorted(kinds))}, in different partitions; convert "
+            "it to one type.",
+            lead="A column of ",
         )
     known.sort()
     ordered = [*known, None] if None in categories else known

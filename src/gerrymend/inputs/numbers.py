@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import Argument, ArgumentError, Subject
 
 # Every whole number up to this size is a float64.
 LARGEST_WHOLE = 2**53
@@ -107,19 +108,22 @@ def is_exact(value: Any) -> bool:
 
 
 def as_numbers(
-    values: NDArray[Any], argument: str, because: str = "", what: str = "numbers"
+    values: NDArray[Any],
+    argument: str,
+    because: Argument | None = None,
+    what: str = "numbers",
 ) -> Array:
     """Return real numbers or booleans as float64; raise TypeError for text, dates, complex numbers.
 
     A number that isn't a float64 is rounded to the nearest. That is right for amounts, such as
     weights; values that tell rows apart go through `distinct_numbers`. `because` and `what` word
-    the error: "{argument} must be {what} where {because}".
+    the error: "{argument} must be {what} where {because} is given".
 
     >>> as_numbers(np.array([Decimal("0.5"), 1], dtype=object), "sample_weight").tolist()
     [0.5, 1.0]
     >>> as_numbers(np.array(["0.5"]), "sample_weight")
     Traceback (most recent call last):
-    TypeError: sample_weight must be numbers; got values of type str.
+    gerrymend._runtime.errors.ArgumentError: sample_weight must be numbers; got values of type str.
     """
     if values.dtype.kind in "biuf":
         with np.errstate(over="ignore"):
@@ -132,9 +136,16 @@ def as_numbers(
     }
     if foreign or values.dtype.kind != "O":
         shown = ", ".join(sorted(kind.__name__ for kind in foreign)) or str(values.dtype)
-        where = f" where {because}" if because else ""
-        raise TypeError(f"{argument} must be {what}{where}; got values of type {shown}.")
+        raise no_numbers(argument, f"values of type {shown}", because, what)
     return np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
+
+
+def no_numbers(
+    argument: str, found: str, because: Argument | None = None, what: str = "numbers"
+) -> ArgumentError:
+    """Return the error for what isn't numbers; `because` is the argument that asks for them."""
+    where: tuple[str | Argument, ...] = () if because is None else (" where ", because, " is given")
+    return ArgumentError(argument, f"must be {what}", *where, f"; got {found}.")
 
 
 def at_least(scores: NDArray[Any], cut: float, argument: str) -> NDArray[np.bool_]:
@@ -147,10 +158,10 @@ def at_least(scores: NDArray[Any], cut: float, argument: str) -> NDArray[np.bool
     """
     if scores.dtype.kind in "iu":
         return np.asarray(scores >= math.ceil(cut))
-    return as_numbers(scores, argument, "threshold is given") >= cut
+    return as_numbers(scores, argument, because=Argument("threshold")) >= cut
 
 
-def distinct_numbers(values: NDArray[Any], where: str) -> Array:
+def distinct_numbers(values: NDArray[Any], where: Subject) -> Array:
     """Return numbers as float64, such that no two that differ become equal.
 
     Whole numbers must be float64 exactly, so that no row, now or later, is merged with another.
@@ -160,7 +171,8 @@ def distinct_numbers(values: NDArray[Any], where: str) -> Array:
     [0.1, 2.0]
     >>> distinct_numbers(np.array([2**53, 2**53 + 1]), "id")
     Traceback (most recent call last):
-    ValueError: id has whole numbers that float64 does not hold, such as 9007199254740993: they \
+    gerrymend._runtime.errors.ArgumentError: id has whole numbers that float64 does not hold, \
+such as 9007199254740993: they \
 would be merged with their neighbours. Subtract or divide by a constant if they are amounts, or \
 turn them into strings if they are codes.
     """
@@ -178,15 +190,16 @@ turn them into strings if they are codes.
     for value in distinct:
         other = by_float.setdefault(as_float(value), value)
         if other != value:
-            raise ValueError(
-                f"{where} has numbers that float64 can't tell apart, such as "
+            raise ArgumentError(
+                where,
+                f"has numbers that float64 can't tell apart, such as "
                 f"{min(value, other)!r} and {max(value, other)!r}. Round them to 15 digits, or "
-                "turn them into strings."
+                "turn them into strings.",
             )
     return np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
 
 
-def series_numbers(series: "nw.Series[Any]", where: str) -> Array:
+def series_numbers(series: "nw.Series[Any]", where: Subject) -> Array:
     """Apply `distinct_numbers` to a Series without missing values."""
     dtype = series.dtype
     if dtype.is_integer() and not are_small(series):  # Arrow would not even cast them
@@ -204,38 +217,41 @@ def are_small(whole: "nw.Series[Any]") -> bool:
     return all(abs(int(end)) <= LARGEST_WHOLE for end in extremes)
 
 
-def check_finite(values: Array, where: str, most: float = LARGEST) -> None:
+def check_finite(values: Array, where: Subject, most: float = LARGEST) -> None:
     """Refuse infinite values, and those whose squares may be."""
     largest = float(np.max(np.abs(values), initial=0.0))
     if math.isinf(largest):
-        raise ValueError(f"{where} has infinite values; replace them by a finite number.")
+        raise ArgumentError(where, "has infinite values; replace them by a finite number.")
     if largest > most:
-        raise ValueError(
-            f"{where} has values of size {largest:g}, and sums of squares would overflow above "
-            f"{most:g}; measure it in larger units."
+        raise ArgumentError(
+            where,
+            f"has values of size {largest:g}, and sums of squares would overflow above "
+            f"{most:g}; measure it in larger units.",
         )
 
 
-def check_spread(values: Array, where: str) -> None:
+def check_spread(values: Array, where: Subject) -> None:
     """Raise ValueError for numbers that vary, but by too little relative to their size.
 
     Rounding would hide the variation; a constant is accepted.
 
     >>> check_spread(np.array([1e12, 1e12 + 1]), "when")
     Traceback (most recent call last):
-    ValueError: when goes from 1000000000000 to 1000000000001: beside its size it varies too \
+    gerrymend._runtime.errors.ArgumentError: when goes from 1000000000000 to 1000000000001: \
+beside its size it varies too \
 little to compute with. Subtract its smallest value.
     """
     low = float(values.min())
     high = float(values.max())
     if 0 < high - low < _LEAST_SPREAD * max(abs(low), abs(high)):
-        raise ValueError(
-            f"{where} goes from {low:.17g} to {high:.17g}: beside its size it varies too little "
-            "to compute with. Subtract its smallest value."
+        raise ArgumentError(
+            where,
+            f"goes from {low:.17g} to {high:.17g}: beside its size it varies too little "
+            "to compute with. Subtract its smallest value.",
         )
 
 
-def check_whole_numbers(values: NDArray[Any], where: str) -> None:
+def check_whole_numbers(values: NDArray[Any], where: Subject) -> None:
     """Raise ValueError for whole numbers that aren't float64."""
     # Of NumPy's types, only arrays with a value beyond 2⁵³ are looked at value by value.
     if values.dtype.kind in "iu" and len(values):
@@ -243,8 +259,9 @@ def check_whole_numbers(values: NDArray[Any], where: str) -> None:
         values = values[:0] if small else np.unique(values)
     for value in values.tolist():
         if not is_exact(value):
-            raise ValueError(
-                f"{where} has whole numbers that float64 does not hold, such as {short(value)}: "
+            raise ArgumentError(
+                where,
+                f"has whole numbers that float64 does not hold, such as {short(value)}: "
                 "they would be merged with their neighbours. Subtract or divide by a constant if "
-                "they are amounts, or turn them into strings if they are codes."
+                "they are amounts, or turn them into strings if they are codes.",
             )

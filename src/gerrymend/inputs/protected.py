@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import Argument, ArgumentError, ArgumentWarning, Subject
 from gerrymend.inputs.arrays import as_table, unmasked
 from gerrymend.inputs.categories import as_category, sorted_categories, unknown_kind
 from gerrymend.inputs.numbers import (
@@ -107,12 +108,12 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
     """
     columns = tuple(_column(name, values, argument) for name, values in _named(data, argument))
     if not columns:
-        raise ValueError(f"{argument} has no columns; pass at least one protected attribute.")
+        raise ArgumentError(argument, "has no columns; pass at least one protected attribute.")
     lengths = {column.name: len(column.values) for column in columns}
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"The columns of {argument} differ in length: {lengths}.")
+        raise ArgumentError(argument, f"differ in length: {lengths}.", lead="The columns of ")
     if 0 in lengths.values():
-        raise ValueError(f"{argument} is empty: it has no rows.")
+        raise ArgumentError(argument, "is empty: it has no rows.")
     names = [column.name for column in columns]
     if len(set(names)) < len(names):
         raise same_name(argument, names)
@@ -130,19 +131,30 @@ def named_columns(X: Any, sensitive_features: Any) -> Any:
         # As many strings as rows are the values of one attribute, not names.
         if len(names) == np.shape(X)[0]:
             return list(names)
-        raise ValueError(
-            f"sensitive_features={names!r} names columns, and X has no column names. Pass X as a "
-            "frame, or pass the protected columns themselves."
+        raise ArgumentError(
+            Argument("sensitive_features", value=repr(names)),
+            "names columns, and X has no column names. Pass X as a frame, or pass the protected "
+            "columns themselves.",
         )
     frame = frame_of(X, "X")
     for name in names:
         if name not in frame.columns:
-            raise ValueError(
-                f"sensitive_features names {name!r}, which is no column of X"
+            raise ArgumentError(
+                "sensitive_features",
+                f"names {name!r}, which is no column of X"
                 f"{did_you_mean(name, frame.columns)}. A list of strings names columns; pass "
-                "values as an array or a Series."
+                "values as an array or a Series.",
             )
     return frame.select(list(names)).to_native()
+
+
+def in_use(column: Column) -> Column:
+    """Return the column without the categories that no row has."""
+    if column.categories is None:
+        return column
+    used, codes = np.unique(column.values, return_inverse=True)
+    categories = tuple(column.categories[int(code)] for code in used)
+    return replace(column, values=codes.astype(np.float64), categories=categories)
 
 
 def take_rows(
@@ -163,10 +175,11 @@ def select_columns(
     columns = read_columns(data, argument)
     if not (is_frame(data) or is_series(data) or isinstance(data, Mapping)):
         if len(columns) != len(wanted):
-            raise ValueError(
-                f"{argument} has {len(columns)} columns, and the subgroup is defined on "
+            raise ArgumentError(
+                argument,
+                f"has {len(columns)} columns, and the subgroup is defined on "
                 f"{len(wanted)}: {', '.join(wanted)}. Pass these, in this order, or a frame with "
-                "these names."
+                "these names.",
             )
         columns = tuple(
             replace(column, name=name) for column, name in zip(columns, wanted, strict=True)
@@ -202,13 +215,14 @@ def check_kinds(found: Mapping[str, Column], wanted: Mapping[str, str], argument
     """Raise ValueError if a wanted column is missing or of another kind."""
     for name, kind in wanted.items():
         if name not in found:
-            raise ValueError(f"{argument} has no column {name!r}{did_you_mean(name, found)}.")
+            raise ArgumentError(argument, f"has no column {name!r}{did_you_mean(name, found)}.")
         given = found[name].kind
         # "any" is a column of which all values are missing: it agrees with every category.
         if given != kind and ("number" in (given, kind) or "any" not in (given, kind)):
-            raise ValueError(
-                f"Column {name!r} of {argument} holds values of type {given}, and the subgroup was "
-                f"found on {kind}; convert it to the same type."
+            raise ArgumentError(
+                Argument(argument, column=repr(name)),
+                f"holds values of type {given}, and the subgroup was found on {kind}; convert it "
+                "to the same type.",
             )
 
 
@@ -257,14 +271,14 @@ def check_attribute_type(name: str, dtype: Any, argument: str = "sensitive_featu
     """Raise TypeError if a column of a frame is of a type that can't be an attribute."""
     allowed = nw.Categorical | nw.Enum | nw.String | nw.Boolean | nw.Object | nw.Unknown
     if not (dtype.is_numeric() or isinstance(dtype, allowed)):
-        raise unknown_kind(f"Column {name!r} of {argument}", str(dtype))
+        raise unknown_kind(Argument(argument, column=repr(name)), str(dtype))
 
 
-def check_spreads(columns: Sequence[Column]) -> None:
+def check_spreads(columns: Sequence[Column], argument: str = "sensitive_features") -> None:
     """Raise ValueError for a number that varies too little relative to its size."""
     for column in columns:
         if not column.is_categorical:
-            check_spread(column.values, f"Column {column.name!r} of sensitive_features")
+            check_spread(column.values, Argument(argument, column=repr(column.name)))
 
 
 def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 3) -> None:
@@ -278,13 +292,14 @@ def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int 
     for column in columns:
         counts = column.is_categorical or bool((column.values % 1 == 0).all())
         if counts and len(np.unique(column.values)) == n_rows:
-            warnings.warn(
-                f"Column {column.name!r} of sensitive_features has a different value in each of "
-                f"the {n_rows:,} rows: it is probably an identifier, which tells people apart, not "
-                "groups. Leave it out of sensitive_features.",
-                UserWarning,
-                stacklevel=stacklevel,
+            told = ArgumentWarning(
+                Argument("sensitive_features", column=repr(column.name)),
+                f"has a different value in each of the {n_rows:,} rows: it is probably an "
+                "identifier, which tells people apart, not groups. Leave it out of ",
+                Argument("sensitive_features"),
+                ".",
             )
+            warnings.warn(told, stacklevel=stacklevel)
 
 
 def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
@@ -298,10 +313,11 @@ def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
     if isinstance(data, Mapping):
         return [(str(name), values) for name, values in data.items()]
     if isinstance(data, str) or not isinstance(data, list | tuple | np.ndarray):
-        raise TypeError(
-            f"{argument} must be a frame (pandas, polars, pyarrow), a Series, a mapping from names "
+        raise ArgumentError(
+            argument,
+            f"must be a frame (pandas, polars, pyarrow), a Series, a mapping from names "
             f"to columns, an array or a list; got {type(data).__name__}. "
-            "Collect a lazy frame first."
+            "Collect a lazy frame first.",
         )
     table = as_table(data, argument)
     return [(f"attribute_{j}", table[:, j]) for j in range(table.shape[1])]
@@ -311,7 +327,7 @@ def _column(name: str, values: Any, argument: str) -> Column:
     """Decide if the values are numbers or categories, check them and encode them."""
     if isinstance(values, Column):
         return values
-    where = f"Column {name!r} of {argument}"
+    where = Argument(argument, column=repr(name))
     if is_series(values):
         values = nw.from_native(values, series_only=True)
     if isinstance(values, nw.Series):
@@ -330,7 +346,7 @@ def _column(name: str, values: Any, argument: str) -> Column:
     values = unmasked(values)
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.ndim != 1:
-        raise ValueError(f"{where} must have one dimension; got shape {array.shape}.")
+        raise ArgumentError(where, f"must have one dimension; got shape {array.shape}.")
     if array.dtype.kind in "iuf":
         return _numbers(name, distinct_numbers(array, where), where)
     if array.dtype.kind not in "OUSbT":
@@ -351,7 +367,7 @@ def _encoded(name: str, series: "nw.Series[Any]") -> Column:
     return Column(name, codes, (*categories, None) if missing.any() else tuple(categories))
 
 
-def _objects(name: str, values: list[Any], where: str) -> Column:
+def _objects(name: str, values: list[Any], where: Subject) -> Column:
     """Read Python objects, as a number if all are numbers and as categories otherwise."""
     values = missing_as_none(values)
     kinds = kinds_of(values)
@@ -362,7 +378,7 @@ def _objects(name: str, values: list[Any], where: str) -> Column:
     return _numbers(name, distinct_numbers(array, where), where)
 
 
-def _numbers(name: str, values: Array, where: str) -> Column:
+def _numbers(name: str, values: Array, where: Subject) -> Column:
     """Make the column of a number; raise ValueError for missing, infinite or huge values."""
     if np.isnan(values).any():
         raise _missing_number(where)
@@ -370,7 +386,7 @@ def _numbers(name: str, values: Array, where: str) -> Column:
     return Column(name, values + 0.0)  # + 0.0: −0 and 0 are the same value
 
 
-def _categories(name: str, values: list[Any], where: str) -> Column:
+def _categories(name: str, values: list[Any], where: Subject) -> Column:
     """Make the column of a category, with codes in the order of the sorted values."""
     values = missing_as_none(values)
     present = sorted_categories(values, where)
@@ -383,10 +399,11 @@ def _categories(name: str, values: list[Any], where: str) -> Column:
     return Column(name, codes, tuple(categories))
 
 
-def _missing_number(where: str) -> ValueError:
+def _missing_number(where: Subject) -> ValueError:
     """Return the error for missing values of a number."""
-    return ValueError(
-        f"{where} is numeric and has missing values. A threshold can't place them: fill them in, "
+    return ArgumentError(
+        where,
+        "is numeric and has missing values. A threshold can't place them: fill them in, "
         "drop these rows yourself, or turn the column into strings, where missing is a category "
-        "of its own."
+        "of its own.",
     )

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from gerrymend._runtime.errors import ArgumentError
+
 _SEED = "None, a whole number from 0"
 
 
@@ -17,9 +19,9 @@ def random_source(random_state: Any, argument: str = "random_state") -> np.rando
     try:
         source: np.random.RandomState = check_random_state(random_state)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{argument} must be {_SEED} to 2**32 - 1, or a numpy.random.RandomState; got "
-            f"{random_state!r}."
+        raise ArgumentError(
+            argument,
+            f"must be {_SEED} to 2**32 - 1, or a numpy.random.RandomState; got {random_state!r}.",
         ) from None
     return source
 
@@ -33,8 +35,8 @@ def random_generator(random_state: Any, argument: str = "random_state") -> np.ra
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{argument} must be {_SEED}, or a numpy.random.Generator; got {random_state!r}."
+        raise ArgumentError(
+            argument, f"must be {_SEED}, or a numpy.random.Generator; got {random_state!r}."
         ) from None
 
 

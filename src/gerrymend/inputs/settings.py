@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.numbers import LARGEST_WHOLE, as_float, is_number_type, short
 
 
@@ -28,8 +29,8 @@ def check_number(
     if not math.isfinite(number) or number < low or (above and number == low):
         bound = f"above {low:g}" if above else f"of at least {low:g}"
         bound = "that is finite" if low == -math.inf else bound
-        raise ValueError(
-            f"{argument} must be a number {bound}; got {short(value)}. {remedy}".rstrip()
+        raise ArgumentError(
+            argument, f"must be a number {bound}; got {short(value)}. {remedy}".rstrip()
         )
     return number
 
@@ -41,18 +42,19 @@ def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int
 
     >>> check_whole(10**20, "top", low=1)
     Traceback (most recent call last):
-    ValueError: top must be at most 9,007,199,254,740,992 (2⁵³); got 100000000000000000000.
+    gerrymend._runtime.errors.ArgumentError: top must be at most 9,007,199,254,740,992 (2⁵³); got \
+100000000000000000000.
     """
     # Compared as int: as float, 2**53 + 1 would be 2**53 and pass.
     is_whole = isinstance(value, Integral) and is_number_type(type(value))
     if is_whole and int(value) > LARGEST_WHOLE:
-        raise ValueError(
-            f"{argument} must be at most {LARGEST_WHOLE:,} (2⁵³); got {short(value)}. "
-            f"{remedy}".rstrip()
+        raise ArgumentError(
+            argument,
+            f"must be at most {LARGEST_WHOLE:,} (2⁵³); got {short(value)}. {remedy}".rstrip(),
         )
     number = check_number(value, argument, low=low, remedy=remedy)
     if number != int(number):
-        raise ValueError(f"{argument} must be a whole number; got {value!r}. {remedy}".rstrip())
+        raise ArgumentError(argument, f"must be a whole number; got {value!r}. {remedy}".rstrip())
     return int(number)
 
 
@@ -60,7 +62,7 @@ def check_fraction(value: Any, argument: str, *, remedy: str = "") -> float:
     """Return a number as float; raise ValueError unless it is strictly between 0 and 1."""
     number = check_number(value, argument, low=0.0, above=True, remedy=remedy)
     if number >= 1:
-        raise ValueError(f"{argument} must be below 1; got {value!r}. {remedy}".rstrip())
+        raise ArgumentError(argument, f"must be below 1; got {value!r}. {remedy}".rstrip())
     return number
 
 
@@ -79,20 +81,23 @@ def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:
     known = list(choices)
     if value not in known:
         hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        raise ValueError(f"{argument}={value!r} is unknown{hint}. Choose from {', '.join(known)}.")
+        raise ArgumentError(
+            Argument(argument, value=repr(value)),
+            f"is unknown{hint}. Choose from {', '.join(known)}.",
+        )
     return str(value)
 
 
 def check_callable(value: Any, argument: str, call: str) -> None:
     """Raise TypeError unless the value is None or callable; `call` shows its call, as "f(x)"."""
     if value is not None and not callable(value):
-        raise TypeError(
-            f"{argument} must be a function, called as {call}, or None; got {short(value)}."
+        raise ArgumentError(
+            argument, f"must be a function, called as {call}, or None; got {short(value)}."
         )
 
 
 def check_flag(value: Any, argument: str) -> bool:
     """Return True or False; raise TypeError for anything else, also for 0 and 1."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{argument} must be True or False; got {short(value)}.")
+        raise ArgumentError(argument, f"must be True or False; got {short(value)}.")
     return bool(value)

@@ -1,7 +1,7 @@
 """Checks of input data, with messages that name the argument, the value got and the remedy."""
 
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sized
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import type_of_target
 
-from gerrymend._numeric.sums import Array, modest_scale
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
@@ -22,6 +23,8 @@ from gerrymend.inputs.settings import (
 
 # The error that rounding may leave in a sum of probabilities.
 _ROUNDING = 1e-9
+# The argument that decisions are read by, in messages.
+PROBABILITIES = Argument("decision_probabilities", value="True")
 
 
 def is_frame(data: Any) -> bool:
@@ -52,9 +55,10 @@ def frame_of(data: Any, argument: str) -> "nw.DataFrame[Any]":
 def same_name(argument: str, names: list[str]) -> ValueError:
     """Return the error for columns that share a name."""
     repeated = sorted({repr(name) for name in names if names.count(name) > 1})
-    return ValueError(
-        f"{argument} has more than one column named {', '.join(repeated)}; rename them, so that a "
-        "subgroup can be told in words."
+    return ArgumentError(
+        argument,
+        f"has more than one column named {', '.join(repeated)}; rename them, so that a "
+        "subgroup can be told in words.",
     )
 
 
@@ -75,10 +79,11 @@ def columns_of(data: Any, argument: str) -> dict[str, Any]:
         if len(columns) < len(data):
             raise same_name(argument, list(map(str, data)))
         return columns
-    raise TypeError(
-        f"{argument} must be a frame (pandas, polars, pyarrow; or lazy: a Polars LazyFrame, a "
+    raise ArgumentError(
+        argument,
+        f"must be a frame (pandas, polars, pyarrow; or lazy: a Polars LazyFrame, a "
         f"DuckDB relation, PySpark, Dask) or a mapping from names to columns; got "
-        f"{type(data).__name__}."
+        f"{type(data).__name__}.",
     )
 
 
@@ -86,12 +91,13 @@ def check_attribute_names(names: Any) -> list[str]:
     """Return the names of one or several protected columns as a list, which isn't empty."""
     listed = [names] if isinstance(names, str) else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
-        raise TypeError(
-            "sensitive_features must be the name of a column, or a list of names, where the data "
-            f"is a frame; got {type(names).__name__}."
+        raise ArgumentError(
+            "sensitive_features",
+            "must be the name of a column, or a list of names, where the data "
+            f"is a frame; got {type(names).__name__}.",
         )
     if not listed:
-        raise ValueError("sensitive_features has no columns; name at least one attribute.")
+        raise ArgumentError("sensitive_features", "has no columns; name at least one attribute.")
     if len(set(listed)) < len(listed):
         raise same_name("sensitive_features", list(listed))
     return list(listed)
@@ -101,25 +107,27 @@ def check_column(name: Any, argument: str, columns: Iterable[str], table: str) -
     """Return the name if it is one of the columns; raise ValueError otherwise."""
     known = list(columns)
     if not isinstance(name, str):
-        raise TypeError(
-            f"{argument} must be the name of a column of {table}; got {type(name).__name__}."
+        raise ArgumentError(
+            argument, f"must be the name of a column of {table}; got {type(name).__name__}."
         )
     if name not in known:
         shown = ", ".join(known[:30]) + (", …" if len(known) > 30 else "")
-        raise ValueError(
-            f"{argument}={name!r} is no column of {table}{did_you_mean(name, known)}. "
-            f"It has: {shown}."
+        raise ArgumentError(
+            Argument(argument, value=repr(name)),
+            f"is no column of {table}{did_you_mean(name, known)}. It has: {shown}.",
         )
     return name
 
 
-def check_same_length(**named: Sized | None) -> None:
-    """Raise ValueError unless all arguments that are given have the same number of rows."""
-    lengths = {name: len(rows) for name, rows in named.items() if rows is not None}
-    if len(set(lengths.values())) > 1:
-        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(
-            f"The arguments differ in their number of rows: {counts}. Rows are matched by position."
+def check_same_length(**n_rows: int) -> None:
+    """Raise ArgumentError unless all arguments have the same number of rows."""
+    (first, expected), *others = n_rows.items()
+    if any(n != expected for _, n in others):
+        counts = "".join(f", {argument} has {n}" for argument, n in others)
+        raise ArgumentError(
+            first,
+            f"has {expected}{counts}. Rows are matched by position.",
+            lead="The arguments differ in their number of rows: ",
         )
 
 
@@ -130,13 +138,13 @@ def as_vector(values: Any, argument: str) -> NDArray[Any]:
     """
     if is_frame(values):
         if values.shape[1] != 1:
-            raise ValueError(f"{argument} must have one column; got {values.shape[1]}.")
+            raise ArgumentError(argument, f"must have one column; got {values.shape[1]}.")
         frame = nw.from_native(values, eager_only=True)
         values = frame.get_column(frame.columns[0]).to_native()
     if is_series(values):
         series = nw.from_native(values, series_only=True)
         if series.dtype.is_nested():
-            raise TypeError(f"{argument} must hold one value a row; got {series.dtype}.")
+            raise ArgumentError(argument, f"must hold one value a row; got {series.dtype}.")
         values = series.to_numpy()
     vector = as_array(values, argument)
     if vector.ndim == 2 and vector.shape[1] == 1:
@@ -148,9 +156,9 @@ def as_vector(values: Any, argument: str) -> NDArray[Any]:
         )
         vector = vector[:, 0]
     if vector.ndim != 1:
-        raise ValueError(f"{argument} must have one dimension; got shape {vector.shape}.")
+        raise ArgumentError(argument, f"must have one dimension; got shape {vector.shape}.")
     if len(vector) == 0:
-        raise ValueError(f"{argument} is empty: it has no rows.")
+        raise ArgumentError(argument, "is empty: it has no rows.")
     return vector
 
 
@@ -170,25 +178,25 @@ def check_no_missing(values: NDArray[Any], argument: str) -> None:
 def check_none(missing: int, argument: str) -> None:
     """Raise ValueError if the number of missing values isn't 0."""
     if missing:
-        raise ValueError(f"{argument} has {missing} missing values; fill in or drop these rows.")
+        raise ArgumentError(argument, f"has {missing} missing values; fill in or drop these rows.")
 
 
 def check_classes(
     labels: NDArray[Any],
     decisions: NDArray[Any] | None,
     pos_label: Any,
-    *,
-    argument: str = "y_true",
+    argument: str,
+    of_decisions: str,
     cut_off: bool = False,
 ) -> NDArray[Any]:
     """Return the two labels, the positive one second.
 
     If all rows have one label, the other may come from the decisions. `cut_off` says that only the
-    first of many labels are given, for the message. Raises ValueError unless there are two.
+    first of many labels are given, for the message. Raises ArgumentError unless there are two.
     """
     check_label_types(labels, argument)
     if decisions is not None:
-        check_label_types(decisions, "y_pred" if argument == "y_true" else "prediction")
+        check_label_types(decisions, of_decisions)
     # A sample may hold one label only: the false positive rate of negatives is well defined.
     if decisions is not None and len(labels) and (labels == labels[0]).all():
         both = set(decisions.tolist()) | {labels.tolist()[0]}
@@ -198,9 +206,11 @@ def check_classes(
     if pos_label is None:
         return classes
     if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():
-        raise ValueError(
-            f"pos_label={pos_label!r} is no label of {argument}; its labels are "
-            f"{', '.join(map(repr, classes.tolist()))}."
+        raise ArgumentError(
+            Argument("pos_label", value=repr(pos_label)),
+            "is no label of ",
+            Argument(argument),
+            f"; its labels are {', '.join(map(repr, classes.tolist()))}.",
         )
     return np.array([classes[classes != pos_label][0], pos_label])
 
@@ -221,67 +231,25 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
         classes = np.unique(labels)
     except TypeError:
         kinds = sorted({type(value).__name__ for value in labels})
-        raise TypeError(
-            f"{argument} mixes labels of types {', '.join(kinds)}; convert them to one type."
+        raise ArgumentError(
+            argument, f"mixes labels of types {', '.join(kinds)}; convert them to one type."
         ) from None
     if any(isinstance(label, float | np.floating) and np.isinf(label) for label in classes):
-        raise ValueError(f"{argument} has infinite labels; replace them by finite numbers.")
+        raise ArgumentError(argument, "has infinite labels; replace them by finite numbers.")
     if len(classes) == 1:
-        raise ValueError(
-            f"{argument} has only one class, {classes.tolist()[0]!r}; two are needed to compare "
-            "rates."
+        raise ArgumentError(
+            argument,
+            f"has only one class, {classes.tolist()[0]!r}; two are needed to compare rates.",
         )
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:6].tolist())) + (", …" if len(classes) > 6 else "")
         kind = f"The type of the target is {type_of_target(labels)}: "
-        raise ValueError(
-            f"Only binary classification is supported. {kind}{argument} has "
-            f"{'at least ' * cut_off}{len(classes)} classes, {shown}. Merge them into two."
+        raise ArgumentError(
+            argument,
+            f"has {'at least ' * cut_off}{len(classes)} classes, {shown}. Merge them into two.",
+            lead=f"Only binary classification is supported. {kind}",
         )
     return classes
-
-
-def check_weights(sample_weight: Any, n_rows: int) -> Array:
-    """Return weights as an array of length `n_rows`; ones if None.
-
-    Only their ratios matter, so weights of extreme size are scaled by a power of two. Raises
-    ValueError for negative, missing or infinite weights, and if all are 0.
-    """
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weight = check_finite_weights(sample_weight)
-    if len(weight) != n_rows:
-        raise ValueError(
-            f"sample_weight has {len(weight)} values for {n_rows} rows; pass one weight a row."
-        )
-    if not weight.any():
-        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
-    scaled: Array = weight * modest_scale(float(weight.max()))
-    # Scaling down may turn the smallest weight into 0, which would drop its rows in silence.
-    if ((scaled == 0) & (weight > 0)).any():
-        raise too_far_apart(weight[weight > 0].min(), weight.max())
-    return scaled
-
-
-def too_far_apart(smallest: float, largest: float) -> ValueError:
-    """Return the error for weights of which the smallest is lost beside the largest."""
-    return ValueError(
-        f"sample_weight goes from {smallest:g} to {largest:g}: beside the largest the smallest is "
-        "nothing. Pass 0 for rows that are not to count, or weights that differ less."
-    )
-
-
-def check_finite_weights(sample_weight: Any) -> Array:
-    """Return the weights of some rows; raise ValueError unless all are finite and at least 0."""
-    weight = as_numbers(as_vector(sample_weight, "sample_weight"), "sample_weight")
-    if not np.isfinite(weight).all():
-        raise ValueError("sample_weight has NaN or infinite values; pass finite weights.")
-    if (weight < 0).any():
-        raise ValueError(
-            f"sample_weight has negative values (the smallest is {weight.min():g}); "
-            "weights are counts of rows: pass 0 or more."
-        )
-    return weight
 
 
 def check_cut(threshold: Any, decision_probabilities: bool) -> float | None:
@@ -290,9 +258,10 @@ def check_cut(threshold: Any, decision_probabilities: bool) -> float | None:
     if threshold is None:
         return None
     if decision_probabilities:
-        raise ValueError(
-            "threshold and decision_probabilities exclude each other: y_pred holds either scores "
-            "to cut or the probabilities of a mixture."
+        raise ArgumentError(
+            "threshold",
+            "and decision_probabilities exclude each other: y_pred holds either scores "
+            "to cut or the probabilities of a mixture.",
         )
     return check_number(threshold, "threshold", low=-np.inf)
 
@@ -302,7 +271,7 @@ def decisions_from(
     classes: NDArray[Any],
     threshold: float | None,
     decision_probabilities: bool,
-    argument: str = "y_pred",
+    argument: str,
 ) -> Array:
     """Return the probability of the positive decision in each row.
 
@@ -313,21 +282,22 @@ def decisions_from(
     if cut is not None:
         return at_least(y_pred, cut, argument).astype(np.float64)
     if decision_probabilities:
-        p = as_numbers(y_pred, argument, "decision_probabilities=True is given")
+        p = as_numbers(y_pred, argument, because=PROBABILITIES)
         if ((p < -_ROUNDING) | (p > 1 + _ROUNDING)).any():
-            raise ValueError(
-                f"{argument} ranges from {p.min():g} to {p.max():g}; with "
-                "decision_probabilities=True it must lie in [0, 1]."
-            )
+            ends = f"ranges from {p.min():g} to {p.max():g}; with "
+            raise ArgumentError(argument, ends, PROBABILITIES, " it must lie in [0, 1].")
         return np.clip(p, 0.0, 1.0)
     unknown = sorted(map(repr, set(y_pred.tolist()) - set(classes.tolist())))
     if unknown:
         shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
-        raise ValueError(
-            f"{argument} has values that are no label: {shown} (labels: "
-            f"{', '.join(map(repr, classes.tolist()))}). Pass decisions; or threshold=0.5, say, if "
-            "these are scores; or decision_probabilities=True if they are the probabilities with "
-            "which a randomised model decides."
+        raise ArgumentError(
+            argument,
+            f"has values that are no label: {shown} (labels: "
+            f"{', '.join(map(repr, classes.tolist()))}). Pass decisions; or ",
+            Argument("threshold", value="0.5"),
+            ", say, if these are scores; or ",
+            PROBABILITIES,
+            " if they are the probabilities with which a randomised model decides.",
         )
     return (y_pred == classes[1]).astype(np.float64)
 
@@ -338,19 +308,21 @@ def check_frame(frame: "nw.DataFrame[Any]", *, allow_missing: bool) -> None:
     Missing numbers are accepted with `allow_missing`.
     """
     if frame.shape[0] == 0:
-        raise ValueError("X is empty: it has no rows. Pass at least one.")
+        raise ArgumentError("X", "is empty: it has no rows. Pass at least one.")
     for series in frame.iter_columns():
         if not series.dtype.is_numeric():
             continue
         values = series.cast(nw.Float64).to_numpy()
         if np.isinf(values).any():
-            raise ValueError(
-                f"Column {series.name!r} of X has infinite values (infinity); replace them by a "
-                "finite number or drop these rows."
+            raise ArgumentError(
+                Argument("X", column=repr(series.name)),
+                "has infinite values (infinity); replace them by a finite number or drop these "
+                "rows.",
             )
         if not allow_missing and np.isnan(values).any():
-            raise ValueError(
-                f"Column {series.name!r} of X has missing values (NaN); fill them in, drop these "
-                "rows, or pass an estimator that takes them, such as "
-                "HistGradientBoostingClassifier() or a pipeline with an imputer."
+            raise ArgumentError(
+                Argument("X", column=repr(series.name)),
+                "has missing values (NaN); fill them in, drop these rows, or pass an estimator "
+                "that takes them, such as HistGradientBoostingClassifier() or a pipeline with an "
+                "imputer.",
             )

@@ -12,22 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, total, total_by_cell
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.audit import audit
 from gerrymend.auditing.examine import check_budget
-from gerrymend.auditing.from_rows import tally_of_rows
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Rows, Tally
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.protected import named_columns
+from gerrymend.inputs.sample import Decided, Names, Sample, read_vector
 from gerrymend.inputs.settings import check_choice, check_gamma
-from gerrymend.inputs.validation import (
-    as_vector,
-    check_no_missing,
-    check_same_length,
-    check_weights,
-)
 from gerrymend.models.mixture import Predictor, ThresholdPredictor
 from gerrymend.models.mixture_classifier import MixtureClassifier
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
@@ -189,22 +184,27 @@ def derandomize(
     notions = as_notions(notion)
     subgroup_class = as_subgroup_class(subgroups)
     features = classifier.read(X)
-    labels = _check_known_labels(y, classifier)
     p = classifier.mixture.positive_probability(features)
-    check_same_length(X=p, y=labels)
-    weight = check_weights(sample_weight, len(labels))
+    pos_label = _check_known_labels(y, classifier)
+    sample = Sample.read(
+        y,
+        named_columns(X, sensitive_features),
+        sample_weight,
+        decisions=p,
+        decided=Decided(None, True, pos_label),
+        names=Names(decisions="X"),
+    )
     given = {
-        "y_true": labels,
-        "sensitive_features": named_columns(X, sensitive_features),
-        "sample_weight": weight,
+        "y_true": sample.labels,
+        "sensitive_features": sample.protected,
+        "sample_weight": sample.given_weight,
         "decision_probabilities": True,
-        "pos_label": classifier.classes_.tolist()[1],
+        "pos_label": pos_label,
     }
-
     audited = partial(
         _audit, given, notion=notions, subgroups=subgroup_class, gamma=gamma, budget=budget
     )
-    tally = tally_of_rows(**given, y_pred=p)
+    tally = Tally.of_sample(sample)
     assert tally.rows is not None
     candidates = _candidates(classifier, features, tally.rows, how)
     of_mixture = audited(p)
@@ -230,18 +230,18 @@ def _audit(given: Mapping[str, Any], decisions: Array | Decisions, **settings: A
     return audit(**given, y_pred=decisions.astype(np.float64), **settings)
 
 
-def _check_known_labels(y: Any, classifier: MixtureClassifier) -> NDArray[Any]:
-    """Return y as an array; raise ValueError for a label that the classifier doesn't know."""
-    labels = as_vector(y, "y")
-    check_no_missing(labels, "y")
+def _check_known_labels(y: Any, classifier: MixtureClassifier) -> Any:
+    """Return the positive label; raise ArgumentError if y has one that the classifier lacks."""
+    labels = read_vector(y, "y")
     check_label_types(labels, "y")
     unknown = sorted(map(repr, set(labels.tolist()) - set(classifier.classes_.tolist())))
     if unknown:
-        raise ValueError(
-            f"y has values that are no label of the classifier: {', '.join(unknown[:3])} (its "
-            f"labels are {', '.join(map(repr, classifier.classes_.tolist()))})."
+        raise ArgumentError(
+            "y",
+            f"has values that are no label of the classifier: {', '.join(unknown[:3])} (its "
+            f"labels are {', '.join(map(repr, classifier.classes_.tolist()))}).",
         )
-    return labels
+    return classifier.classes_.tolist()[1]
 
 
 def _candidates(

@@ -16,6 +16,7 @@ from gerrymend._numeric.arrays import (
     is_dask_collection,
     is_device_array,
 )
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.dask_rows import feature_meta
 from gerrymend.inputs.features import check_features
 from gerrymend.inputs.validation import check_frame, frame_of, is_frame, is_lazy
@@ -80,7 +81,7 @@ class FeatureReader:
             return X
         check_features(X, frame)
         if is_lazy(X):
-            raise TypeError("X is a lazy frame; collect it first: X.collect().")
+            raise ArgumentError("X", "is a lazy frame; collect it first: X.collect().")
         check_dispatch(X, "X")
         if is_device_array(X):
             remedy = "Subtract or divide by a constant, or convert it to floats yourself."

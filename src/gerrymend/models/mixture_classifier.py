@@ -13,12 +13,8 @@ from gerrymend._numeric.arrays import in_words, is_dask_collection, is_device_ar
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_whole
-from gerrymend.inputs.validation import (
-    as_vector,
-    check_finite_weights,
-    check_labels,
-    check_same_length,
-)
+from gerrymend.inputs.validation import as_vector, check_labels, check_same_length
+from gerrymend.inputs.weights import check_finite_weights, no_weight
 from gerrymend.models.dask_predictions import by_partition, sums_over_partitions
 from gerrymend.models.features import FeatureReader
 from gerrymend.models.mixture import LinearPredictors, Mixture, row_draws
@@ -179,9 +175,7 @@ class MixtureClassifier:
         else:
             right, weight = self._right(X, _from_device(y), _from_device(sample_weight))
         if weight == 0:
-            raise ValueError(
-                "sample_weight is zero in every row; pass at least one positive weight."
-            )
+            raise no_weight()
         return right / weight
 
     def _right(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
@@ -191,7 +185,7 @@ class MixtureClassifier:
         weight = np.ones(len(labels))
         if sample_weight is not None:
             weight = check_finite_weights(sample_weight)
-        check_same_length(X=positive, y=labels, sample_weight=weight)
+        check_same_length(X=len(positive), y=len(labels), sample_weight=len(weight))
         right = np.where(labels == self.classes_[1], positive, 1.0 - positive)
         # As scikit-learn's accuracy does, count a label that is unknown here as wrong.
         right[~np.isin(labels, self.classes_)] = 0.0
@@ -332,7 +326,7 @@ def _check_names(names: Any, n_features: int) -> NDArray[Any]:
     listed = list(names) if isinstance(names, list | tuple | np.ndarray) and np.ndim(names) else []
     if not listed or not all(isinstance(name, str) for name in listed):
         raise TypeError(f"feature_names must be a list of names, or None; got {names!r}.")
-    check_same_length(n_features=range(n_features), feature_names=listed)
+    check_same_length(n_features=n_features, feature_names=len(listed))
     return np.array(listed, dtype=object)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from gerrymend._runtime.errors import Argument, Message
 from gerrymend._runtime.files import write_whole
 from gerrymend._runtime.sealed import opened, sealed
 from gerrymend._runtime.versions import versions
@@ -28,8 +29,11 @@ _NAME = b"gerrymend model"
 _HARMLESS = ("numpy.dtype",)
 
 
-class ModelFileError(ValueError):
+class ModelFileError(Message, ValueError):
     """Error for a file that can't be loaded as a model, with the path, the cause and a remedy."""
+
+    untrusted: Sequence[str] = ()
+    """Types in the file that would have to be trusted."""
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
@@ -222,34 +226,47 @@ def _check_archive(path: Any, content: bytes) -> bytes:
     file = opened(_NAME, content)
     if file is None:
         raise ModelFileError(
-            f"path={str(path)!r} is no model of gerrymend. Pass a file that save_model() wrote; "
-            "pickled models are not loaded, as a pickle can run anything."
+            _named(path),
+            "is no model of gerrymend. Pass a file that save_model() wrote; "
+            "pickled models are not loaded, as a pickle can run anything.",
         )
     if file.version > FORMAT_VERSION:
         raise ModelFileError(
-            f"path={str(path)!r} has format {file.version}, and this gerrymend reads up to "
-            f"{FORMAT_VERSION}; install a newer one: pip install -U 'gerrymend[save]'."
+            _named(path),
+            f"has format {file.version}, and this gerrymend reads up to "
+            f"{FORMAT_VERSION}; install a newer one: pip install -U 'gerrymend[save]'.",
         )
     if not file.is_whole:
         raise ModelFileError(
-            f"path={str(path)!r} is not as it was saved: its content doesn't have the sha256 in "
+            _named(path),
+            "is not as it was saved: its content doesn't have the sha256 in "
             "its first line, so that it was changed or cut short. Copy it again from where it was "
-            "saved, or save the model again."
+            "saved, or save the model again.",
         )
     return file.content
 
 
 def _check_trusted(path: Any, untrusted: set[str]) -> None:
     if untrusted:
-        raise ModelFileError(
-            f"path={str(path)!r} has types that are not trusted: {', '.join(sorted(untrusted))}. "
-            "Nothing of it was loaded. If you know where the file comes from, and that its model "
-            f"has such parts, pass trusted={sorted(untrusted)!r}."
+        names = sorted(untrusted)
+        error = ModelFileError(
+            _named(path),
+            f"has types that are not trusted: {', '.join(names)}. Nothing of it was loaded. If you "
+            "know where the file comes from, and that its model has such parts, pass ",
+            Argument("trusted", value=repr(names)),
+            ".",
         )
+        error.untrusted = names
+        raise error
+
+
+def _named(path: Any) -> Argument:
+    return Argument("path", value=repr(str(path)))
 
 
 def _unreadable(path: Any, error: Exception) -> ModelFileError:
     return ModelFileError(
-        f"path={str(path)!r} is not as save_model() writes it ({type(error).__name__}: {error}). "
-        "Save the model again, with the versions of gerrymend and scikit-learn that load it."
+        _named(path),
+        f"is not as save_model() writes it ({type(error).__name__}: {error}). "
+        "Save the model again, with the versions of gerrymend and scikit-learn that load it.",
     )

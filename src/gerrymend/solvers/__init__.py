@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.settings import check_choice
 from gerrymend.solvers.averaging import play
 from gerrymend.solvers.base import Equilibrium, GameSolver, Round
@@ -40,7 +41,8 @@ def as_solver(solver: Any) -> GameSolver:
         return solver
     if isinstance(solver, str):
         return _BY_NAME[check_choice(solver, "solver", _BY_NAME)]()
-    raise TypeError(
-        f"solver must be one of {', '.join(map(repr, _BY_NAME))} or a GameSolver such as "
-        f"FictitiousPlay(); got {solver!r}."
+    raise ArgumentError(
+        "solver",
+        f"must be one of {', '.join(map(repr, _BY_NAME))} or a GameSolver such as "
+        f"FictitiousPlay(); got {solver!r}.",
     )

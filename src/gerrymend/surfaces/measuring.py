@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.from_rows import read_tally
+from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.small_groups import (
     MIN_GROUP_SIZE,
     check_min_group_size,
@@ -17,6 +17,7 @@ from gerrymend.auditing.small_groups import (
 )
 from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
+from gerrymend.inputs.sample import Decided
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.surfaces.half_planes import HalfPlanes, check_not_rare, two_terms
 from gerrymend.surfaces.surface import DiscriminationSurface, SurfaceRound
@@ -93,19 +94,11 @@ def discrimination_surface(
     models = y_pred if isinstance(y_pred, Mapping) else {"decisions": y_pred}
     if not models:
         raise ValueError("y_pred is an empty mapping; pass the predictions of at least one model.")
-    decided = {
-        "threshold": threshold,
-        "decision_probabilities": decision_probabilities,
-        "pos_label": pos_label,
-    }
-    given = {
-        "y_true": y_true,
-        "sensitive_features": sensitive_features,
-        "sample_weight": sample_weight,
-    }
+    decided = Decided(threshold, decision_probabilities, pos_label)
+    given = Given(y_true, None, sensitive_features, sample_weight)
     tallies = {
         name: over_two(
-            read_tally(data, given | {"y_pred": predictions}, decided), attributes, smallest
+            read_tally(data, given._replace(y_pred=predictions), decided), attributes, smallest
         )
         for name, predictions in models.items()
     }

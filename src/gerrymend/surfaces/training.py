@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.tally import Tally
-from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
-from gerrymend.inputs.rows import Rows
+from gerrymend.inputs.protected import Cells, distinct_rows
+from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_whole
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
@@ -71,7 +71,7 @@ def watch_training(
         )
     rate = one_notion(as_notions(classifier.notion if notion is None else notion))
     at = _check_rounds(rounds, check_whole(classifier.max_iter, "max_iter", low=1))
-    rows = Rows.read(X, y, sensitive_features, sample_weight)
+    rows = Sample.read(y, sensitive_features, sample_weight, features=X)
     listener = _RoundTallies(rows, attributes, at, min_group_size)
     solver = _SolverWithListener(as_solver(classifier.solver), listener)
     fitted = clone(classifier).set_params(solver=solver)
@@ -96,18 +96,15 @@ class _RoundTallies:
     Decisions have to be summed at once: the next round overwrites them.
     """
 
-    def __init__(self, rows: Rows, attributes: Any, at: set[int], min_group_size: int) -> None:
-        columns = read_columns(rows.protected)
-        classes, self._y = np.unique(rows.labels, return_inverse=True)
-        self._labels = tuple(classes.tolist())
-        self._weight = np.ones(len(self._y)) if rows.weight is None else rows.weight
+    def __init__(self, rows: Sample, attributes: Any, at: set[int], min_group_size: int) -> None:
+        self._rows = rows
         # The game orders its rows by label and by cell of all attributes; its votes are in this
         # order, and have to be put back.
-        self._order, _ = distinct_rows(columns).sorted_by(self._y)
-        encoding = two_terms(columns, self._weight, attributes)
-        check_not_rare(encoding, columns, np.ones(len(self._y)), min_group_size)
+        self._order, _ = distinct_rows(rows.columns).sorted_by(rows.y)
+        encoding = two_terms(rows.columns, rows.weight, attributes)
+        check_not_rare(encoding, rows.columns, np.ones(len(rows.y)), min_group_size)
         self._cells: Cells = distinct_rows(
-            [column for column in columns if column.name in encoding.levels]
+            [column for column in rows.columns if column.name in encoding.levels]
         )
         self._at = at
         self.tallies: dict[int, Tally] = {}
@@ -115,13 +112,14 @@ class _RoundTallies:
     def __call__(self, played: Round) -> None:
         """Keep the round, if it is one of those chosen."""
         if played.number in self._at:
-            p = np.empty(len(self._y))
+            p = np.empty(len(self._order))
             p[self._order] = played.votes[0] / played.number
             self.tallies[played.number] = self.tally(p)
 
     def tally(self, p: Array) -> Tally:
         """Return the decisions of a mixture, summed by cell, without the rows themselves."""
-        tally = Tally.of_rows(self._cells, self._y, p, self._weight, self._labels)
+        rows = self._rows
+        tally = Tally.of_rows(self._cells, rows.y, p, rows.weight, rows.pair)
         return replace(tally, rows=None)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gerrymend._runtime.errors import Argument, ArgumentError, Message
 from gerrymend._runtime.files import can_be_written, write_whole
 from gerrymend._runtime.sealed import Opened, opened, sealed
 from gerrymend._runtime.versions import versions
@@ -35,7 +36,7 @@ clock = time.monotonic
 logger = logging.getLogger("gerrymend")
 
 
-class CheckpointError(ValueError):
+class CheckpointError(Message, ValueError):
     """Raised for a checkpoint that a fit can't go on from; the message says why and what to do."""
 
 
@@ -76,9 +77,9 @@ class FitCheckpoint:
 
     def __init__(self, path: Any, every: Any) -> None:
         if not isinstance(path, str | os.PathLike):
-            raise TypeError(f"checkpoint must be a path or None; got {path!r}.")
+            raise ArgumentError("checkpoint", f"must be a path or None; got {path!r}.")
         self._path = Path(path).expanduser()
-        self._argument = f"checkpoint={os.fspath(path)!r}"
+        self._argument = Argument("checkpoint", value=repr(os.fspath(path)))
         self._every = check_number(every, "checkpoint_every", low=0.0, remedy="It is in seconds.")
         skops_io()
         if not can_be_written(self._path):
@@ -155,12 +156,13 @@ class FitCheckpoint:
             self._kept = None
             game.restore(state)
         except CannotResumeError as error:
-            raise CheckpointError(f"{self._argument} {error}, {_OR_ANEW}") from None
+            raise CheckpointError(self._argument, f"{error}, {_OR_ANEW}") from None
         except UntrustedError as error:
             raise CheckpointError(
-                f"{self._argument} has types that fits of this estimator don't have: {error}. "
+                self._argument,
+                f"has types that fits of this estimator don't have: {error}. "
                 "None of them was loaded. Use the file that fit wrote, with the packages that "
-                f"it was written with, {_OR_ANEW}"
+                f"it was written with, {_OR_ANEW}",
             ) from None
         except Exception as error:  # a forged file can fail in any way
             raise self._unreadable(error) from error
@@ -206,8 +208,8 @@ class FitCheckpoint:
         assert self._state is not None
         if self._first_line() not in (None, self._left):
             raise CheckpointError(
-                f"{self._argument} was written by another fit since this one began; give each a "
-                "file of its own."
+                self._argument,
+                "was written by another fit since this one began; give each a file of its own.",
             )
         start = clock()
         about = json.dumps(self._about).encode() + b"\n"
@@ -240,19 +242,22 @@ class FitCheckpoint:
         file: Opened | None = opened(_NAME, self._path.read_bytes())
         if file is None:
             raise CheckpointError(
-                f"{self._argument} is there, and is no checkpoint of gerrymend; it is left as it "
-                "is. Name another file."
+                self._argument,
+                "is there, and is no checkpoint of gerrymend; it is left as it "
+                "is. Name another file.",
             )
         if file.version != FORMAT_VERSION:
             raise CheckpointError(
-                f"{self._argument} has format {file.version}, and this gerrymend reads "
-                f"{FORMAT_VERSION}. Go on with the gerrymend that wrote it, {_OR_ANEW}"
+                self._argument,
+                f"has format {file.version}, and this gerrymend reads "
+                f"{FORMAT_VERSION}. Go on with the gerrymend that wrote it, {_OR_ANEW}",
             )
         if not file.is_whole:
             raise CheckpointError(
-                f"{self._argument} is not as it was written: its content doesn't have the sha256 "
+                self._argument,
+                f"is not as it was written: its content doesn't have the sha256 "
                 "in its first line, so that it was changed or cut short. Copy it again from where "
-                f"it was written, {_OR_ANEW}"
+                f"it was written, {_OR_ANEW}",
             )
         return file.content
 
@@ -288,13 +293,14 @@ class FitCheckpoint:
                 for name in differing
             ]
             what = f"a fit with other {part}: {'; '.join(pairs)}. Set it back to go on"
-        raise CheckpointError(f"{self._argument} is of {what}, {_OR_ANEW}")
+        raise CheckpointError(self._argument, f"is of {what}, {_OR_ANEW}")
 
     def _unreadable(self, error: Exception) -> CheckpointError:
         """Return the error for a checkpoint whose sha256 is right and whose content isn't."""
         return CheckpointError(
-            f"{self._argument} is not as fit writes it ({type(error).__name__}: {error}). Name "
-            "another file, or delete this one to start anew."
+            self._argument,
+            f"is not as fit writes it ({type(error).__name__}: {error}). Name "
+            "another file, or delete this one to start anew.",
         )
 
 
@@ -310,7 +316,8 @@ def _check_categories(protected: Sequence[Column]) -> None:
         try:
             Packer().pack(column.categories)
         except TypeError as error:
-            raise TypeError(
-                f"sensitive_features has {column.name!r}, of type {column.kind}: {error} Convert "
-                "it to text, or set checkpoint=None."
+            raise ArgumentError(
+                "sensitive_features",
+                f"has {column.name!r}, of type {column.kind}: {error} Convert "
+                "it to text, or set checkpoint=None.",
             ) from None

@@ -4,10 +4,15 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
+from gerrymend._runtime.errors import Argument, Message
 from gerrymend.solvers import Equilibrium
 
 # An unfairness above gamma by more than this is told, however large `tol` is beside C.
 MOST_EXCESS = 0.001
+
+
+class NotConvergedWarning(Message, ConvergenceWarning):
+    """Warn of a game that ended early; `argument` is the limit that ended it."""
 
 
 def tolerated_excess(tol: float, C: float) -> float:
@@ -40,28 +45,35 @@ def warn_unless_converged(
     gamma = equilibrium.gamma
     rounds = equilibrium.n_rounds
     after = f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={gamma:g} the"
-    longer = "budget" if rounds < max_iter else f"max_iter (now {max_iter})"
-    message = ""
+    # The limit that ended the game, and what it is now.
+    limit = "budget" if rounds < max_iter else "max_iter"
+    now = "" if rounds < max_iter else f" (now {max_iter})"
+    warning = None
     if certify:
         if not equilibrium.certified:
-            message = (
-                f"{after} budget ended before a proof: the worst subgroup found has unfairness "
-                f"{unfairness:.4f}, and it is proven only that none exceeds "
-                f"{equilibrium.upper_bound:.4f}. Raise budget, or allow that gamma."
+            warning = NotConvergedWarning(
+                "budget",
+                ", or allow that gamma.",
+                lead=f"{after} budget ended before a proof: the worst subgroup found has "
+                f"unfairness {unfairness:.4f}, and it is proven only that none exceeds "
+                f"{equilibrium.upper_bound:.4f}. Raise ",
             )
     elif tol is not None and unfairness > gamma + tolerated_excess(tol, C):
-        message = (
-            f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the least "
-            f"of any mixture on the way is {equilibrium.unfairness.min():.4f}. Raise C (now "
-            f"{C:g}), which is the error that a unit of unfairness may cost; or {longer}, while "
-            f"the gap is large (now {gap:.4f}); or set certify=True, which keeps to gamma at any "
-            "price; or allow a larger gamma."
+        warning = NotConvergedWarning(
+            limit,
+            f"{now}, while the gap is large (now {gap:.4f}); or set ",
+            Argument("certify", value="True"),
+            ", which keeps to gamma at any price; or allow a larger gamma.",
+            lead=f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the "
+            f"least of any mixture on the way is {equilibrium.unfairness.min():.4f}. Raise C (now "
+            f"{C:g}), which is the error that a unit of unfairness may cost; or ",
         )
     elif tol is not None and not equilibrium.converged:
-        message = (
-            f"{after} mixture has unfairness {unfairness:.4f}, as it should, but its error may be "
-            f"up to about {gap:.4f} above the least possible. Raise {longer}, or accept it with a "
-            f"larger tol (now {tol:g})."
+        warning = NotConvergedWarning(
+            limit,
+            f"{now}, or accept it with a larger tol (now {tol:g}).",
+            lead=f"{after} mixture has unfairness {unfairness:.4f}, as it should, but its error "
+            f"may be up to about {gap:.4f} above the least possible. Raise ",
         )
-    if message:
-        warnings.warn(message, ConvergenceWarning, stacklevel=6)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=6)

@@ -7,45 +7,23 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from gerrymend._numeric.arrays import (
-    arithmetic_of,
-    check_dispatch,
-    is_dask_collection,
-    is_device_array,
-)
 from gerrymend._numeric.sums import Array
-from gerrymend.inputs.fit_identity import data_digests
-from gerrymend.inputs.protected import (
-    Column,
-    check_spreads,
-    distinct_rows,
-    named_columns,
-    read_columns,
-)
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_gamma, check_number, check_whole
-from gerrymend.inputs.validation import (
-    as_vector,
-    check_labels,
-    check_no_missing,
-    check_same_length,
-    check_weights,
-    is_frame,
-)
 from gerrymend.models.features import FeatureReader, warn_all_protected
 from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
-from gerrymend.notions import FairnessNotion, as_notions
-from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
+from gerrymend.notions import as_notions
+from gerrymend.solvers import Equilibrium, Round, as_solver
 from gerrymend.solvers.base import Interrupted
-from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.estimator_checks import check_estimator_kind, check_uses_weights
-from gerrymend.solvers.players.learners import Learner, make_learner, seed_estimator
+from gerrymend.solvers.players.estimator_checks import check_estimator_kind
+from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups import SubgroupClass
+from gerrymend.training.assemble import Setting, check_playable, read_rows
 from gerrymend.training.callbacks import (
     CallbackSupportMixin,
     Progress,
@@ -56,10 +34,8 @@ from gerrymend.training.callbacks import (
 )
 from gerrymend.training.checkpoints import FitCheckpoint
 from gerrymend.training.convergence import warn_unless_converged
-from gerrymend.training.fast_path import check_fast_path, check_in_one_place, reader_of
 
-Columns = tuple[Column, ...]
-Game = Callable[..., list[Equilibrium]]
+Play = Callable[..., list[Equilibrium]]
 
 
 class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, BaseEstimator):
@@ -125,9 +101,9 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             On Ctrl-C; its `models` are the classifiers of the gammas that were played.
         """
         if isinstance(gammas, str | Mapping) or not isinstance(gammas, Iterable):
-            raise TypeError(f"gammas must be a list of numbers; got {gammas!r}.")
+            raise ArgumentError("gammas", f"must be a list of numbers; got {gammas!r}.")
         if len(gammas) == 0:
-            raise ValueError("gammas is empty; pass at least one value of gamma.")
+            raise ArgumentError("gammas", "is empty; pass at least one value of gamma.")
         player = clone(self)
         if self.warm_start and hasattr(self, "mixture_"):
             player.mixture_ = self.mixture_
@@ -206,75 +182,67 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         known = last.predictors_ if self.warm_start and last is not None else []
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # a fit that fails leaves no model, rather than half of one
-        gammas = [check_gamma(gamma) for gamma in gammas]
-        C = check_number(self.C, "C", low=0.0, above=True)
-        max_iter = check_whole(self.max_iter, "max_iter", low=1)
-        tol = None if self.tol is None else check_number(self.tol, "tol", low=0.0)
-        if not isinstance(self.certify, bool):
-            raise TypeError(f"certify must be True or False; got {self.certify!r}.")
-        budget = _check_budget(self.budget, certify=self.certify)
-        notions, solver = as_notions(self.notion), as_solver(self.solver)
-        subgroups = self._subgroup_class()
-        estimator = check_estimator_kind(self.estimator, weighted=sample_weight is not None)
+        setting = self._setting(gammas, known, weighted=sample_weight is not None)
+        limits = self._limits()
         checkpoint = None
         if self.checkpoint is not None:
             checkpoint = FitCheckpoint(self.checkpoint, self.checkpoint_every)
-        check_dispatch(X, "X")
-        if in_blocks := is_device_array(X) or is_dask_collection(X):
-            check_fast_path(
-                X, estimator=estimator, solver=solver, subgroups=subgroups,
-                notions=notions, certify=self.certify, warm_start=bool(known),
-            )  # fmt: skip
-        else:
-            check_in_one_place(
-                X, estimator, y=y, sensitive_features=sensitive_features,
-                sample_weight=sample_weight,
-            )  # fmt: skip
+        data = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        check_playable(X, setting, **data)
 
         allow_nan = get_tags(self).input_tags.allow_nan
-        self._reader = FeatureReader.of(X, estimator, allow_nan=allow_nan)
+        self._reader = FeatureReader.of(X, setting.estimator, allow_nan=allow_nan)
         features = self._reader.read(X, self, reset=True)
         if known and last is not None and last.n_features_in_ != self.n_features_in_:
-            raise ValueError(
-                f"warm_start=True starts from the last fit, whose X had {last.n_features_in_} "
-                f"columns; X has {self.n_features_in_}. Set warm_start=False for other columns."
+            raise ArgumentError(
+                Argument("warm_start", value="True"),
+                f"starts from the last fit, whose X had {last.n_features_in_} columns; X has "
+                f"{self.n_features_in_}. Set warm_start=False for other columns.",
             )
-        game: Game
-        example: Callable[[], Any]
-        given = {"gammas": gammas, "estimator": estimator, "subgroups": subgroups, "solver": solver}
         if sensitive_features is None:
             warn_all_protected()
-        if in_blocks:
-            rows = reader_of(X)(features, y, sensitive_features, sample_weight, notions[0])
-            self.classes_, given["arrays"] = rows.classes, arithmetic_of(X)
-            self._seed = self._settle_seed(checkpoint, rows.digests, rows.protected, given)
-            if self.random_state is not None or checkpoint is not None:
-                seed_estimator(estimator := clone(estimator), self._seed)
-            begun = rows.begin(estimator, solver, gammas, C)
-            game, example = begun.play, begun.example
-        else:
-            protected = self._read_protected(X, features, sensitive_features)
-            check_spreads(protected)
-            labels = self._read_labels(y)
-            check_same_length(X=features, y=labels, sensitive_features=protected[0].values)
-            weight = check_weights(sample_weight, len(labels))
-            digests = partial(data_digests, features, self.classes_, labels, protected, weight)
-            self._seed = self._settle_seed(checkpoint, digests, protected, given)
-            check_uses_weights(estimator, features)
-            learner, auditor, solver = self._bind(
-                estimator, solver, notions, subgroups, features, protected, labels, weight
-            )
-            game = partial(
-                solver.play, learner, auditor, gammas=gammas, C=C, certify=self.certify, known=known
-            )
-            example = partial(learner.best_response, auditor.base_cost[None])
+        rows = read_rows(X, features, **data, setting=setting)
+        self.classes_ = rows.classes
+        self._seed = self._settle_seed(checkpoint, rows, setting.identity(X))
+        if self.random_state is not None or checkpoint is not None:
+            setting = setting.seeded(self._seed)
+        game = rows.begin(setting.estimator, setting.solver, setting.gammas, setting.C)
+        play = game.play
         if checkpoint is not None:
-            checkpoint.example, game = example, partial(game, checkpoint=checkpoint)
-        limits = {"max_iter": max_iter, "tol": tol, "budget": budget}
-        return self._played(game, checkpoint, len(gammas) == 1, C, **limits)
+            checkpoint.example = game.example
+            play = partial(play, checkpoint=checkpoint)
+        return self._played(play, checkpoint, len(gammas) == 1, setting.C, **limits)
+
+    def _setting(self, gammas: list[float], known: Sequence[Any], *, weighted: bool) -> Setting:
+        """Check the parameters that decide which game is played."""
+        if not isinstance(self.certify, bool):
+            raise ArgumentError("certify", f"must be True or False; got {self.certify!r}.")
+        return Setting(
+            gammas=[check_gamma(gamma) for gamma in gammas],
+            C=check_number(self.C, "C", low=0.0, above=True),
+            certify=self.certify,
+            notions=as_notions(self.notion),
+            solver=as_solver(self.solver),
+            subgroups=self._subgroup_class(),
+            audited=self._subgroup_class(audited=True),
+            estimator=check_estimator_kind(self.estimator, weighted=weighted),
+            known=known,
+        )
+
+    def _limits(self) -> dict[str, Any]:
+        """Check the parameters that end a game."""
+        budget = 60.0 if self.certify else math.inf
+        if self.budget is not None:
+            remedy = "It is in seconds."
+            budget = check_number(self.budget, "budget", low=0.0, above=True, remedy=remedy)
+        return {
+            "max_iter": check_whole(self.max_iter, "max_iter", low=1),
+            "tol": None if self.tol is None else check_number(self.tol, "tol", low=0.0),
+            "budget": budget,
+        }
 
     def _played(
-        self, game: Game, checkpoint: FitCheckpoint | None, alone: bool, C: float, **limits: Any
+        self, play: Play, checkpoint: FitCheckpoint | None, alone: bool, C: float, **limits: Any
     ) -> list[Equilibrium]:
         """Play a game that was bound; tell of its rounds, keep what it comes to, and warn."""
         max_iter = limits["max_iter"]
@@ -283,7 +251,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         if self.verbose:
             listeners.append(Progress(max_iter))
         try:
-            equilibria = game(**limits, on_round=everyone(listeners))
+            equilibria = play(**limits, on_round=everyone(listeners))
         except BaseException as stop:
             if isinstance(stop, Interrupted) and len(stop.equilibria) == 1:
                 self._store(stop.equilibria[0])
@@ -301,54 +269,20 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         return equilibria
 
     def _settle_seed(
-        self,
-        checkpoint: FitCheckpoint | None,
-        digests: Callable[[], dict[str, str]],
-        protected: Columns,
-        given: dict[str, Any],
+        self, checkpoint: FitCheckpoint | None, rows: RowsRead, given: dict[str, Any]
     ) -> int:
-        """The seed of this fit, or of the one that it goes on with."""
+        """Return the seed of this fit, or of the one that it goes on with."""
         draw = partial(draw_seed, self.random_state)
         if checkpoint is None:
             return draw()
         # A generator has moved on since; what was drawn from it is in the checkpoint.
         plain = self.random_state is None or isinstance(self.random_state, int | np.integer)
-        given = given | {name: getattr(self, name) for name in ("C", "tol", "certify")}
         given |= {
+            "tol": self.tol,
             "classifier": type(self).__name__,
-            "notion": [repr(notion) for notion in as_notions(self.notion)],
             "random_state": self.random_state if plain else type(self.random_state).__name__,
         }
-        return checkpoint.identify(given, digests, protected, draw)
-
-    def _read_protected(self, X: Any, features: Any, sensitive_features: Any) -> Columns:
-        if sensitive_features is None:
-            return read_columns(X if is_frame(X) else features, "X")
-        return read_columns(named_columns(X, sensitive_features))
-
-    def _bind(
-        self,
-        estimator: Any,
-        solver: GameSolver,
-        notions: Sequence[FairnessNotion],
-        subgroups: SubgroupClass,
-        features: Any,
-        protected: Columns,
-        labels: NDArray[np.intp],
-        weight: Array,
-    ) -> tuple[Learner, Auditor, GameSolver]:
-        """Both players, on rows sorted by label and cell; and the solver, seeded."""
-        order, cells = distinct_rows(protected).sorted_by(labels)
-        labels, weight = labels[order], weight[order]
-        audited = self._subgroup_class(audited=True)
-        auditor = Auditor(notions, subgroups, cells, labels, weight, audited)
-        if self.random_state is not None or self.checkpoint is not None:
-            seed_estimator(estimator := clone(estimator), self._seed)
-            seed_estimator(solver := clone(solver), self._seed)
-        learner = make_learner(
-            estimator, features, weight, auditor.base_cost, auditor.pressed, order
-        )
-        return learner, auditor, solver
+        return checkpoint.identify(given, rows.digests, rows.protected, draw)
 
     def _store(self, equilibrium: Equilibrium) -> None:
         assert equilibrium.mixture is not None
@@ -388,19 +322,3 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             "certified": equilibrium.certified,
             "gap": float(equilibrium.gap),
         }
-
-    def _read_labels(self, y: Any) -> NDArray[np.intp]:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        labels = as_vector(y, "y")
-        check_no_missing(labels, "y")
-        self.classes_ = check_labels(labels, "y")
-        return np.searchsorted(self.classes_, labels)
-
-
-def _check_budget(budget: Any, *, certify: bool) -> float:
-    if budget is None:
-        return 60.0 if certify else math.inf
-    return check_number(budget, "budget", low=0.0, above=True, remedy="It is in seconds.")

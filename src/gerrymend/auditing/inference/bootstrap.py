@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.workers import Common, Workers, check_jobs
-from gerrymend.auditing.from_rows import read_tally
+from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.inference.drawing import rounds
 from gerrymend.auditing.inference.shuffles import obstacle
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import NotionTally, Rows, Tally
+from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_callable, check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.subgroups import as_subgroup_class
@@ -129,20 +130,8 @@ decision_probabilities, pos_label, data
     deadline = time.monotonic() + check_budget(budget)
     seed = check_whole(random_state, "random_state", low=0)
     n_jobs = check_jobs(n_jobs)
-    tally = read_tally(
-        data,
-        {
-            "y_true": y_true,
-            "y_pred": y_pred,
-            "sensitive_features": sensitive_features,
-            "sample_weight": sample_weight,
-        },
-        {
-            "threshold": threshold,
-            "decision_probabilities": decision_probabilities,
-            "pos_label": pos_label,
-        },
-    )
+    given = Given(y_true, y_pred, sensitive_features, sample_weight)
+    tally = read_tally(data, given, Decided(threshold, decision_probabilities, pos_label))
     if reason := obstacle(tally):
         raise ValueError(f"Rows can't be drawn anew: {reason}. Pass the rows themselves.")
     seen = [tally.of_notion(compared) for compared in notions]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
 from gerrymend.auditing.small_groups import may_be_described
@@ -158,9 +159,10 @@ def _of_counts(tally: Tally, by_decision: NDArray[np.int64]) -> Tally:
 def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tuple[Tally, Tally]:
     """Split rows that weigh differently or are decided with a probability, one by one."""
     if tally.rows is None:
-        raise ValueError(
-            "test_size can't part rows that weigh differently, or are decided with a probability, "
-            "where only their sums are at hand; pass a second sample as holdout."
+        raise ArgumentError(
+            "test_size",
+            "can't part rows that weigh differently, or are decided with a probability, "
+            "where only their sums are at hand; pass a second sample as holdout.",
         )
     rows = tally.rows
     # By value first, so that what is drawn doesn't depend on the order of the rows.

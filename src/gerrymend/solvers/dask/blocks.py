@@ -18,6 +18,7 @@ from distributed import Client, Future, futures_of, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
 from threadpoolctl import ThreadpoolController
 
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.solvers.dask.partition_block import PartitionBlock
 from gerrymend.solvers.regression.array_block import ArrayBlock
 
@@ -72,8 +73,9 @@ class Slot:
         """Make a block of some rows."""
         try:
             self._blocks[number] = make(*rows)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"In partition {number} of the data: {error}") from error
+        except ArgumentError as error:
+            error.lead = f"In partition {number} of the data: {error.lead}"
+            raise
 
     def ask(self, first: int, changes: Sequence[Call], last: int, call: Call) -> dict[int, Any]:
         """Make the changes from the `first` to the `last`; then what a call to each block answers.

@@ -10,6 +10,7 @@ from gerrymend.inputs.dask_rows import is_dask_native, merged, partitions_of, th
 from gerrymend.inputs.fit_identity import combined_digests
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.validation import as_vector, check_labels
+from gerrymend.inputs.weights import no_weight
 from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.solvers.dask.blocks import DaskBlocks
 from gerrymend.solvers.dask.partition_block import PartitionBlock
@@ -52,9 +53,7 @@ def dask_game(
         weights = blocks.gather(PartitionBlock.begin, kind, positive, encoding, notion, native)
         total, event = (math.fsum(part) for part in zip(*weights, strict=True))
         if total == 0:
-            raise ValueError(
-                "sample_weight is zero in every row; pass at least one positive weight."
-            )
+            raise no_weight()
         if event == 0:
             raise nothing_counts(notion)
         learner: RoundLearner = LEAST_SQUARES

@@ -6,8 +6,10 @@ from sklearn.externals.array_api_compat import array_namespace, device
 
 from gerrymend._numeric.arrays import check_held, in_words, is_device_array, on_host
 from gerrymend._numeric.sums import MODEST, MODEST_SINGLE, modest_scale
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.fit_identity import array_digests
-from gerrymend.inputs.validation import check_labels, check_same_length, too_far_apart
+from gerrymend.inputs.validation import check_labels, check_same_length
+from gerrymend.inputs.weights import check_extremes, no_weight, too_far_apart
 from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.game import RegressionGame
@@ -29,18 +31,19 @@ def device_game(
             _check_beside(X, data, argument)
     protected = protected[:, None] if protected.ndim == 1 else protected
     if y.ndim != 1 or protected.ndim != 2:
-        raise ValueError(
-            f"y must have one dimension and sensitive_features one or two; got shapes "
-            f"{tuple(y.shape)} and {tuple(protected.shape)}."
+        raise ArgumentError(
+            "y",
+            f"must have one dimension and sensitive_features one or two; got shapes "
+            f"{tuple(y.shape)} and {tuple(protected.shape)}.",
         )
     if protected.shape[1] == 0:
-        raise ValueError(
-            "sensitive_features has no columns; pass at least one protected attribute."
+        raise ArgumentError(
+            "sensitive_features", "has no columns; pass at least one protected attribute."
         )
-    check_same_length(X=X, y=y, sensitive_features=protected)
+    check_same_length(X=X.shape[0], y=y.shape[0], sensitive_features=protected.shape[0])
     for argument, data in arrays.items():
         if data is not None and not bool(xp.all(xp.isfinite(data))):
-            raise ValueError(f"{argument} has NaN or infinite values; fill in or drop these rows.")
+            raise ArgumentError(argument, "has NaN or infinite values; fill in or drop these rows.")
     remedy = "Subtract or divide by a constant, or pass X in a wider type."
     check_held(protected, X.dtype, "sensitive_features", remedy)
     classes = check_labels(on_host(xp.unique_values(y)), "y")
@@ -69,36 +72,34 @@ def _check_beside(X: Any, data: Any, argument: str) -> None:
     """Raise unless data is of X's library, on X's device, and of numbers."""
     same = is_device_array(data) and type(data) is type(X) and device(data) == device(X)
     if not same:
-        raise ValueError(
-            f"X is {in_words(X)}, and {argument} is {in_words(data)}. Arrays must be on one "
-            f"device: pass {argument} as an array of the same library on that of X."
+        raise ArgumentError(
+            argument,
+            f"is {in_words(data)}. Arrays must be on one device: pass {argument} as an array of "
+            "the same library on that of X.",
+            lead=f"X is {in_words(X)}, and ",
         )
     xp = array_namespace(data)
     if xp.isdtype(data.dtype, "complex floating"):
-        raise TypeError(f"{argument} is an array of complex numbers; pass real ones.")
+        raise ArgumentError(argument, "is an array of complex numbers; pass real ones.")
     if xp.isdtype(data.dtype, "bool"):
-        raise TypeError(
-            f"{argument} is an array of booleans; on a device it must be numbers: convert it."
+        raise ArgumentError(
+            argument, "is an array of booleans; on a device it must be numbers: convert it."
         )
 
 
 def _check_weight(weight: Any, X: Any) -> Any:
-    """Return weights in the type of X; as only ratios matter, extreme ones are scaled for it."""
+    """Return weights in the type of X; only ratios matter, so extreme ones are scaled for it."""
     if tuple(weight.shape) != (X.shape[0],):
-        raise ValueError(
-            f"sample_weight has shape {tuple(weight.shape)} for {X.shape[0]} rows; pass one weight "
-            "a row."
+        raise ArgumentError(
+            "sample_weight",
+            f"has shape {tuple(weight.shape)} for {X.shape[0]} rows; pass one weight a row.",
         )
     xp = array_namespace(weight)
-    if bool(xp.any(weight < 0)):
-        raise ValueError(
-            f"sample_weight has negative values (the smallest is {float(xp.min(weight)):g}); "
-            "weights are counts of rows: pass 0 or more."
-        )
-    if not bool(xp.any(weight > 0)):
-        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
     weight = xp.astype(weight, xp.float64)
     largest = float(xp.max(weight))
+    check_extremes(float(xp.min(weight)), largest)
+    if largest == 0:
+        raise no_weight()
     modest = MODEST if X.dtype == xp.float64 else MODEST_SINGLE
     scaled = xp.astype(weight * modest_scale(largest, modest), X.dtype)
     if bool(xp.any((scaled == 0) & (weight > 0))):

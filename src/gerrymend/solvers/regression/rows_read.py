@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from gerrymend.inputs.protected import Column
-from gerrymend.solvers.regression.game import RegressionGame
 
 
 class RowsRead(NamedTuple):
@@ -21,5 +20,5 @@ class RowsRead(NamedTuple):
     digests: Callable[[], dict[str, str]]
     """The sha256 of each argument; to be asked for before a game begins."""
 
-    begin: Callable[[Any, Any, list[float], float], RegressionGame]
+    begin: Callable[[Any, Any, list[float], float], Any]
     """Begins games, given the estimator, the solver, the gammas and C."""

@@ -1,0 +1,88 @@
+"""Errors and warnings about an argument, in sentences that the command line can retell.
+
+A message is its subject, the argument, and the words that follow. Other arguments among the words
+are marked as such, so that a caller who knows them by other names need not search the sentence.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Argument(NamedTuple):
+    """An argument as a part of a message, with a column of it or a value, as text, if it is told.
+
+    >>> print(Argument("sensitive_features", column="'age'"), Argument("threshold", value="0.5"))
+    Column 'age' of sensitive_features threshold=0.5
+    """
+
+    name: str
+    value: str = ""
+    column: str = ""
+
+    def __str__(self) -> str:
+        return self.in_terms({})
+
+    def in_terms(self, names: Mapping[str, str]) -> str:
+        """Return the argument by its name in `names`, which may also have "argument=value"."""
+        if self.value:
+            whole = f"{self.name}={self.value}"
+            name = names.get(self.name, self.name)
+            return names.get(whole, f"{name}={self.value}")
+        name = names.get(self.name, self.name)
+        return f"Column {self.column} of {name}" if self.column else name
+
+
+Subject = str | Argument
+
+
+class Message:
+    """Share between errors and warnings a sentence about an argument.
+
+    Parameters
+    ----------
+    subject : str or Argument
+        The argument that can't be used, which `argument` names.
+    words : str or Argument
+        The sentence after it; a blank is put between them unless it begins with a sign.
+    lead : str
+        The sentence before it, where there is any.
+    """
+
+    def __init__(self, subject: Subject, *words: str | Argument, lead: str = "") -> None:
+        self.subject = subject if isinstance(subject, Argument) else Argument(subject)
+        self.words = words
+        self.lead = lead
+        self.args = (subject, *words)  # for pickle, which makes an exception of its args again
+
+    @property
+    def argument(self) -> str:
+        """Name of the argument."""
+        return self.subject.name
+
+    def __str__(self) -> str:
+        return self.in_terms({})
+
+    def in_terms(self, names: Mapping[str, str]) -> str:
+        """Return the message with other names for arguments, such as options of a command."""
+        words = "".join(
+            word.in_terms(names) if isinstance(word, Argument) else word for word in self.words
+        )
+        blank = "" if words.startswith((".", ",", ":", ";")) else " "
+        return f"{self.lead}{self.subject.in_terms(names)}{blank}{words}"
+
+
+class ArgumentError(Message, ValueError, TypeError):
+    """Report an argument that can't be used; `argument` is its name.
+
+    It is both a ValueError and a TypeError, as scikit-learn's own error for parameters is.
+
+    >>> error = ArgumentError("y_true", "has 3 missing values; fill in or drop these rows.")
+    >>> print(error)
+    y_true has 3 missing values; fill in or drop these rows.
+    >>> error.argument, error.in_terms({"y_true": "--label y"})
+    ('y_true', '--label y has 3 missing values; fill in or drop these rows.')
+    """
+
+
+class ArgumentWarning(Message, UserWarning):
+    """Warn of an argument that can be used, and is probably not what was meant."""

@@ -1,0 +1,249 @@
+"""The one reader of rows: labels, decisions, protected attributes and weights, checked together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing
+
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.inputs.features import n_rows_of
+from gerrymend.inputs.protected import (
+    Column,
+    check_spreads,
+    in_use,
+    named_columns,
+    read_columns,
+    select_columns,
+    take_rows,
+)
+from gerrymend.inputs.validation import (
+    as_pair,
+    as_vector,
+    check_classes,
+    check_labels,
+    check_no_missing,
+    check_same_length,
+    decisions_from,
+    frame_of,
+    is_frame,
+)
+from gerrymend.inputs.weights import check_weights
+
+
+class Names(NamedTuple):
+    """The arguments by which a caller has the parts of a sample, for messages to name."""
+
+    labels: str = "y"
+    decisions: str = "y_pred"
+    protected: str = "sensitive_features"
+    weight: str = "sample_weight"
+    features: str = "X"
+
+
+FIT = Names()
+AUDIT = Names(labels="y_true")
+
+
+class Decided(NamedTuple):
+    """What decisions hold: labels, scores to cut at `threshold`, or probabilities of a mixture."""
+
+    threshold: float | None = None
+    decision_probabilities: bool = False
+    pos_label: Any = None
+
+    @property
+    def by_label(self) -> bool:
+        """True if decisions are labels, and may show one that no row has."""
+        return self.threshold is None and not self.decision_probabilities
+
+
+BY_LABEL = Decided()
+# No features were passed: None would be features that can't be used.
+_NO_FEATURES = object()
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows that were read and checked, matched by position.
+
+    Attributes
+    ----------
+    labels : array (n_rows,)
+        As they were given.
+    classes : array (2,)
+        The two labels, the positive one second.
+    columns : tuple of Column
+        The protected attributes.
+    weight : array (n_rows,)
+        Ones where none were given.
+    is_weighted : bool
+        True if weights were given, which not every estimator can use.
+    p : array (n_rows,) or None
+        Probability of the positive decision; None where there are no decisions.
+    features : frame, array or list, or None
+        As they were given.
+
+    >>> sample = Sample.read([0, 1, 0, 1], {"sex": ["F", "F", "M", "M"]}, features=[[1], [2]] * 2)
+    >>> train, test = sample.split(0.5, seed=0)
+    >>> sorted(test.labels.tolist()), test.features, test.y.tolist()
+    ([0, 1], [[1], [2]], [0, 1])
+    """
+
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    columns: tuple[Column, ...]
+    weight: Array
+    is_weighted: bool = False
+    p: Array | None = None
+    features: Any = None
+
+    @classmethod
+    def read(
+        cls,
+        labels: Any,
+        protected: Any,
+        weight: Any = None,
+        *,
+        features: Any = _NO_FEATURES,
+        decisions: Any = None,
+        decided: Decided | None = None,
+        kinds: Mapping[str, str] | None = None,
+        names: Names = FIT,
+    ) -> "Sample":
+        """Read rows in any container, with every check that is possible before any work.
+
+        Parameters
+        ----------
+        labels, protected, weight :
+            By row. `protected` may name columns of the features; None is all of them.
+        features : frame, array or list, optional
+        decisions, decided : optional
+            Decisions by row, read as `decided` says; without it there are none.
+        kinds : mapping of str to str, optional
+            The attributes of a first sample with the kind of each, for a second to have the same.
+        names : Names
+            The arguments that messages are to name.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the argument, the value got and the remedy.
+        """
+        rows = {}
+        if features is not _NO_FEATURES:
+            rows = {names.features: n_rows_of(features, names.features)}
+        y = read_vector(labels, names.labels)
+        predicted = None if decided is None else read_vector(decisions, names.decisions)
+        columns = _read_protected(features, protected, kinds, names)
+        rows |= {names.labels: len(y)}
+        if predicted is not None:
+            rows |= {names.decisions: len(predicted)}
+        check_same_length(**rows, **{names.protected: len(columns[0].values)})
+        if kinds is None:
+            check_spreads(columns)
+        by_row = check_weights(weight, len(y), names.weight)
+        classes = read_classes(y, predicted, decided, names)
+        p = None
+        if decided is not None and predicted is not None:
+            p = decisions_from(predicted, classes, *decided[:2], names.decisions)
+        kept = None if features is _NO_FEATURES else features
+        return cls(y, classes, columns, by_row, weight is not None, p, kept)
+
+    @property
+    def y(self) -> NDArray[np.intp]:
+        """1 for rows of the positive label, and 0 for others."""
+        return (self.labels == self.classes[1]).astype(np.intp)
+
+    @property
+    def pair(self) -> tuple[Any, Any]:
+        """The two labels as plain values."""
+        return as_pair(self.classes)
+
+    @property
+    def protected(self) -> dict[str, Column]:
+        """The attributes by name, as every reader takes them."""
+        return {column.name: column for column in self.columns}
+
+    @property
+    def given_weight(self) -> Array | None:
+        """The weights, or None where none were given."""
+        return self.weight if self.is_weighted else None
+
+    def split(self, test_size: float, seed: int) -> tuple["Sample", "Sample"]:
+        """Split into rows to train on and rows kept out, stratified by label, each in order."""
+        try:
+            kept, out = train_test_split(
+                np.arange(len(self.labels)),
+                test_size=test_size,
+                stratify=self.labels,
+                random_state=seed,
+            )
+        except ValueError as error:
+            raise ArgumentError(
+                Argument("test_size", value=f"{test_size:g}"),
+                f"can't be kept out of {len(self.labels):,} rows so that both labels are on both "
+                f"sides: {error}",
+            ) from None
+        return self._take(np.sort(kept)), self._take(np.sort(out))
+
+    def without_features(self) -> "Sample":
+        """Return what an audit needs: small to send."""
+        return replace(self, features=None)
+
+    def _take(self, rows: NDArray[np.intp]) -> "Sample":
+        """Return these rows; categories that none of them has are dropped."""
+        return replace(
+            self,
+            labels=self.labels[rows],
+            columns=tuple(map(in_use, take_rows(self.columns, rows))),
+            weight=self.weight[rows],
+            features=_take(self.features, rows),
+        )
+
+
+def read_vector(values: Any, argument: str) -> NDArray[Any]:
+    """Return labels or decisions as an array of one dimension; raise if any are missing."""
+    vector = as_vector(values, argument)
+    check_no_missing(vector, argument)
+    return vector
+
+
+def read_classes(
+    labels: NDArray[Any],
+    decisions: NDArray[Any] | None,
+    decided: Decided | None,
+    names: Names,
+    *,
+    cut_off: bool = False,
+) -> NDArray[Any]:
+    """Return the two labels, the positive one second; see `check_classes`."""
+    if decided is None:
+        return check_labels(labels, names.labels)
+    # Decisions may show a label that no row has; scores and probabilities can't.
+    shown = decisions if decided.by_label else None
+    return check_classes(labels, shown, decided.pos_label, names.labels, names.decisions, cut_off)
+
+
+def _take(features: Any, rows: NDArray[np.intp]) -> Any:
+    """Take rows, by position, of a frame, an array or a list."""
+    if is_frame(features):
+        return frame_of(features, "X")[rows].to_native()
+    return _safe_indexing(features, rows)
+
+
+def _read_protected(
+    features: Any, protected: Any, kinds: Mapping[str, str] | None, names: Names
+) -> tuple[Column, ...]:
+    """Read the protected attributes: those given, columns of the features, or all of these."""
+    if kinds is not None:
+        return tuple(select_columns(protected, kinds, names.protected).values())
+    if features is _NO_FEATURES:
+        return read_columns(protected, names.protected)
+    if protected is None:
+        return read_columns(features, names.features)
+    return read_columns(named_columns(features, protected), names.protected)
