@@ -1,5 +1,7 @@
 """A fit reports what an audit of it finds: the last look is by the search of `audit`."""
 
+import itertools
+import time
 import warnings
 
 import numpy as np
@@ -12,20 +14,13 @@ from sklearn.preprocessing import StandardScaler
 from gerrymend import LinearThresholds, SubgroupParityClassifier, audit
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import as_notions
-from gerrymend.solvers import thorough_look
 from gerrymend.solvers.players import auditor
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.pool.game import PoolGame
+from gerrymend.subgroups.thresholds.search import GreatCircleSearch
 from tests.conftest import load_paper
 
 ROUNDING = 1e-9
-
-
-@pytest.fixture(autouse=True)
-def long_proofs(monkeypatch):
-    """Give proofs of the fit more time than those of the audit: a busy machine must not decide."""
-    monkeypatch.setattr(thorough_look, "_LEAST_SECONDS", 90.0)
-    monkeypatch.setattr(thorough_look, "_MOST_SECONDS", 90.0)
 
 
 def made(seed, n_rows=400):
@@ -84,6 +79,46 @@ def test_law_school_reports_what_the_exact_audit_finds(gamma):
     _, reported, report = fitted(scaled, y, attributes, gamma=gamma)
     assert report.exact
     assert report.unfairness == pytest.approx(reported, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("notion", ["false_positive_rate", "equalized_odds"])
+def test_a_fit_does_not_depend_on_the_clock(notion, monkeypatch):
+    """An hour passes between any two looks at the clock: proofs were cut short by that."""
+    X, y, attributes = made(seed=1)
+    settings = {"gamma": 0.01, "max_iter": 25, "notion": notion, "random_state": 0}
+    models = []
+    for clock in (time.monotonic, itertools.count(0.0, 3600.0).__next__):
+        monkeypatch.setattr(time, "monotonic", clock)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            clf = SubgroupParityClassifier(**settings).fit(X, y, sensitive_features=attributes)
+        models.append(clf)
+    as_ever, hurried = models
+    np.testing.assert_array_equal(hurried.predict_proba(X), as_ever.predict_proba(X))
+    for name in ("unfairness", "error"):
+        np.testing.assert_array_equal(hurried.history_[name], as_ever.history_[name])
+    assert hurried.worst_subgroup_.describe() == as_ever.worst_subgroup_.describe()
+
+
+def test_with_a_budget_the_clock_decides(monkeypatch):
+    """What the user gave in seconds is kept in seconds, also by the last look."""
+    X, y, attributes = made(seed=1)
+    seconds, works = [], []
+    prove = GreatCircleSearch.prove
+
+    def proven(self, residual, **limits):
+        seconds.append(limits.get("seconds"))
+        works.append(limits.get("work"))
+        return prove(self, residual, **limits)
+
+    monkeypatch.setattr(GreatCircleSearch, "prove", proven)
+    clf = SubgroupParityClassifier(gamma=0.01, max_iter=5, tol=None, budget=20.0, random_state=0)
+    clf.fit(X, y, sensitive_features=attributes)
+    assert any(limit is not None and limit <= 20.0 for limit in seconds)
+    seconds.clear()
+    clf.set_params(budget=None).fit(X, y, sensitive_features=attributes)
+    assert seconds
+    assert set(seconds) == {None}
 
 
 def test_a_fit_that_stays_above_gamma_says_so():

@@ -122,7 +122,12 @@ class BoundClass(ABC):
         return bound
 
     def prove(
-        self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
+        self,
+        residual: Array,
+        *,
+        at_most: float | None = None,
+        seconds: float = math.inf,
+        work: float = math.inf,
     ) -> Bracket:
         """Bracket the worst |value| for one residual, from below and from above.
 
@@ -134,6 +139,9 @@ class BoundClass(ABC):
             the search goes on until both sides meet.
         seconds : float
             Stop after this time. The bracket holds whenever the search stops.
+        work : float
+            Stop the proof after it has read about so many numbers, so that the bracket is the same
+            whenever it is asked for. A search that is exact, or ends by itself, isn't cut short.
         """
         return Bracket(self.worst(residual[None]), float(self.upper_bound(residual[None])[0]))
 

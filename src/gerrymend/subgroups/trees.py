@@ -133,11 +133,17 @@ class TreeSearch(BoundClass):
         return Found(np.concatenate(values), np.concatenate(members), np.concatenate(keys))
 
     def prove(
-        self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
+        self,
+        residual: Array,
+        *,
+        at_most: float | None = None,
+        seconds: float = math.inf,
+        work: float = math.inf,
     ) -> Bracket:
         """Bracket the worst |value|; both sides meet for two levels, if time allows.
 
-        Otherwise the upper bound is the trivial one, Σ W⁺. `at_most` doesn't shorten the search.
+        Otherwise the upper bound is the trivial one, Σ W⁺. `at_most` and `work` don't shorten
+        the search.
         """
         growth = _Growth(self._axes, residual, seconds=seconds)
         found = self._found(residual, growth.tree(self._max_depth))

@@ -183,14 +183,14 @@ class Auditor:
         return slice(int(min(r.min() for r in rows)), int(max(r.max() for r in rows)) + 1)
 
     @interruptible
-    def worst(self, votes: Array, n_votes: int | None, *, thorough: bool = False) -> Answer:
-        """The worst subgroup that was found for each model, by a thorough search if need be.
+    def worst(self, votes: Array, n_votes: int | None) -> Answer:
+        """Find the worst subgroup of each model, by the search of the rounds.
 
         Decisions are votes / n_votes; with n_votes=None the votes are probabilities.
         """
         residuals = self.residuals(votes, n_votes)
         found = [
-            (one.subgroups.thorough if thorough else one.subgroups).worst(residual)
+            one.subgroups.worst(residual)
             for one, residual in zip(self.notions, residuals, strict=True)
         ]
         if len(found) == 1:  # the usual case, and this is run every round

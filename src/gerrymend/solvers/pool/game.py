@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +14,11 @@ from gerrymend.solvers.cell_play import CellPlay
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import Learner
 from gerrymend.solvers.pool.certificate import Certificate, prove_mixture, weigh_strictly
-from gerrymend.solvers.pool.pool import Pool, PooledGroup
+from gerrymend.solvers.pool.last_look import LastLook
+from gerrymend.solvers.pool.pool import Pool
 from gerrymend.solvers.pool.program import Weighing, weigh
-from gerrymend.solvers.thorough_look import Look, ThoroughLooks
+from gerrymend.solvers.pool.standing import Stakes, Standing
+from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
 from gerrymend.subgroups.base import RuleSequence
 
 _WAVE = 12
@@ -26,16 +27,10 @@ _QUIET = 2 * _WAVE
 _CELLS_EVERY = 2
 # Rounds between two looks by the Auditor, but for the first rounds.
 _LOOK_EVERY = 4
-# Subgroups that it finds, one after another, in a look; in the last look at most.
+# Subgroups that it finds, one after another, in a look.
 _FOUND_AT_ONCE = 2
-_FOUND_AT_LAST = 30
 # Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
 _WORSE = 1e-3
-_WORSE_AT_LAST = 1e-4
-# In the last look the program aims so far below gamma: a subgroup that is a little worse than those
-# of the pool is then still within it. Each time that one is not, the program aims lower, as far as
-# the second number: else as many subgroups as there are attributes would have to be found.
-_AIM_AT_LAST, _LOWEST_AIM, _LOWER = 0.97, 0.85, 0.01
 # Parts of the budget: what rounds leave for the last look, and for a proof after it; and what a
 # look leaves, as the Auditor's search can't be hurried.
 FOR_LAST_LOOK, FOR_PROOF, _FOR_SEARCH = 0.35, 0.6, 0.15
@@ -47,15 +42,6 @@ class Stage(Enum):
     ROUNDS = "rounds"
     PLAYED = "played"
     FINISHED = "finished"
-
-
-class Standing(NamedTuple):
-    """A mixture of the pool: its weights, and the worst subgroup that is known of it."""
-
-    weights: Array
-    error: float
-    unfairness: float
-    worst: PooledGroup
 
 
 class PoolGame:
@@ -75,7 +61,9 @@ class PoolGame:
         self._learner, self._auditor, self._pool = learner, auditor, pool
         self._cell_play = cell_play
         self._gamma, self._C, self._tol = gamma, C, -math.inf if tol is None else tol
+        self._stakes = Stakes(pool, gamma, C, self._tol)
         self._start, self._budget = time.monotonic(), budget
+        self._looks = ThoroughLooks(auditor, pool, self._start + budget)
         self._program: Weighing = weigh(pool.error, pool.unfairness, gamma, C)
         self.stage = Stage.ROUNDS
         self._number = 0
@@ -103,9 +91,9 @@ class PoolGame:
         """
         while True:
             hurried = self._play_rounds(max_iter, reserve, on_round, reached)
-            self._look_at_last(None if proof_follows else self._thorough_looks())
+            self._look_at_last(audited=not proof_follows)
             over = hurried or proof_follows or self._number >= max_iter
-            if over or min(self._penalty(), self.gap) <= self._tol:
+            if over or max(self._penalty(), self.gap) <= self._tol:
                 break
             # The last look found subgroups that the rounds' own had not: play on against these.
             self._gains = []
@@ -127,7 +115,7 @@ class PoolGame:
             closing = last or self._number % _WAVE == 0
             self._play_round(closing)
             if closing or self._number <= _LOOK_EVERY or self._number % _LOOK_EVERY == 0:
-                self._look()
+                self._look(harder=closing and self._number > 1)
             if on_round is not None:
                 on_round(self._round())
             self._converged = closing and self._is_quiet() and self.gap <= self._tol
@@ -189,9 +177,11 @@ class PoolGame:
         multipliers: Array = too_high - too_low
         return multipliers
 
-    def _look(self) -> None:
+    def _look(self, *, harder: bool) -> None:
         """Weigh the pool and audit the mixture, again while that finds much worse subgroups.
 
+        Once a wave the Auditor looks harder, so that the rounds that follow can answer what only
+        a thorough look finds.
         Of these mixtures the one stands that is worth least to an Auditor who knows them all; one
         within gamma, if that costs no more than `tol`.
         """
@@ -200,72 +190,27 @@ class PoolGame:
             self._program = weigh(pool.error, pool.unfairness, self._gamma, self._C)
             tried.append(self._program.weights)
             known = self._known(tried[-1])
-            found, unfairness = self._audit(tried[-1])
-            if unfairness > known + ROUNDING:
-                pool.add_group(found)
-            self._last_excess = max(0.0, unfairness - max(self._gamma, known))
-            if self._last_excess <= _WORSE or self._left() < _FOR_SEARCH:
-                break
-        self.standing = min((self._standing(one, found) for one in tried), key=self._preference)
-        self._records[self._number] = self.standing
-
-    def _look_at_last(self, looks: ThoroughLooks | None) -> None:
-        """The same, until no look finds a subgroup above gamma; the mixture was then so looked at.
-
-        Where gamma costs too much, until none is much worse than those of the pool.
-        """
-        pool, tried = self._pool, []
-        seen: dict[int, Look] = {}
-        for attempt in range(_FOUND_AT_LAST):
-            aim = self._gamma * max(_LOWEST_AIM, _AIM_AT_LAST - _LOWER * attempt)
-            self._program = weigh(pool.error, pool.unfairness, aim, self._C)
-            tried.append(self._program.weights)
-            known = self._known(tried[-1])
-            limit = max(self._gamma, known)
-            look = self._look_harder(tried[-1], limit, looks)
-            if not look.decided:
-                seen[len(tried) - 1] = look
-                break
+            look = self._looks.search(tried[-1])
+            if harder and look.unfairness <= max(self._gamma, known) + _WORSE:
+                look = self._looks.probe(tried[-1])
             if look.unfairness > known + ROUNDING:
                 pool.add_group(look.group)
-            allowed = 0.0 if known <= self._gamma else _WORSE_AT_LAST
-            if look.unfairness <= limit + allowed or self._left() < _FOR_SEARCH:
+            self._last_excess = max(0.0, look.unfairness - max(self._gamma, known))
+            if self._last_excess <= _WORSE or self._left() < _FOR_SEARCH:
                 break
-        self.standing = self._looked_at(tried, look, looks, seen)
+        standings = [self._stakes.standing(weights, look.group) for weights in tried]
+        self.standing = min(standings, key=self._stakes.preference)
         self._records[self._number] = self.standing
 
-    def _look_harder(self, weights: Array, limit: float, looks: ThoroughLooks | None) -> Look:
-        """Find a subgroup above the limit, by a search that costs more if the last found none."""
-        found, unfairness = self._audit(weights)
-        if unfairness <= limit + _WORSE_AT_LAST:
-            found, unfairness = self._audit(weights, thorough=True)
-        if looks is None or unfairness > limit + ROUNDING:
-            return Look(found, unfairness, decided=True)
-        look = looks.at(weights, above=limit)
-        return look if look.unfairness >= unfairness else Look(found, unfairness, look.decided)
-
-    def _looked_at(
-        self, tried: list[Array], last: Look, looks: ThoroughLooks | None, seen: dict[int, Look]
-    ) -> Standing:
-        """The mixture that stands, measured by a look of its own.
-
-        That may find it worse than another; then the other is looked at, unless time had a part.
-        """
-        while True:
-            standings = [self._standing(one, last.group) for one in tried]
-            best = min(range(len(tried)), key=lambda i: self._preference(standings[i]))
-            if looks is None or (best in seen and seen[best].decided):
-                return standings[best]
-            look = seen.get(best) or looks.at(tried[best])
-            if look.unfairness > standings[best].unfairness + ROUNDING:
-                self._pool.add_group(look.group)
-            if not look.decided:
-                return self._standing(tried[best], look.group)
-            seen[best] = look
-
-    def _thorough_looks(self) -> ThoroughLooks:
-        seconds = time.monotonic() - self._start
-        return ThoroughLooks(self._auditor, self._pool, seconds, self._start + self._budget)
+    def _look_at_last(self, *, audited: bool = True) -> None:
+        """Weigh and look until no look finds more, and audit what stands then."""
+        assert self.standing is not None
+        last = LastLook(self._looks, self._pool, self._stakes)
+        self.standing = last.best_from(
+            self.standing, audited=audited, hurried=lambda: self._left() < _FOR_SEARCH
+        )
+        self._program = last.program
+        self._records[self._number] = self.standing
 
     def _known(self, weights: Array) -> float:
         """The unfairness of a mixture to the subgroups of the pool."""
@@ -273,12 +218,7 @@ class PoolGame:
 
     def reconsider(self) -> None:
         """Weigh once more, over all that games of smaller gammas have brought into the pool."""
-        before = self.standing
-        self._look_at_last(self._thorough_looks())
-        assert before is not None
-        assert self.standing is not None
-        before = self._standing(before.weights, before.worst)
-        self.standing = min(before, self.standing, key=self._preference)
+        self._look_at_last()
         self.stage = Stage.FINISHED
 
     def certify(self, reached: Callable[[], None]) -> None:
@@ -286,7 +226,7 @@ class PoolGame:
         pool = self._pool
         while True:
             program = weigh_strictly(pool, self._gamma)
-            found, unfairness = self._audit(program.weights)
+            found, unfairness = self._looks.search(program.weights)
             if unfairness <= self._gamma + ROUNDING or self._left() <= 0:
                 certificate = prove_mixture(
                     self._auditor, pool, program.weights, self._gamma, self._start + self._budget
@@ -302,38 +242,14 @@ class PoolGame:
             if group is not None:
                 pool.add_group(group)
         self.certificate = certificate
-        self.standing = self._standing(certificate.weights, found)
+        self.standing = self._stakes.standing(certificate.weights, found)
         self._records[self._number] = self.standing
         self.stage = Stage.FINISHED
-
-    def _audit(self, weights: Array, *, thorough: bool = False) -> tuple[PooledGroup, float]:
-        probability = self._pool.probability(weights)
-        answer = self._auditor.worst(probability[None], None, thorough=thorough)
-        which, key = answer.key(0)
-        group = PooledGroup(which, answer.found[which].members[0] > 0, key)
-        return group, float(answer.unfairness[0])
-
-    def _standing(self, weights: Array, found: PooledGroup) -> Standing:
-        """Measure a mixture by the subgroups of the pool; by what was found, if there is none."""
-        weights = np.pad(weights, (0, len(self._pool) - len(weights)))
-        error = float(self._pool.error @ weights)
-        if not self._pool.groups:
-            return Standing(weights, error, 0.0, found)
-        unfairness = np.abs(self._pool.unfairness @ weights)
-        worst = int(unfairness.argmax())
-        return Standing(weights, error, float(unfairness[worst]), self._pool.groups[worst])
-
-    def _worth(self, standing: Standing) -> float:
-        return standing.error + self._C * max(0.0, standing.unfairness - self._gamma)
 
     def _penalty(self) -> float:
         """Return what the Auditor gains by the excess of the mixture over gamma."""
         assert self.standing is not None
-        return self._C * max(0.0, self.standing.unfairness - self._gamma)
-
-    def _preference(self, standing: Standing) -> float:
-        exceeds = standing.unfairness > self._gamma + ROUNDING
-        return self._worth(standing) + (max(self._tol, 0.0) if exceeds else 0.0)
+        return self._stakes.penalty(self.standing)
 
     def _padded(self, duals: Array) -> Array:
         """Duals of a program, 0 for subgroups that have come into the pool since."""
@@ -344,7 +260,7 @@ class PoolGame:
         """What the mixture is worth to the Auditor, less what the Learner can do at best."""
         assert self.standing is not None
         value = self._pool.values(self._padded(self._closing_duals), self._gamma).min()
-        return max(0.0, self._worth(self.standing) - float(value))
+        return max(0.0, self._stakes.worth(self.standing) - float(value))
 
     def _round(self) -> Round:
         """What a callback sees."""
@@ -373,6 +289,7 @@ class PoolGame:
     def restore(self, state: State) -> None:
         """Go on from a state, over the pool of that time."""
         self._start = time.monotonic() - state["seconds"]
+        self._looks = ThoroughLooks(self._auditor, self._pool, self._start + self._budget)
         self.stage, self._program = Stage(state["stage"]), state["program"]
         self._number, self._plays, self._gains = state["number"], state["plays"], state["gains"]
         self._last_excess, self._converged = state["last_excess"], state["converged"]
@@ -383,7 +300,7 @@ class PoolGame:
         """What the game came to, its mixture measured by all subgroups that any game found."""
         assert self.standing is not None
         pool, auditor = self._pool, self._auditor
-        standing = self._standing(self.standing.weights, self.standing.worst)
+        standing = self._stakes.standing(self.standing.weights, self.standing.worst)
         self._records[self._number] = self.standing = standing
         probability = pool.probability(standing.weights)
         notion = auditor.notions[standing.worst.notion]

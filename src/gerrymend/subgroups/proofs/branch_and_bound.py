@@ -12,12 +12,12 @@ around it give to these rows; `tied_leaf` settles such a cone by a problem of fe
 import functools
 import heapq
 import math
-import time
 from typing import NamedTuple
 
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend._runtime.interrupts import check_stopped
 from gerrymend.subgroups.proofs.cone_bounds import (
     best_thresholds,
@@ -55,6 +55,7 @@ def solve(
     enough: float = math.inf,
     target: float = -math.inf,
     deadline: float = math.inf,
+    clock: Clock = WALL_CLOCK,
 ) -> Solved:
     """The largest value of a linear threshold over some points.
 
@@ -63,7 +64,7 @@ def solve(
     """
     counted = np.flatnonzero(points.weight != 0)
     merged, index = points.take(counted).merged()
-    solved = _solve_merged(merged, known, enough, target, deadline)
+    solved = _solve_merged(merged, known, enough, target, deadline, clock)
     if solved.members is None:
         return solved
     members = np.zeros(len(points.weight), dtype=bool)
@@ -72,7 +73,7 @@ def solve(
 
 
 def _solve_merged(
-    points: Points, known: float, enough: float, target: float, deadline: float
+    points: Points, known: float, enough: float, target: float, deadline: float, clock: Clock
 ) -> Solved:
     """The same for points that are all different; weights may have cancelled to 0."""
     positive = points.weight > 0
@@ -82,7 +83,7 @@ def _solve_merged(
     elif (most := float(points.weight[positive].sum())) <= max(known, target):
         return Solved(known, None, max(known, most))
     else:
-        search = _Search(points.in_few_columns())
+        search = _Search(points.in_few_columns(), clock)
         bound = search.run(_Found(known, None), enough, target, deadline)
         found = search.found
     if found.value <= known or found.members is None:
@@ -107,7 +108,8 @@ class _Found(NamedTuple):
 class _Search:
     """One branch and bound. Its rows are those of positive weight, then the others, by stratum."""
 
-    def __init__(self, points: Points) -> None:
+    def __init__(self, points: Points, clock: Clock) -> None:
+        self._clock = clock
         z, self._to_x = points.whitening()
         self._order = np.lexsort((points.stratum, points.weight <= 0))
         self._points = points = points.take(self._order)
@@ -137,11 +139,11 @@ class _Search:
         if known.value < 0.0:  # no one at all
             self.found = _Found(0.0, np.zeros(len(self._order), dtype=bool))
         for cone in self._cover():
-            if time.monotonic() >= deadline:  # of many rows, some cones take all the time there is
+            if self._clock() >= deadline:  # of many rows, some cones take all the time there is
                 return math.inf
             self._push(cone, 0, math.inf)
         enough += self._rounding
-        while self._heap and self.found.value <= enough and time.monotonic() < deadline:
+        while self._heap and self.found.value <= enough and self._clock() < deadline:
             check_stopped()
             bound, depth, cone = self._heap[0]
             if not self._is_open(-bound):
@@ -213,6 +215,7 @@ class _Search:
             self.found = _Found(value, unsorted)
 
     def _evaluate(self, cone: tuple[int, ...]) -> None:
+        self._clock.worked(self._u.size)
         values_in(
             np.array(cone), self._directions, self._thresholds, self._z, self._shift,
             self._points.stratum, self._u,
@@ -263,7 +266,7 @@ class _Search:
             return False
         base = float(self._points.weight[leaf.inside].sum())
         known = self.found.value - base
-        solved = _solve_merged(leaf.points, known, math.inf, -math.inf, deadline)
+        solved = _solve_merged(leaf.points, known, math.inf, -math.inf, deadline, self._clock)
         if solved.members is not None:
             members = leaf.inside.copy()
             members[leaf.rows] = solved.members

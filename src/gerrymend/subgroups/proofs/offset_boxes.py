@@ -40,13 +40,13 @@ done. If all are, no group is above T, and the target is lowered.
 """
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend.subgroups.proofs.chain_kernel import Rows, Stack, explore
 from gerrymend.subgroups.proofs.whole_points import Points
 
@@ -86,7 +86,7 @@ def bound_over_boxes(
     known: float,
     target: float = -math.inf,
     deadline: float = math.inf,
-    clock: Callable[[], float] = time.monotonic,
+    clock: Clock = WALL_CLOCK,
 ) -> float:
     """Return a bound on the value of every threshold, as low as the time allows.
 
@@ -170,7 +170,7 @@ class _Boxes:
         proven: float,
         rounding: float,
         deadline: float,
-        clock: Callable[[], float],
+        clock: Clock,
     ) -> float:
         """Explore all offsets, and return a bound, the target at best; infinite if given up.
 
@@ -197,6 +197,7 @@ class _Boxes:
                 self._n_boxes,
                 summary,
             )
+            clock.worked(float(summary[2]))
             done = self._n_boxes - left
             allowed -= done
             if size > 0 and left > 0:

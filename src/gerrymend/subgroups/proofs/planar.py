@@ -1,12 +1,12 @@
 """Linear thresholds over two numbers, exactly: sweeps of the half circle of directions."""
 
 import math
-import time
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend._runtime.compiling import njit
 from gerrymend.subgroups.rules import Members
 
@@ -23,7 +23,7 @@ def fits(x: NDArray[np.int64]) -> bool:
 
 
 def worst_half_plane(
-    x: NDArray[np.int64], residual: Array, deadline: float = math.inf
+    x: NDArray[np.int64], residual: Array, deadline: float = math.inf, clock: Clock = WALL_CLOCK
 ) -> tuple[Members, bool]:
     """The rows on one side of a line, of the largest |sum of the residual|, which sums to 0.
 
@@ -46,8 +46,9 @@ def worst_half_plane(
     best = 0.0
     at_once = 1 + _STEPS // len(x)
     for start in range(0, len(pivots), at_once):
-        if time.monotonic() >= deadline:
+        if clock() >= deadline:
             return members, False
+        clock.worked(at_once * len(x))
         pivot, angle, with_pivot, value = _turn_about(
             points, residual, pivots[start : start + at_once], best
         )

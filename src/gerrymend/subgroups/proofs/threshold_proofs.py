@@ -9,7 +9,6 @@ category of the other, so the others stay indicators.
 import itertools
 import logging
 import math
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from scipy.optimize import linprog
 
 from gerrymend._numeric.projection import WeightedColumns, moments, only
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Bracket, Found
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
@@ -51,32 +51,38 @@ class ThresholdProofs:
         self._blocks = [_Block(column) for column in columns]
 
     def prove(
-        self, residual: Array, found: Found, at_most: float | None, seconds: float
+        self,
+        residual: Array,
+        found: Found,
+        at_most: float | None,
+        allowed: float,
+        clock: Clock = WALL_CLOCK,
     ) -> Bracket:
         """Close in on the worst |value|, from what a search has found.
 
-        `at_most` decides when to end, as for `BoundClass.prove`.
+        `at_most` decides when to end, as for `BoundClass.prove`; so does what is `allowed`, seconds
+        or work, whichever the clock tells.
         """
         value = abs(float(found.values[0]))
         trivial = float(np.maximum(residual, 0.0).sum())
         decided = trivial == 0.0 or (at_most is not None and value > at_most)
-        if decided or seconds <= 0.0:
+        if decided or allowed <= 0.0:
             return Bracket(found, trivial)
-        deadline = time.monotonic() + seconds
+        deadline = clock() + allowed
         self._say_what_is_hopeless()
         parts: tuple[tuple[str, float], ...]
         if (points := self._plane(residual)) is not None:
-            solved, parts = _in_the_plane(points, value, deadline), ()
-        elif (bound := self._bound_by_boxes(residual, value, at_most, deadline)) <= value:
+            solved, parts = _in_the_plane(points, value, deadline, clock), ()
+        elif (bound := self._bound_by_boxes(residual, value, at_most, deadline, clock)) <= value:
             solved, parts = Solved(value, None, bound), ()
         elif self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
-            solved = self._solve(self._blocks, residual, value, at_most, deadline, bound)
+            solved = self._solve(self._blocks, residual, value, at_most, deadline, clock, bound)
             parts = ()
         else:
-            solved, parts = self._solve_parts(residual, value, at_most, deadline)
+            solved, parts = self._solve_parts(residual, value, at_most, deadline, clock)
             solved = solved._replace(upper_bound=min(solved.upper_bound, bound))
         if solved.members is not None:
-            better = self._as_found(residual, solved.members, deadline)
+            better = self._as_found(residual, solved.members, deadline, clock)
             if better is not None and abs(float(better.values[0])) > value:
                 found = better
         return Bracket(found, min(trivial, solved.upper_bound), parts)
@@ -95,6 +101,7 @@ class ThresholdProofs:
         known: float,
         at_most: float | None,
         deadline: float,
+        clock: Clock,
         proven: float = math.inf,
     ) -> Solved:
         """Branch and bound over cones of directions; `proven` is a bound that is known."""
@@ -102,11 +109,11 @@ class ThresholdProofs:
             return Solved(known, None, proven)
         points = _points(blocks, _rarer_sign(residual) * residual)
         ends = {} if at_most is None else {"enough": at_most, "target": at_most}
-        solved = solve(points, known=known, deadline=deadline, **ends)
+        solved = solve(points, known=known, deadline=deadline, clock=clock, **ends)
         return solved._replace(upper_bound=min(solved.upper_bound, proven))
 
     def _bound_by_boxes(
-        self, residual: Array, known: float, at_most: float | None, deadline: float
+        self, residual: Array, known: float, at_most: float | None, deadline: float, clock: Clock
     ) -> float:
         """A bound where one number meets several categorical attributes; infinite elsewhere.
 
@@ -123,13 +130,14 @@ class ThresholdProofs:
         widths = [b.width for b in number_first[1:] if b is not strata and b.width > 0]
         if not fits(points, widths):
             return math.inf
-        now = time.monotonic()
+        now = clock()
         return bound_over_boxes(
             points,
             widths,
             known=known,
             target=-math.inf if at_most is None else at_most,
             deadline=now + _BOXES_SHARE * (deadline - now),
+            clock=clock,
         )
 
     def _solve_parts(
@@ -138,6 +146,7 @@ class ThresholdProofs:
         value: float,
         at_most: float | None,
         deadline: float,
+        clock: Clock,
         largest: int = _LARGEST_PART,
     ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
         """Thresholds of two attributes, of three, and so on, as far as the time goes."""
@@ -151,12 +160,12 @@ class ThresholdProofs:
             for blocks in sorted(
                 itertools.combinations(self._blocks, size), key=lambda some: -len(used & set(some))
             ):
-                solved = self._solve(blocks, residual, best, at_most, deadline)
+                solved = self._solve(blocks, residual, best, at_most, deadline, clock)
                 if solved.members is not None:
                     best, members, used = solved.value, solved.members, set(blocks)
                 bound = max(bound, solved.upper_bound)
                 refuted = at_most is not None and best > at_most
-                if refuted or time.monotonic() >= deadline:
+                if refuted or clock() >= deadline:
                     return self._better(best, members, value), tuple(parts)
             if size > 1:
                 words = f"every linear threshold of at most {size} of the attributes"
@@ -196,11 +205,13 @@ class ThresholdProofs:
         widths = [block.width for block in blocks]
         return sum(widths) - max((b.width for b in blocks if b.is_discrete), default=0)
 
-    def _as_found(self, residual: Array, members: Members, deadline: float) -> Found | None:
+    def _as_found(
+        self, residual: Array, members: Members, deadline: float, clock: Clock
+    ) -> Found | None:
         """The group on the side whose rate is too high, by a rule with few terms."""
         if residual[members].sum() < 0:
             members = ~members
-        seconds = max(_SECONDS_FOR_A_RULE, deadline - time.monotonic())
+        seconds = max(_SECONDS_FOR_A_RULE, deadline - clock()) if clock.is_time else math.inf
         counted = residual != 0
         rule = separating_rule(self._columns, self._encoding, members, counted, seconds)
         if rule is None:
@@ -250,10 +261,10 @@ def _points(blocks: Sequence[_Block], weight: Array) -> Points:
     )
 
 
-def _in_the_plane(points: Points, known: float, deadline: float) -> Solved:
+def _in_the_plane(points: Points, known: float, deadline: float, clock: Clock) -> Solved:
     """Of either sign; weights sum to 0."""
     merged, index = points.merged()  # rows may differ in attributes that are not in these points
-    members, complete = planar.worst_half_plane(merged.x, merged.weight, deadline)
+    members, complete = planar.worst_half_plane(merged.x, merged.weight, deadline, clock)
     value = abs(float(merged.weight[members].sum()))
     bound = max(value, known) if complete else math.inf
     return Solved(value, members[index], bound) if value > known else Solved(known, None, bound)

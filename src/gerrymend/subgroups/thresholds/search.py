@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from gerrymend._numeric.projection import TIE, WeightedColumns, moments, only
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
+from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Bracket, Found, RuleSource, check_cells
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
@@ -96,9 +97,21 @@ class GreatCircleSearch(LinearSearch):
         return thorough
 
     def prove(
-        self, residual: Array, *, at_most: float | None = None, seconds: float = math.inf
+        self,
+        residual: Array,
+        *,
+        at_most: float | None = None,
+        seconds: float = math.inf,
+        work: float = math.inf,
     ) -> Bracket:
-        """Close in on the worst threshold by branch and bound, or on those of few attributes."""
+        """Close in on the worst threshold by branch and bound, or on those of few attributes.
+
+        Only the proof is limited by `work`, and then by nothing else: the search before it ends by
+        itself.
+        """
+        if math.isfinite(work):
+            found = self.worst(residual[None])
+            return self._proofs.prove(residual, found, at_most, work, WorkClock())
         start = time.monotonic()
         no_rows = np.zeros(len(residual), dtype=np.intp)
         direction, _ = self._search(residual, no_rows, 0, start + seconds / 2)

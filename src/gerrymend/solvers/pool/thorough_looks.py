@@ -1,0 +1,100 @@
+"""Looks at a mixture as `audit` looks, so that an audit of the fit finds nothing worse.
+
+The search of the rounds is asked often and must be cheap; a mixture that was weighed against what
+it finds is the very one that it has nothing left to say about. So a mixture that is to stand is
+searched with more starts, and then as `audit` does: by its search, and by a proof.
+
+What a fit comes to must not depend on the clock. Unless the user gave a budget in seconds, proofs
+are limited by the numbers that they read.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.interrupts import interruptible
+from gerrymend.solvers.players.auditor import Auditor, NotionAuditor
+from gerrymend.solvers.pool.pool import Pool, PooledGroup
+from gerrymend.subgroups.base import Found
+
+# Numbers that a proof may read: about a second; and one that is to find subgroups rather than to
+# prove, a fifth of that. Branch and bound finds more in its time than any number of starts.
+_AUDIT_WORK = 1e7
+_PROBE_WORK = 2e6
+# With more cells than this, that much work gets nowhere.
+_MOST_CELLS_PROVEN = 20_000
+# The part of what is left of a budget that a proof may take.
+_PROOF_SHARE = 0.5
+
+
+class Look(NamedTuple):
+    """The worst subgroup that was found of a mixture."""
+
+    group: PooledGroup
+    unfairness: float
+
+
+class ThoroughLooks:
+    """Looks at mixtures of a pool, each more careful than the last.
+
+    Parameters
+    ----------
+    auditor, pool :
+        What is asked, and what mixtures are of.
+    deadline : float
+        When the budget ends, by time.monotonic; ∞ where there is none.
+    """
+
+    def __init__(self, auditor: Auditor, pool: Pool, deadline: float) -> None:
+        self._auditor = auditor
+        self._pool = pool
+        self._deadline = deadline
+
+    def search(self, weights: Array) -> Look:
+        """Search as the rounds do."""
+        answer = self._auditor.worst(self._pool.probability(weights)[None], None)
+        which, key = answer.key(0)
+        group = PooledGroup(which, answer.found[which].members[0] > 0, key)
+        return Look(group, float(answer.unfairness[0]))
+
+    def probe(self, weights: Array) -> Look:
+        """Search harder, with a short proof where that finds more."""
+        return self._worst(weights, self._probed)
+
+    def audit(self, weights: Array) -> Look:
+        """Search with the starts of an audit or more, then prove as far as that may go."""
+        return self._worst(weights, self._audited)
+
+    @interruptible
+    def _worst(self, weights: Array, found_by: Callable[[NotionAuditor, Array], Found]) -> Look:
+        residuals = self._auditor.residuals(self._pool.probability(weights)[None], None)
+        looks = [
+            self._look(which, found_by(notion, residual))
+            for which, (notion, residual) in enumerate(
+                zip(self._auditor.notions, residuals, strict=True)
+            )
+        ]
+        return max(looks, key=lambda look: look.unfairness)
+
+    def _probed(self, notion: NotionAuditor, residual: Array) -> Found:
+        bound = notion.subgroups
+        if bound.exact or residual.shape[1] > _MOST_CELLS_PROVEN:
+            return bound.thorough.worst(residual)
+        return bound.prove(residual[0], work=_PROBE_WORK).found
+
+    def _audited(self, notion: NotionAuditor, residual: Array) -> Found:
+        bound = notion.audited
+        if bound.exact:
+            return bound.worst(residual)
+        if math.isfinite(self._deadline):
+            seconds = _PROOF_SHARE * max(0.0, self._deadline - time.monotonic())
+            return bound.prove(residual[0], seconds=seconds).found
+        if residual.shape[1] > _MOST_CELLS_PROVEN:
+            return bound.worst(residual)
+        return bound.prove(residual[0], work=_AUDIT_WORK).found
+
+    def _look(self, which: int, found: Found) -> Look:
+        group = PooledGroup(which, found.members[0] > 0, found.keys[0])
+        return Look(group, abs(float(found.values[0])) / self._auditor.total_weight)
