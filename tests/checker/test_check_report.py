@@ -143,8 +143,11 @@ def test_a_large_class_is_not_claimed():
     }
     report = audit(**data, subgroups=LinearThresholds("regression")).to_dict()
     assert "no set of rows at all" in check_report(report, **data).checked[-1]
-    report["upper_bound"] = (report["upper_bound"] + report["unfairness"]) / 2
-    result = check_report(report, **data)
+    lower = {"upper_bound": (report["upper_bound"] + report["unfairness"]) / 2}
+    assert not check_report(report | lower, **data).ok  # it says that no bound was proven
+    assert not check_report(report | {"no_bound": None}, **data).ok
+    assert not check_report(report | {"no_bound": ""}, **data).ok
+    result = check_report(report | lower | {"no_bound": None}, **data)
     assert result.ok
     assert (
         "upper_bound: not by enumeration: too large for a limit of 200,000 "

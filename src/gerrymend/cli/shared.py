@@ -1,5 +1,6 @@
 """Share among commands: options, notes, progress, files that are written, and errors."""
 
+import logging
 import os
 import sys
 import warnings
@@ -21,7 +22,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from gerrymend._runtime.compiling import compilation_told
+from gerrymend._runtime.compiling import logger as compiling
+from gerrymend._runtime.compiling import logs_told
 from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
@@ -81,7 +83,7 @@ def guarded(work: Callable[[Console], int]) -> int:
 
 @contextmanager
 def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
-    """Print warnings as notes, one a line and each once, as they come."""
+    """Print warnings, and what can't be proven, as notes: one a line, each once, as they come."""
     seen: set[str] = set()
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -91,7 +93,7 @@ def notes(console: Console, in_options: Callable[[str], str]) -> Iterator[None]:
             seen.add(words)
             console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), logs_told(logging.getLogger("gerrymend.proving"), show_warning):
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show_warning
         yield
@@ -144,7 +146,7 @@ def progress(console: Console, first: str) -> Iterator[Say]:
             if console.is_terminal:
                 bars.console.print(words, markup=False, soft_wrap=True)
 
-        with compilation_told(note):
+        with logs_told(compiling, note):
             yield say
 
 
