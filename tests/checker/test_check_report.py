@@ -260,7 +260,7 @@ LIES = [
     ({"class__parameters__search": "luck"}, "search of the class LinearThresholds can't be 'luck'"),
     ({"protected_used": ["sex", "race"]}, "some of the attributes, in their order."),
     ({"provenance__fingerprint": "ab"}, "provenance: 'ab' is no sha256."),
-    ({"generalisation": None}, "generalisation is not stated, and can be had for this class"),
+    ({"generalisation": None}, "generalisation is not stated, and follows from this class"),
     ({"generalisation__distance": 0.5}, "generalisation: its distance is stated as 0.5, and is"),
     ({"generalisation__basis": "VC dimension 3"}, "basis is stated as 'VC dimension 3', and is"),
     ({"generalisation__vacuous": False}, "generalisation: vacuous is stated as False, and is not."),

@@ -136,7 +136,7 @@ def check_generalisation(
         if possible == (bound is None):
             result.problems.append(
                 f"generalisation is {'not ' if bound is None else ''}stated, and "
-                f"{'can' if possible else 'can not'} be had for this class and these weights."
+                f"{'follows' if possible else 'does not follow'} from this class and these weights."
             )
         return
     result.problems.extend(_wrong_generalisation(bound, basis, stated, table, measured))
