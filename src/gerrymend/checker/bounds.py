@@ -146,7 +146,8 @@ def _with_listing(
         By how much a stated number may be off.
     """
     worst = max(seen.worst(listed[name]) for name, seen in measured.items())
-    verdict, gamma = stated["verdict"], exact(stated["gamma"])
+    verdict = stated["verdict"]
+    gamma = exact(stated["gamma"])
     # `within gamma` is only wrong if the worst exceeds gamma by more than reports round away.
     claims = {
         "upper_bound": worst <= exact(stated["upper_bound"]) + tolerance,
