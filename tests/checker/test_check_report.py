@@ -143,8 +143,11 @@ def test_a_large_class_is_not_claimed():
     }
     report = audit(**data, subgroups=LinearThresholds("regression")).to_dict()
     assert "no set of rows at all" in check_report(report, **data).checked[-1]
-    report["upper_bound"] = (report["upper_bound"] + report["unfairness"]) / 2
-    result = check_report(report, **data)
+    lower = {"upper_bound": (report["upper_bound"] + report["unfairness"]) / 2}
+    assert not check_report(report | lower, **data).ok  # it says that no bound was proven
+    assert not check_report(report | {"no_bound": None}, **data).ok
+    assert not check_report(report | {"no_bound": ""}, **data).ok
+    result = check_report(report | lower | {"no_bound": None}, **data)
     assert result.ok
     assert (
         "upper_bound: not by enumeration: too large for a limit of 200,000 "
@@ -257,7 +260,7 @@ LIES = [
     ({"class__parameters__search": "luck"}, "search of the class LinearThresholds can't be 'luck'"),
     ({"protected_used": ["sex", "race"]}, "some of the attributes, in their order."),
     ({"provenance__fingerprint": "ab"}, "provenance: 'ab' is no sha256."),
-    ({"generalisation": None}, "generalisation is not stated, and can be had for this class"),
+    ({"generalisation": None}, "generalisation is not stated, and follows from this class"),
     ({"generalisation__distance": 0.5}, "generalisation: its distance is stated as 0.5, and is"),
     ({"generalisation__basis": "VC dimension 3"}, "basis is stated as 'VC dimension 3', and is"),
     ({"generalisation__vacuous": False}, "generalisation: vacuous is stated as False, and is not."),

@@ -394,6 +394,18 @@ def test_an_interruption_of_the_imports_exits_with_130(monkeypatch, capsys):
     assert (ended.value.code, capsys.readouterr().err) == (130, "Interrupted.\n")
 
 
+def test_what_cannot_be_proven_is_noted_before_and_said_after(tmp_path):
+    rng = np.random.default_rng(0)
+    numbers = {f"x{j}": rng.standard_normal(200) for j in range(9)}
+    labels = {"y": rng.integers(0, 2, 200), "decided": rng.integers(0, 2, 200)}
+    pl.DataFrame(numbers | labels).write_csv(tmp_path / "numbers.csv")
+    names = ["--protected", ",".join(numbers), "--budget", "0.1", "--gamma", "0.1"]
+    code, out, err = call(tmp_path / "numbers.csv", *DECIDED, *names, *UNTESTED)
+    assert code == 3
+    assert err.count("Note: No bound will be proven: linear thresholds of these attributes") == 1
+    assert "No bound was proven over every linear threshold" in " ".join(out.split())
+
+
 def test_exit_codes_of_the_installed_command(people, folder, tmp_path):
     rng = np.random.default_rng(0)
     numbers = {f"x{j}": rng.standard_normal(600) for j in range(6)}

@@ -139,8 +139,10 @@ def fit_case(rng: np.random.Generator) -> Case:
     if kind is MarginalParityClassifier:
         how.pop("subgroups")
     given, told, expect = _disguised(rng, plain)
-    if told and told[0] in ("X as huge", "X as tiny", "X as subnormal", "X as constant"):
-        how["estimator"] = LinearRegression()  # others warn of such rows on their own account
+    scaled = told and told[0] in ("X as huge", "X as tiny", "X as subnormal")
+    # Others warn of such rows on their own account, and of constant ones the Gaussian.
+    if scaled or (told[:1] == ["X as constant"] and isinstance(how["estimator"], GaussianNB)):
+        how["estimator"] = LinearRegression()
     if rng.random() < 0.4:
         name = pick(rng, [one for one in how if one not in ("verbose", "checkpoint")])
         how |= {name: pick(rng, ODD_VALUES), "budget": 0.5} if name != "budget" else {

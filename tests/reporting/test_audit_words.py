@@ -1,5 +1,6 @@
 """What an audit's words claim: no more than its numbers do."""
 
+import html
 import inspect
 import io
 import re
@@ -14,6 +15,9 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
+from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
+from gerrymend.reporting.audit.subgroup_words import who_words
+from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
 from gerrymend.reporting.audit.words import gap_sentence
 from gerrymend.training.fit import ParityClassifier
@@ -148,6 +152,39 @@ def wide():
                  sensitive_features={"district": names, "age": age})  # fmt: skip
 
 
+def of_many_terms(n_terms):
+    """A subgroup of so many indicators, the strongest last."""
+    terms = [
+        {"attribute": "town", "value": f"t{i}", "coefficient": (i + 1) / 8} for i in range(n_terms)
+    ]
+    words = " + ".join(f"{term['coefficient']:g}·[town={term['value']}]" for term in terms)
+    rule = {"kind": "linear", "terms": terms, "threshold": 2.5}
+    return {"subgroup": f"{words} ≥ 2.5", "rule": rule}
+
+
+def test_a_rule_of_thousands_of_terms_is_shown_by_the_strongest():
+    """5,000 indicators were printed whole, in every form but JSON, where they belong."""
+    report = audits.fixed().to_dict()
+    long = of_many_terms(5000)
+    report["worst"] = report["top"][0] = report["worst"] | long
+    texts = [
+        audit_text(report),
+        audit_markdown(report).replace("\\", ""),
+        html.unescape(audit_page(report)),
+        html.unescape(subgroup_fragment(report["worst"])),
+    ]
+    for text in texts:
+        said = " ".join(text.split())
+        assert "a sum of 5,000 terms ≥ 2.5, the largest 625·[town=t4999], 625·[town=t4998]" in said
+        assert "4,980 more are in the report's JSON" in said
+        assert said.count("[town=") < 60
+    few = of_many_terms(60)
+    assert who_words(few) == few["subgroup"]
+    values = {"subgroup": "town = " + "place, " * 2000, "rule": {"kind": "conjunction"}}
+    assert "characters more are in the report's JSON" in who_words(values)
+    assert len(who_words(values)) < 2100
+
+
 def test_long_rules_have_a_short_heading_and_are_there_in_full(open_page, tmp_path):
     report = wide()
     assert len(report.worst.describe()) > 500
@@ -159,7 +196,7 @@ def test_long_rules_have_a_short_heading_and_are_there_in_full(open_page, tmp_pa
     assert not details.locator("p").is_visible()
     details.locator("summary").click()
     assert details.locator("p").inner_text() == report.worst.describe()
-    assert f"- In full: {escaped(report.worst.describe())}" in report.to_markdown()
+    assert f"- Who is in: {escaped(report.worst.describe())}" in report.to_markdown()
 
 
 def test_no_name_turns_the_words_around_it():

@@ -38,15 +38,16 @@ def test_attributes_of_too_many_categories_are_not_begun(monkeypatch):
     assert bracket.partial == ()
 
 
-def test_what_cannot_be_proven_is_said_before_it_is_not(caplog):
-    columns, residual = wide_columns(np.random.default_rng(0), widths=(60, 50))
-    bound = bind(LinearThresholds(restarts=0), columns)
-    bound.prove(residual, seconds=1e6)
-    assert "49 dimensions" in caplog.text
-    assert "give numbers as numbers" in caplog.text
-    caplog.clear()
-    bind(LinearThresholds(restarts=0), columns[:1]).prove(residual, seconds=1e6)
-    assert not caplog.text
+def test_what_cannot_be_proven_is_known_before_any_search():
+    rng = np.random.default_rng(0)
+    columns, _ = wide_columns(rng, widths=(60, 50))
+    unprovable = bind(LinearThresholds(restarts=0), columns).unprovable
+    assert "49 dimensions" in unprovable
+    assert "above 32" in unprovable
+    assert bind(LinearThresholds(restarts=0), columns[:1]).unprovable == ""
+    numbers = tuple(Column(f"x{j}", rng.standard_normal(40)) for j in range(9))
+    assert "above 8" in bind(LinearThresholds(restarts=0), numbers).unprovable
+    assert bind(LinearThresholds(restarts=0), numbers[:8]).unprovable == ""
 
 
 def test_no_proof_is_begun_when_the_search_has_used_all_the_time(monkeypatch):

@@ -12,11 +12,15 @@ def option_words(name: str, value: Any) -> list[str]:
     ['--protected', 'race', '--protected=-age']
     >>> option_words("--impute", True)
     ['--impute']
+    >>> import numpy
+    >>> option_words("--gamma", numpy.float64(0.1))
+    ['--gamma', '0.1']
     """
     if value is True:
         return [name]
     values = value if isinstance(value, list | tuple) else [value]
-    texts = [repr(item) if isinstance(item, float) else str(item) for item in values]
+    # NumPy's float64 is a float, with a repr of its own.
+    texts = [repr(float(item)) if isinstance(item, float) else str(item) for item in values]
     return [
         word
         for text in texts

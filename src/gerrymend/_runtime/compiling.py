@@ -55,10 +55,10 @@ def _announce_once() -> None:
 
 
 @contextmanager
-def compilation_told(say: Callable[[str], None]) -> Iterator[None]:
-    """Pass messages about compilation on to `say` while the context is open.
+def logs_told(logger: logging.Logger, say: Callable[[str], None]) -> Iterator[None]:
+    """Pass a logger's messages of level INFO and above on to `say` while the context is open.
 
-    >>> with compilation_told(print):
+    >>> with logs_told(logger, print):
     ...     logger.info(MESSAGE)
     Compiling the search; it takes some seconds, once in this environment.
     """

@@ -54,7 +54,7 @@ class StoppableTasks:
 
 
 class _OwnTask(threading.local):
-    """What stops this thread.
+    """Hold what stops this thread.
 
     Attributes
     ----------

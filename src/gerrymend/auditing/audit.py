@@ -66,7 +66,8 @@ def audit(
     pos_label : label, optional
         The positive label; by default the second in sorted order.
     budget : float, default=30.0
-        Seconds that the proof may take. What it has proven by then holds.
+        Seconds that search, proof and description may take, and permutations as many again. What
+        was proven by then holds; where nothing was, `no_bound` of the report says why.
     min_group_size : int, default=10
         Groups with fewer rows in the notion's event (for false positive rates: fewer negatives),
         inside or outside, are not described, as few rows identify people. The bounds cover them

@@ -6,6 +6,8 @@ on all rows. One that is much the same as an earlier one, or as the rest of it, 
 taken out as well; so is one that differs from an earlier one by so few rows that these are told.
 """
 
+import math
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,7 +29,11 @@ _PATIENCE = 4
 
 
 def describable(
-    part: Examined, found: Found, residual: Array, min_group_size: int
+    part: Examined,
+    found: Found,
+    residual: Array,
+    min_group_size: int,
+    seconds: float = math.inf,
 ) -> Subgroup | None:
     """Return what was found or, where that is too small, the worst subgroup that is not.
 
@@ -41,6 +47,8 @@ def describable(
         W by active cell, by which another one is searched for.
     min_group_size : int
         The floor of `small_groups`.
+    seconds : float, default=inf
+        Time for the other search.
 
     Returns
     -------
@@ -50,7 +58,7 @@ def describable(
     seen = part.seen
     inside = int(seen.rows[found.members[0] > 0].sum())
     if not may_be_described(inside, seen.rows.sum(), min_group_size):
-        large = part.bound.worst_of_size(residual, seen.rows, min_group_size)
+        large = part.bound.worst_of_size(residual, seen.rows, min_group_size, seconds=seconds)
         if large is None:
             return None
         found = large
@@ -58,14 +66,16 @@ def describable(
 
 
 def described_subgroups(
-    examined: Sequence[Examined], *, number: int, min_group_size: int
+    examined: Sequence[Examined], *, number: int, min_group_size: int, deadline: float = math.inf
 ) -> tuple[Subgroup, ...]:
     """Return the subgroups that a report describes, the worst first; none where nothing differs.
 
     Parameters are those of `top_subgroups`.
     """
     found = [
-        describable(part, part.bracket.found, part.seen.residual, min_group_size)
+        describable(
+            part, part.bracket.found, part.seen.residual, min_group_size, _half_until(deadline)
+        )
         for part in examined
     ]
     differing = [
@@ -76,11 +86,23 @@ def described_subgroups(
     if not differing:
         return ()
     worst = max(differing, key=lambda subgroup: abs(subgroup.unfairness))
-    return top_subgroups(examined, worst, number=number, min_group_size=min_group_size)
+    return top_subgroups(
+        examined, worst, number=number, min_group_size=min_group_size, deadline=deadline
+    )
+
+
+def _half_until(deadline: float) -> float:
+    """Return half of the seconds that are left, so that no search leaves nothing to the next."""
+    return max(0.0, deadline - time.monotonic()) / 2
 
 
 def top_subgroups(
-    examined: Sequence[Examined], worst: Subgroup, *, number: int, min_group_size: int
+    examined: Sequence[Examined],
+    worst: Subgroup,
+    *,
+    number: int,
+    min_group_size: int,
+    deadline: float = math.inf,
 ) -> tuple[Subgroup, ...]:
     """Return up to `number` subgroups that differ from each other, the worst first.
 
@@ -94,18 +116,21 @@ def top_subgroups(
         How many are wanted; there are fewer where the rest are shades of those.
     min_group_size : int
         The floor of `small_groups`, for each group and for what two of them disclose together.
+    deadline : float, default=inf
+        By time.monotonic(); no search starts after it, and none goes on.
     """
     columns = {column.name: column for column in examined[0].seen.tally.columns}
     chosen = [worst]
     kept = [worst.rule.members(columns)]
     taken_out = list(kept)
     for _ in range(_PATIENCE * (number - 1)):
-        if len(chosen) == number:
+        if len(chosen) == number or time.monotonic() >= deadline:
             break
         candidates = [
             (subgroup, part)
             for part in examined
-            if (subgroup := _worst_of_the_rest(part, taken_out, min_group_size)) is not None
+            if (subgroup := _worst_of_the_rest(part, taken_out, min_group_size, deadline))
+            is not None
             and abs(subgroup.unfairness) > _LEAST * abs(worst.unfairness)
         ]
         if not candidates:
@@ -138,7 +163,7 @@ def published_beside(
 
 
 def _worst_of_the_rest(
-    part: Examined, taken_out: Sequence[Members], min_group_size: int
+    part: Examined, taken_out: Sequence[Members], min_group_size: int, deadline: float
 ) -> Subgroup | None:
     """Return the worst subgroup by the cells that are left; None where nothing differs there."""
     seen = part.seen
@@ -151,7 +176,8 @@ def _worst_of_the_rest(
     residual = np.where(gone, 0.0, seen.outcomes - rate * mass)
     if np.abs(residual).sum() <= ROUNDING * seen.cells.total_weight:
         return None
-    return describable(part, part.bound.quick.worst(residual[None]), residual, min_group_size)
+    found = part.bound.quick.search(residual, seconds=_half_until(deadline))
+    return describable(part, found, residual, min_group_size, _half_until(deadline))
 
 
 def _smaller_side(part: Examined, members: Members) -> Members:

@@ -1,5 +1,6 @@
 """Examine sums: search, prove, describe and test, as every audit does once its data is summed."""
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -25,6 +26,11 @@ from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.subgroups import Marginals, SubgroupClass, as_subgroup_class
 from gerrymend.subgroups.base import Bracket
 from gerrymend.subgroups.compiling import compile_proofs
+
+logger = logging.getLogger("gerrymend.proving")
+
+# The part of a budget that proofs leave to the searches for subgroups to describe.
+DESCRIBING = 0.2
 
 
 def check_settings(
@@ -116,16 +122,22 @@ on_draw, features, n_jobs
     -------
     AuditReport
     """
-    examined = prove_each(tally, notions, subgroups, budget)
+    compile_proofs(subgroups, tally.columns)
+    deadline = time.monotonic() + budget
+    examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget)
     n = tally.total_weight
     brackets = [part.bracket for part in examined]
-    several = described_subgroups(examined, number=top, min_group_size=min_group_size)
+    several = described_subgroups(
+        examined, number=top, min_group_size=min_group_size, deadline=deadline
+    )
     worst = several[0] if several else None
     unfairness = _largest(brackets, worst, n)
+    upper_bound = max(unfairness, *(bracket.upper_bound / n for bracket in brackets))
     return AuditReport(
         worst=worst,
         unfairness=unfairness,
-        upper_bound=max(unfairness, *(bracket.upper_bound / n for bracket in brackets)),
+        upper_bound=upper_bound,
+        no_bound=why_no_bound(examined, unfairness, upper_bound, gamma, budget),
         gamma=gamma,
         n_rows=int(tally.n_rows.sum()),
         subgroups=subgroups,
@@ -153,6 +165,29 @@ on_draw, features, n_jobs
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **_listed(examined, subgroups, several, min_group_size),
+    )
+
+
+def why_no_bound(
+    examined: Sequence[Examined],
+    unfairness: float,
+    upper_bound: float,
+    allowed: float,
+    budget: float,
+) -> str | None:
+    """Say why the upper bound is only that of any set of rows; None where it is better, or enough.
+
+    No set of rows does better than to take every positive residual. That bound costs nothing, and
+    is enough where it is allowed, or reached.
+    """
+    n = examined[0].seen.tally.total_weight
+    of_any_rows = max(float(np.maximum(part.seen.residual, 0.0).sum()) for part in examined) / n
+    enough = max(unfairness, allowed) + ROUNDING
+    if upper_bound <= enough or upper_bound < of_any_rows * (1 - 1e-9):
+        return None
+    return next(filter(None, (part.bound.unprovable for part in examined)), None) or (
+        f"the proof was not done within {budget:g} s; give it more time (budget, --budget) or "
+        "fewer attributes"
     )
 
 
@@ -219,7 +254,7 @@ def prove_each(
     tally, notions, subgroups
         As in examine().
     budget : float
-        Seconds for all notions together; compilation by numba is not counted.
+        Seconds for all notions together; call `compile_proofs` before, which takes seconds.
     at_most : float, optional
         An unfairness: each search ends as soon as it is known whether a subgroup exceeds it.
 
@@ -228,13 +263,14 @@ def prove_each(
     list of Examined
         One a notion, in their order.
     """
-    compile_proofs(subgroups, tally.columns)
     deadline = time.monotonic() + budget
     examined = []
     for i, notion in enumerate(notions):
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
         check_stopped()  # compilation drops a Ctrl-C now and then
+        if bound.unprovable:
+            logger.info("No bound will be proven: %s.", bound.unprovable)
         # An even part of what is left, so that a quick proof leaves time for the slow ones.
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)

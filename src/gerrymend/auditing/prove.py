@@ -5,7 +5,13 @@ from typing import Any
 
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.described import describable
-from gerrymend.auditing.examine import as_sum, check_budget, prove_each
+from gerrymend.auditing.examine import (
+    DESCRIBING,
+    as_sum,
+    check_budget,
+    prove_each,
+    why_no_bound,
+)
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
@@ -13,6 +19,7 @@ from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_number
 from gerrymend.notions import NotionLike, as_notions
 from gerrymend.subgroups import as_subgroup_class
+from gerrymend.subgroups.compiling import compile_proofs
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +40,8 @@ class Proof:
         The one that refutes, if it is large enough to be described.
     covers : str
         The class in words.
+    no_bound : str or None
+        Why no bound was proven, and what to change, as in AuditReport.
     """
 
     status: str
@@ -41,6 +50,7 @@ class Proof:
     upper_bound: float
     subgroup: Subgroup | None
     covers: str
+    no_bound: str | None = None
 
     @property
     def gap(self) -> float:
@@ -57,6 +67,7 @@ class Proof:
             "gap": self.gap,
             "subgroup": None if self.subgroup is None else self.subgroup.to_dict(),
             "covers": self.covers,
+            "no_bound": self.no_bound,
         }
 
     def __str__(self) -> str:
@@ -71,7 +82,11 @@ class Proof:
         return (
             f"Undecided over {self.covers}: {worst}, "
             f"none exceeds {self.upper_bound:.4f}, which is {self.gap:.4f} over {self.at_most:g}. "
-            "A larger budget may decide it."
+            + (
+                "A larger budget may decide it."
+                if self.no_bound is None
+                else f"No bound was proven: {self.no_bound}."
+            )
         )
 
 
@@ -132,6 +147,7 @@ decision_probabilities, pos_label, budget, min_group_size, data
     # No subgroup's rate is farther from the overall one than outcomes are from each other.
     widest = max(high - low for low, high in (notion.outcome_range for notion in notions))
     reachable = min(at_most, widest)
+    compile_proofs(subgroup_class, tally.columns)
     examined = prove_each(tally, notions, subgroup_class, budget, reachable)
     n = tally.total_weight
     limit = as_sum(reachable, tally)
@@ -143,9 +159,14 @@ decision_probabilities, pos_label, budget, min_group_size, data
     # ended there may be a rounding above it once both are divided by n.
     if value > limit:
         status = "refuted"
-        one = describable(worst, worst.bracket.found, worst.seen.residual, min_group_size)
+        one = describable(
+            worst, worst.bracket.found, worst.seen.residual, min_group_size, DESCRIBING * budget
+        )
         if one is not None and abs(one.unfairness) > at_most + ROUNDING:
             subgroup = one
     else:
         status = "proved" if upper_bound <= limit else "undecided"
-    return Proof(status, at_most, value / n, upper_bound / n, subgroup, worst.bound.covers)
+    no_bound = why_no_bound(examined, value / n, upper_bound / n, at_most, budget)
+    return Proof(
+        status, at_most, value / n, upper_bound / n, subgroup, worst.bound.covers, no_bound
+    )

@@ -40,6 +40,9 @@ class AuditReport:
         The class that was searched.
     covers : str
         The class in words: all that `upper_bound` is about.
+    no_bound : str or None
+        Why no bound was proven, and what to change: `upper_bound` is then no less than what any
+        set of rows at all could come to. None where one was.
     partial : tuple of (str, float)
         Parts of the class, in words, and what none of their subgroups exceeds.
     min_group_size : int
@@ -95,6 +98,7 @@ class AuditReport:
     n_rows: int
     subgroups: SubgroupClass
     covers: str
+    no_bound: str | None = None
     partial: tuple[tuple[str, float], ...] = ()
     min_group_size: int = MIN_GROUP_SIZE
     labels: tuple[Any, Any] = (0, 1)
@@ -160,6 +164,7 @@ class AuditReport:
             "upper_bound": self.upper_bound,
             "exact": self.exact,
             "covers": self.covers,
+            "no_bound": self.no_bound,
             "partial": [{"covers": part, "upper_bound": most} for part, most in self.partial],
             "n_rows": self.n_rows,
             "weighted": self.weighted,

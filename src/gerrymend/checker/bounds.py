@@ -5,7 +5,7 @@ more than `upper_bound`. Both come down to the worst subgroup of the class. Wher
 large to list, the sum of all positive residuals still bounds every set of rows whatever.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -54,6 +54,9 @@ def check_bounds(
             f"unfairness is stated as {stated['unfairness']}, and no set of rows has more than "
             f"{shown(any_rows)}."
         )
+    result.problems.extend(_wrong_no_bound(stated, any_rows))
+    if stated["no_bound"] is not None:
+        result.leave("no_bound", "why no bound was proven; only that none was")
     try:
         # Which cells matter depends on the notion's event, and so does the listing.
         listed = {
@@ -69,6 +72,21 @@ def check_bounds(
                 f"A subgroup that is described is none of {stated['subgroups']}."
             )
     _with_listing(stated, measured, listed, tolerance, result)
+
+
+def _wrong_no_bound(stated: Mapping[str, Any], any_rows: Fraction) -> Iterator[str]:
+    """Yield a sentence if it is said that no bound was proven, and one was, or the other way round.
+
+    None was where the upper bound is that of any set of rows, and that is neither reached nor
+    allowed.
+    """
+    upper = exact(stated["upper_bound"])
+    none_needed = stated["exact"] or stated["verdict"] == "within gamma"
+    if stated["no_bound"] is None:
+        if not none_needed and upper >= any_rows * (1 - TOLERANCE / 10):
+            yield "no_bound is stated as null, and upper_bound is that of any set of rows."
+    elif not stated["no_bound"] or none_needed or upper < any_rows * (1 - 10 * TOLERANCE):
+        yield f"no_bound is stated as {stated['no_bound']!r}, and a bound was proven."
 
 
 def _without_listing(
@@ -128,7 +146,8 @@ def _with_listing(
         By how much a stated number may be off.
     """
     worst = max(seen.worst(listed[name]) for name, seen in measured.items())
-    verdict, gamma = stated["verdict"], exact(stated["gamma"])
+    verdict = stated["verdict"]
+    gamma = exact(stated["gamma"])
     # `within gamma` is only wrong if the worst exceeds gamma by more than reports round away.
     claims = {
         "upper_bound": worst <= exact(stated["upper_bound"]) + tolerance,

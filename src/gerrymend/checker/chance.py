@@ -53,7 +53,8 @@ def _wrong_test(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> 
     found: never 0, and one of finitely many values. With two families of notions the smaller of two
     p-values is doubled (Bonferroni).
     """
-    p, draws = exact(stated["p_value"]), stated["n_permutations"]
+    p = exact(stated["p_value"])
+    draws = stated["n_permutations"]
     if stated["no_p_value"] is not None:
         yield "no_p_value states why there is no p-value, and there is one."
     if draws < 1:
@@ -82,7 +83,8 @@ def _wrong_level(
     `detectable` is the smallest unfairness that would have been significant at 5 %; it exists only
     where the level leaves at least one permutation in the tail.
     """
-    found, least = stated["searched_unfairness"], stated["detectable"]
+    found = stated["searched_unfairness"]
+    least = stated["detectable"]
     if found is None:
         yield "searched_unfairness is not stated, and there is a p-value."
     elif exact(found) > exact(stated["upper_bound"]) + TOLERANCE:
@@ -136,7 +138,7 @@ def check_generalisation(
         if possible == (bound is None):
             result.problems.append(
                 f"generalisation is {'not ' if bound is None else ''}stated, and "
-                f"{'can' if possible else 'can not'} be had for this class and these weights."
+                f"{'follows' if possible else 'does not follow'} from this class and these weights."
             )
         return
     result.problems.extend(_wrong_generalisation(bound, basis, stated, table, measured))
@@ -185,7 +187,8 @@ def _basis(searched: Mapping[str, Any], table: Table) -> tuple[str | None, bool]
     >>> _basis({"name": "Marginals", "parameters": {}}, table)
     ('VC dimension 3', True)
     """
-    name, parameters = searched["name"], searched["parameters"]
+    name = searched["name"]
+    parameters = searched["parameters"]
     attributes = table.attributes.values()
     numbers = sum(attribute.is_number for attribute in attributes)
     categories = [len(set(a.values)) for a in attributes if not a.is_number]

@@ -167,7 +167,9 @@ class _Check:
     """
 
     def __init__(self, stated: Mapping[str, Any], table: Table, holdout: Table | None) -> None:
-        self.stated, self.table, self.holdout = stated, table, holdout
+        self.stated = stated
+        self.table = table
+        self.holdout = holdout
         self.result = CheckResult()
         self.measured: dict[str, Measured] = {}
         self.found: list[Found] = []
@@ -184,7 +186,9 @@ class _Check:
         A check that can't be made for lack of a notion or a rule that can be read has noted that as
         a problem, and the others go on: one result names all that is wrong.
         """
-        stated, table, result = self.stated, self.table, self.result
+        stated = self.stated
+        table = self.table
+        result = self.result
         # Notions and subgroups are read before the checks that use `measured` and `found`.
         check_scope(stated, table, result)
         self.read_notions()
@@ -325,7 +329,8 @@ class _Check:
         `unfairness`, and the verdict, `exact` and `withheld` follow from the numbers.
         """
         stated = self.stated
-        unfairness, upper = exact(stated["unfairness"]), exact(stated["upper_bound"])
+        unfairness = exact(stated["unfairness"])
+        upper = exact(stated["upper_bound"])
         if upper < unfairness:
             self.problem(
                 f"upper_bound is stated as {stated['upper_bound']}, below unfairness, "

@@ -38,7 +38,8 @@ def subgroups_of(searched: Mapping[str, Any], table: Table, active: Sequence[int
     >>> sorted(map(bin, subgroups_of(marginals, table, [0, 1, 2])))
     ['0b1', '0b10', '0b100']
     """
-    name, parameters = searched["name"], searched["parameters"]
+    name = searched["name"]
+    parameters = searched["parameters"]
     if name not in _LISTS:
         raise NotListedError(f"{name} is a class that the checker doesn't know")
     known, listed = _LISTS[name]

@@ -44,8 +44,10 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     """
     group = measured.sums(inside)
     others = measured.everyone.without(group)
-    lowest, span = measured.lowest, measured.span
-    mine, theirs = _rate(group, measured, level), _rate(others, measured, level)
+    lowest = measured.lowest
+    span = measured.span
+    mine = _rate(group, measured, level)
+    theirs = _rate(others, measured, level)
     # The ends of a difference (Newcombe): Δ is low where this rate is low and the others' is high.
     delta = _Estimate(
         mine.value - theirs.value,
@@ -110,7 +112,8 @@ def _product(factor: float, spread: float, delta: _Estimate) -> Ends:
     """Return the interval of factor·Δ, the factor's own symmetric on a logarithmic scale."""
     ratio = spread / factor if factor > 0 else 0.0
     # The factor times e^±ratio: positive at both ends, as the factor is.
-    up, down = factor * math.expm1(ratio), -factor * math.expm1(-ratio)
+    up = factor * math.expm1(ratio)
+    down = -factor * math.expm1(-ratio)
     towards_low, towards_high = (down, up) if delta.value > 0 else (up, down)
     return (
         factor * delta.value - math.hypot(factor * delta.below, delta.value * towards_low),
@@ -143,7 +146,9 @@ def beta_quantile(a: float, b: float, tail: float) -> float:
     >>> round(beta_quantile(2.0, 1.0, 0.25), 12)  # x² = 1/4
     0.5
     """
-    low, high, x = 0.0, 1.0, a / (a + b)
+    low = 0.0
+    high = 1.0
+    x = a / (a + b)
     log_scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     for _ in range(200):
         off = beta_below(a, b, x) - tail
@@ -174,7 +179,8 @@ def beta_below(a: float, b: float, x: float) -> float:
     log_front += math.lgamma(a + b) - math.lgamma(a + 1) - math.lgamma(b)
     # Lentz's method: `tiny` stands for a zero denominator, which the next step cancels.
     tiny = 1e-300
-    numerator, denominator = 1.0, 1 - (a + b) * x / (a + 1)
+    numerator = 1.0
+    denominator = 1 - (a + b) * x / (a + 1)
     denominator = 1 / (denominator or tiny)
     value = denominator
     for m in range(1, 100_000):

@@ -43,7 +43,8 @@ def dichotomies(points: Sequence[Sequence[Fraction]]) -> set[int]:
         rank = len(next(iter(vectors.values()), ()))
         if len(vectors) == rank:  # independent: any of them can be in, and any out
             return {sum(1 << i for i in inside) for inside in _subsets(vectors)}
-        found, flats = set(), set()
+        found = set()
+        flats = set()
         for through in combinations(vectors.values(), rank - 1):
             ray = _orthogonal(through, rank)
             if not any(ray):
@@ -70,7 +71,8 @@ def most_dichotomies(points: Sequence[Sequence[Fraction]]) -> tuple[int, int]:
     >>> most_dichotomies([(Fraction(x), Fraction(x * x)) for x in range(5)])
     (22, 50)
     """
-    n, rank = len(points), len(_independent(lifted(points)))
+    n = len(points)
+    rank = len(_independent(lifted(points)))
     return 2 * sum(comb(n - 1, k) for k in range(rank)), comb(n, rank - 1) * n
 
 
@@ -128,7 +130,8 @@ def _without(column: int, row: Vector, pivot: Vector) -> Vector:
     >>> _without(0, (2, 6), (1, 1))
     (0, 1)
     """
-    entry, unit = row[column], pivot[column]
+    entry = row[column]
+    unit = pivot[column]
     left = [a * unit - b * entry for a, b in zip(row, pivot, strict=True)]
     common = gcd(*left) or 1
     return tuple(value // common for value in left)

@@ -107,7 +107,8 @@ def read_table(
     """
     if threshold is not None and decision_probabilities:
         raise ValueError("threshold and decision_probabilities exclude each other; pass one.")
-    labels, predicted = _vector(y_true, "y_true"), _vector(y_pred, "y_pred")
+    labels = _vector(y_true, "y_true")
+    predicted = _vector(y_pred, "y_pred")
     columns = _columns(sensitive_features)
     weights = (
         [1] * len(labels) if sample_weight is None else _vector(sample_weight, "sample_weight")

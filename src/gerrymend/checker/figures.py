@@ -20,7 +20,8 @@ TOLERANCE = Fraction(1, 10**9)
 
 _STATED = ("size", "share", "rate", "overall_rate", "unfairness", "gap", "ratio")
 # Outcomes of a rate that counts decisions or errors.
-_NO, _YES = Fraction(0), Fraction(1)
+_NO = Fraction(0)
+_YES = Fraction(1)
 NOTIONS: dict[str, Outcomes] = {
     "false_positive_rate": {0: (_NO, _YES)},
     "false_negative_rate": {1: (_YES, _NO)},
@@ -208,7 +209,8 @@ class Measured:
         (Σ outcome − overall·weight) / total weight over a group is share·(rate − overall), its
         unfairness.
         """
-        overall, total = self.overall_rate, self.table.total_weight
+        overall = self.overall_rate
+        total = self.table.total_weight
         exactly = [(self.outcome[c] - overall * self.mass[c]) / total for c in self.active]
         scale = lcm(*(value.denominator for value in exactly))
         return [int(value * scale) for value in exactly], Fraction(1, scale)

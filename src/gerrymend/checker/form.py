@@ -103,6 +103,7 @@ REPORT = {
     "upper_bound": AMOUNT,
     "exact": FLAG,
     "covers": TEXT,
+    "no_bound": Maybe(TEXT),
     "partial": Many({"covers": TEXT, "upper_bound": AMOUNT}),
     "n_rows": WHOLE,
     "weighted": FLAG,

@@ -107,7 +107,8 @@ def _wrong_on_rows(
     """
     if claims["n_rows"] != holdout.n_rows:
         yield f"n_rows is stated as {claims['n_rows']}, and holdout has {holdout.n_rows} rows."
-    worst, one = stated["worst"], claims["subgroup"]
+    worst = stated["worst"]
+    one = claims["subgroup"]
     if worst is None:
         yield from _wrong_nothing(claims)
         return

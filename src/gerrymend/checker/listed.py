@@ -103,7 +103,8 @@ def _wrong_overall(stated: Mapping[str, Any], measured: Mapping[str, Measured]) 
         seen = measured.get(one["notion"])
         if seen is None:
             continue
-        rows, rate = seen.everyone.rows, one["rate"]
+        rows = seen.everyone.rows
+        rate = one["rate"]
         if (rate is None) != (rows < stated["min_group_size"]):
             few = "enough rows count" if rate is None else "too few rows count to be described"
             yield f"The overall {one['notion']} is stated as {rate!r}, though {few}."
@@ -127,7 +128,8 @@ def _listings(
     Groups of one attribute are listed in every report. Those of the class are listed if it names
     its groups; for Marginals both lists are one.
     """
-    name, notions = stated["class"]["name"], len(stated["notions"])
+    name = stated["class"]["name"]
+    notions = len(stated["notions"])
     marginals = marginal_groups(table)
     number = len(marginals)
     told = len(stated["marginals"]) + stated["marginals_left_out"]
@@ -215,7 +217,8 @@ def _check_left_out(
     smallest = stated["min_group_size"]
     large = []
     for notion, key in missing:
-        inside, seen = groups[key].members, measured.get(notion)
+        inside = groups[key].members
+        seen = measured.get(notion)
         if inside is None or seen is None:
             continue
         rows = seen.sums(inside).rows

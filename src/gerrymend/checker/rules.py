@@ -177,7 +177,8 @@ def _tree(node: Any, table: Table) -> list[bool]:
         return [node] * len(table)
     _check_parts(node, {"condition", "yes", "no"})
     holds = condition_holds(node["condition"], table)
-    yes, no = _tree(node["yes"], table), _tree(node["no"], table)
+    yes = _tree(node["yes"], table)
+    no = _tree(node["no"], table)
     return [a if held else b for held, a, b in zip(holds, yes, no, strict=True)]
 
 

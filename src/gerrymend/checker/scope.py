@@ -135,7 +135,8 @@ def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
 
     The code is parsed, and never run. A class that is not known here is left unchecked.
     """
-    name, parameters = stated["class"]["name"], stated["class"]["parameters"]
+    name = stated["class"]["name"]
+    parameters = stated["class"]["parameters"]
     shown = _keywords(stated["subgroups"], name)
     if not stated["subgroups"].startswith(f"{name}("):
         result.problems.append(

@@ -112,7 +112,8 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
     Labels are those of the data, so that a label may contain signs and words of the language
     itself.
     """
-    name, one = re.escape(attribute.name), f"(?:{_labels(attribute)})"
+    name = re.escape(attribute.name)
+    one = f"(?:{_labels(attribute)})"
 
     def is_named(value: Any, found: re.Match[str]) -> bool:
         """Return whether the value is one of the labels that were found."""

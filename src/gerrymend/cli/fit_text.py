@@ -10,7 +10,7 @@ from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import Prepared, TrainingRequest
 from gerrymend.frontier.tradeoffs import OnRows
 from gerrymend.reporting.audit.model import predictors_words, proven_words, remedy_sentences
-from gerrymend.reporting.audit.subgroup_words import summary_words
+from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
 from gerrymend.reporting.audit.words import withheld_sentence
 from gerrymend.reporting.text import WIDEST, Facts, as_rich, fact_spans, joined, paragraph_spans
@@ -87,7 +87,7 @@ def _sample(name: str, measured: OnRows) -> Facts:
         ("  verdict", f"{report['verdict']}; gamma is {report['gamma']:g}"),
     ]
     if report["worst"] is not None:
-        facts.append(("  worst", report["worst"]["subgroup"]))
+        facts.append(("  worst", who_words(report["worst"])))
         facts.append(("", summary_words(report["worst"], report)))
     if report["withheld"]:
         facts.append(("  withheld", withheld_sentence(report)))

@@ -336,7 +336,7 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
                     "At the knee",
                     f"gamma {point.gamma:g}: the worst subgroup of the {where} rows is",
                 ),
-                ("", worst.describe()),
+                ("", str(worst)),
                 ("", summary_words(worst.to_dict(), point.compared.report.to_dict())),
             ]
             console.print()

@@ -1,5 +1,6 @@
 """Share among commands: options, notes, progress, files that are written, and errors."""
 
+import logging
 import os
 import sys
 import warnings
@@ -22,7 +23,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from gerrymend._runtime.compiling import compilation_told
+from gerrymend._runtime.compiling import logger as compiling
+from gerrymend._runtime.compiling import logs_told
 from gerrymend._runtime.errors import Message
 from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
@@ -97,7 +99,7 @@ def errors_in_options(options: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def notes(console: Console, options: Mapping[str, str]) -> Iterator[None]:
-    """Print warnings as notes, one a line and each once, as they come."""
+    """Print warnings, and what can't be proven, as notes: one a line, each once, as they come."""
     seen: set[str] = set()
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -107,7 +109,7 @@ def notes(console: Console, options: Mapping[str, str]) -> Iterator[None]:
             seen.add(words)
             console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), logs_told(logging.getLogger("gerrymend.proving"), show_warning):
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show_warning
         yield
@@ -160,7 +162,7 @@ def progress(console: Console, first: str) -> Iterator[Say]:
             if console.is_terminal:
                 bars.console.print(words, markup=False, soft_wrap=True)
 
-        with compilation_told(note):
+        with logs_told(compiling, note):
             yield say
 
 

@@ -32,9 +32,9 @@ with no indicator set where it is encoded.
 """
 
 LAW_SCHOOL_STAND_IN = """\
-Law School (stand-in): this is NOT the file that the paper used, which could not be had. It stands
-in for it, from the same study, with other columns: no age and no family income. Figures of the
-paper can't be compared with figures from it.
+Law School (stand-in): this is NOT the file that the paper used, which could not be
+downloaded. It stands in for it, from the same study, with other columns: no age and no family
+income. Figures of the paper can't be compared with figures from it.
 
 Source: law_data.csv, 21,791 students of the LSAC National Longitudinal Bar Passage Study (L. F.
 Wightman, 1998), as carried by the registry package ethik 0.0.2. No licence of the study's own data

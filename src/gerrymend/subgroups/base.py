@@ -108,6 +108,18 @@ class BoundClass(ABC):
         """The same class with a more careful search, for callers that ask rarely."""
         return self
 
+    @property
+    def unprovable(self) -> str:
+        """Why nothing is proven over the class in any time, and what to change; "" where it is."""
+        return ""
+
+    def search(self, residual: Array, *, seconds: float = math.inf) -> Found:
+        """Return what `worst` finds for one residual, or has found when the time is up.
+
+        A class whose search can take long overrides it.
+        """
+        return self.worst(residual[None])
+
     def upper_bound(self, residuals: Array) -> Array:
         """Return, for each residual, a |value| that no subgroup of the class exceeds.
 
@@ -147,11 +159,17 @@ class BoundClass(ABC):
 
     @abstractmethod
     def worst_of_size(
-        self, residual: Array, rows: NDArray[np.intp], min_group_size: int
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        min_group_size: int,
+        *,
+        seconds: float = math.inf,
     ) -> Found | None:
         """Return the worst subgroup found with at least `min_group_size` rows in it and out of it.
 
-        `rows` is the number of rows in the event, by cell. Returns None if no subgroup is so large.
+        `rows` is the number of rows in the event, by cell. Returns None if no subgroup is so large,
+        or none was found in so many seconds.
         """
 
 

@@ -1,5 +1,6 @@
 """Classes of subgroups small enough to be listed, so that the worst one is exact."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -81,7 +82,12 @@ class ListedClass(BoundClass):
         return self._furthest(self.values(residuals))
 
     def worst_of_size(
-        self, residual: Array, rows: NDArray[np.intp], min_group_size: int
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        min_group_size: int,
+        *,
+        seconds: float = math.inf,
     ) -> Found | None:
         """Return the worst subgroup with at least `min_group_size` rows in and out, or None."""
         inside = self.membership @ rows

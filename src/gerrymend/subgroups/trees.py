@@ -132,6 +132,20 @@ class TreeSearch(BoundClass):
         values, members, keys = zip(*found, strict=True)
         return Found(np.concatenate(values), np.concatenate(members), np.concatenate(keys))
 
+    @property
+    def unprovable(self) -> str:
+        """Why nothing is proven of more than two levels; "" for up to two."""
+        if self.exact:
+            return ""
+        return (
+            "trees of more than two levels are grown greedily, and no proof follows; a depth of 2 "
+            "is exact"
+        )
+
+    def search(self, residual: Array, *, seconds: float = math.inf) -> Found:
+        """Return the worst tree over the attributes that there was time for."""
+        return self.prove(residual, seconds=seconds).found
+
     def prove(
         self,
         residual: Array,
@@ -152,13 +166,20 @@ class TreeSearch(BoundClass):
         return Bracket(found, value if self.exact and not growth.cut_short else trivial)
 
     def worst_of_size(
-        self, residual: Array, rows: NDArray[np.intp], min_group_size: int
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        min_group_size: int,
+        *,
+        seconds: float = math.inf,
     ) -> Found | None:
         """Return the worst tree whose leaves all have `min_group_size` rows, or None.
 
         That is a lower bound: a group may be large enough though one of its leaves is not.
         """
-        growth = _Growth(self._axes, residual, rows=rows, least_rows=min_group_size)
+        growth = _Growth(
+            self._axes, residual, rows=rows, least_rows=min_group_size, seconds=seconds
+        )
         found = self._found(residual, growth.tree(self._max_depth))
         inside = int(rows[found.members[0] > 0].sum())
         return found if min_group_size <= inside <= rows.sum() - min_group_size else None

@@ -36,7 +36,8 @@ class Parts:
     def take(self, inside: NDArray[np.bool_]) -> bool:
         """Cut the parts by one more group unless that leaves a few rows; return whether it did."""
         finer = 2 * self._part + inside
-        rows, counted = np.bincount(finer, self._rows), np.bincount(finer, self._counted)
+        rows = np.bincount(finer, self._rows)
+        counted = np.bincount(finer, self._counted)
         if ((rows > 0) & too_few(counted, self._smallest)).any():
             return False
         # Renumber the parts that have rows from 0, so that they never outgrow the number of cells.

@@ -1,6 +1,7 @@
 """The permutation test against every permutation, and against rows dealt one by one."""
 
 import itertools
+import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from gerrymend import FairnessNotion, LinearThresholds, audit
+from gerrymend.auditing.inference import permutation
 from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.inference.shuffles import CountShuffle, RowShuffle
 from gerrymend.auditing.tally import Examined, Tally
@@ -169,12 +171,20 @@ def test_more_draws_begin_with_the_same():
     assert all(done <= of for done, of in heard)
 
 
-def test_time_is_up():
+def test_time_is_up(monkeypatch):
+    """After the first draw; before it there is nothing to compare with."""
     tally = tally_of(*data()[:3])
-    found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=0.0)
+    draws = []
+    search = permutation._search
+    monkeypatch.setattr(permutation, "_search", lambda *how: draws.append(1) or search(*how))
+    monkeypatch.setattr(time, "monotonic", lambda: float(len(draws)))
+    found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=0.5)
     assert found.n_draws == 1
     assert found.p_value in (0.5, 1.0)
     assert found.detectable is None
+    found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=0.0)
+    assert (found.n_draws, found.p_value) == (0, None)
+    assert "longer than the 0 s" in found.reason
 
 
 def test_detectable_is_what_must_be_exceeded():
@@ -238,6 +248,9 @@ class Prover:
     def worst(self, residuals):
         found = self._listed.worst(residuals)
         return found._replace(values=found.values * 0.9)
+
+    def search(self, residual, *, seconds=np.inf):
+        return self.worst(residual[None])
 
     def prove(self, residual, *, at_most=None, seconds=np.inf):
         self.asked += 1

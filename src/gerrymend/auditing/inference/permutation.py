@@ -99,7 +99,8 @@ def permutation_test(
     n_permutations : int
         Draws to make.
     seconds : float, default=inf
-        After so many it ends with the draws that were made by then, one a worker at least.
+        After so many it ends with the draws that were made by then, one a worker at least; without
+        any where the search of the rows as they are takes longer.
     random_state : int, default=0
         Seed of the draws.
     n_jobs : int, optional
@@ -110,7 +111,11 @@ def permutation_test(
     if reason := obstacle(tally):
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
-    families = _families(tally, examined, random_state)
+    families = _families(tally, examined, random_state, deadline)
+    if time.monotonic() >= deadline:
+        # A search that was cut short is no T to compare with, and a draw would take as long.
+        late = f"one search takes longer than the {seconds:g} s for all (budget, --budget)"
+        return PermutationTest(None, 0, None, reason=late)
     width = families[0].width
     done = 0
     with Workers(n_jobs) as workers:
@@ -133,7 +138,9 @@ def permutation_test(
     return _summary(families, done)
 
 
-def _families(tally: Tally, examined: Sequence[Examined], seed: int) -> list["_Family"]:
+def _families(
+    tally: Tally, examined: Sequence[Examined], seed: int, deadline: float
+) -> list["_Family"]:
     """Group the notions that can be tested by one maximum.
 
     Over rows of one label outcomes are dealt within the label, and two labels independently of each
@@ -145,7 +152,7 @@ def _families(tally: Tally, examined: Sequence[Examined], seed: int) -> list["_F
     for part in examined:
         family = across if all(part.seen.notion.event) else within
         family.append(part)
-    return [_Family(tally, parts, seed) for parts in (within, across) if parts]
+    return [_Family(tally, parts, seed, deadline) for parts in (within, across) if parts]
 
 
 def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
@@ -181,7 +188,7 @@ class _Family:
         Whether each draw so far is known to reach the exact maximum or not.
     """
 
-    def __init__(self, tally: Tally, parts: Sequence[Examined], seed: int) -> None:
+    def __init__(self, tally: Tally, parts: Sequence[Examined], seed: int, deadline: float) -> None:
         n = tally.total_weight
         self.width = sum(len(part.seen.residual) for part in parts)
         self.values: list[float] = []
@@ -194,7 +201,7 @@ class _Family:
         self._exact = exact
         self._reached = 0
         searches = _Searches.of(tally, parts, seed, maximum)
-        self.observed = float(searches.largest([part.seen.residual[None] for part in parts])[0])
+        self.observed = searches.observed([part.seen.residual for part in parts], deadline)
         self.searches = Common(searches)
 
     @property
@@ -308,6 +315,14 @@ class _Searches:
         return [
             seen.centred(np.array(stack)) for seen, stack in zip(self.seen, stacks, strict=True)
         ]
+
+    def observed(self, residuals: Sequence[Array], deadline: float) -> float:
+        """Return the largest unfairness that the search finds in the rows as they are."""
+        found = [
+            bound.search(residual, seconds=max(0.0, deadline - time.monotonic()))
+            for bound, residual in zip(self.bounds, residuals, strict=True)
+        ]
+        return max(abs(float(one.values[0])) for one in found) / self.n
 
     def largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
         """Return the largest unfairness that the search finds over notions, for each draw."""

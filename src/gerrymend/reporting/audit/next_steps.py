@@ -27,7 +27,7 @@ def next_sentences(report: Report) -> list[str]:
         "models for several allowed levels shows the error of each beside its unfairness; which to "
         "take is a question of policy."
     )
-    sentences = [decide_sentence(), cost] if report["verdict"] == "undecided" else [cost]
+    sentences = [decide_sentence(report), cost] if report["verdict"] == "undecided" else [cost]
     if _options(report) is None:
         how = (
             "These subgroups and rates are for Python alone: SubgroupParityClassifier(...) takes "
@@ -38,9 +38,11 @@ def next_sentences(report: Report) -> list[str]:
     return [*sentences, how]
 
 
-def decide_sentence() -> str:
+def decide_sentence(report: Report) -> str:
     """Say what can decide an audit that is undecided."""
-    return "More time (budget, --budget), or a smaller class of subgroups, can decide it."
+    # Where nothing was proven, more time may change nothing: the proof's sentence says why.
+    what = "More time (budget, --budget)" if report["no_bound"] is None else "Fewer attributes"
+    return f"{what}, or a smaller class of subgroups, can decide it."
 
 
 def next_commands(report: Report) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.subgroup_words import fragment_facts
+from gerrymend.reporting.audit.subgroup_words import fragment_facts, who_words
 from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.page import render, render_page
 
@@ -30,7 +30,7 @@ def audit_fragment(report: Mapping[str, Any]) -> str | None:
 def subgroup_fragment(subgroup: Mapping[str, Any]) -> str | None:
     """Return one subgroup, for a notebook; None where jinja2 is missing."""
     facts = fragment_facts(subgroup)
-    return _fragment("subgroup_fragment.html", name=subgroup["subgroup"], facts=facts)
+    return _fragment("subgroup_fragment.html", name=who_words(subgroup), facts=facts)
 
 
 def _fragment(template: str, **context: Any) -> str | None:

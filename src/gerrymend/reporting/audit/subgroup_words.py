@@ -3,7 +3,7 @@
 Plain text, with names and values from the data as they are: whoever renders it escapes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gerrymend.notions import in_words
@@ -22,8 +22,13 @@ Facts = list[tuple[str, str]]
 
 # Descriptions of more characters are put into no heading and no sentence.
 _LONG = 120
-# Terms of a long sum that its short name has.
+# Terms of a long sum that its short name has. One of more than `_MOST_TERMS` is shown by some.
 _LARGEST = 3
+_SHOWN = 20
+_MOST_TERMS = 60
+# Characters of any other description that are shown.
+_LONGEST = 2000
+_REST = "are in the report's JSON"
 
 
 def notion_meaning(name: str, labels: list[Any]) -> str | None:
@@ -159,6 +164,32 @@ def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -
     return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}."
 
 
+def who_words(subgroup: Mapping[str, Any]) -> str:
+    """Return who is in, in words: of a sum of many terms the largest, and how many are left out.
+
+    >>> terms = [{"attribute": "town", "value": f"t{i}", "coefficient": 1 + i} for i in range(999)]
+    >>> rule = {"kind": "linear", "terms": terms, "threshold": 500.0}
+    >>> words = who_words({"subgroup": "2·[town=t1] " * 999, "rule": rule})
+    >>> print(words[:53], "…", words[-34:])
+    a sum of 999 terms ≥ 500, the largest 999·[town=t998] … 979 more are in the report's JSON
+    """
+    terms = subgroup["rule"].get("terms", ())
+    if is_formula(subgroup) and len(terms) > _MOST_TERMS:
+        threshold = number(float(format(subgroup["rule"]["threshold"], ".3g")))
+        sum_words = f"a sum of {count(len(terms))} terms ≥ {threshold}"
+        return f"{sum_words}, {_largest(terms, _SHOWN)}; {count(len(terms) - _SHOWN)} more {_REST}"
+    words = str(subgroup["subgroup"])
+    if len(words) <= _LONGEST or is_formula(subgroup):
+        return words
+    return f"{words[:_LONGEST].rstrip()} … ({count(len(words) - _LONGEST)} characters more {_REST})"
+
+
+def _largest(terms: Sequence[Mapping[str, Any]], at_most: int) -> str:
+    """Return the terms of the largest coefficients."""
+    by_size = sorted(terms, key=lambda term: -abs(term["coefficient"]))
+    return f"the largest {', '.join(map(_term, by_size[:at_most]))}"
+
+
 def short_name(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's description, or the gist of a long one.
 
@@ -172,9 +203,8 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
         return str(subgroup["subgroup"])
     if not is_formula(subgroup):
         return f"{subgroup['subgroup'][: _LONG - 1].rstrip()}…"
-    terms = sorted(subgroup["rule"]["terms"], key=lambda term: -abs(term["coefficient"]))
-    largest = ", ".join(map(_term, terms[:_LARGEST]))
-    return f"a sum of {len(terms)} terms, the largest {largest}"
+    terms = subgroup["rule"]["terms"]
+    return f"a sum of {count(len(terms))} terms, {_largest(terms, _LARGEST)}"
 
 
 def _term(term: Mapping[str, Any]) -> str:

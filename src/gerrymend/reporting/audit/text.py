@@ -11,7 +11,7 @@ from gerrymend.reporting.audit.chance import (
     permutation_sentences,
 )
 from gerrymend.reporting.audit.next_steps import decide_sentence
-from gerrymend.reporting.audit.subgroup_words import summary_words
+from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
 from gerrymend.reporting.audit.view import described
 from gerrymend.reporting.text import (
@@ -81,7 +81,7 @@ def _subgroups(report: Report) -> Facts:
     facts = []
     for place, subgroup in enumerate(described(report)):
         facts += [
-            ("Also" if place else "Worst subgroup", subgroup["subgroup"]),
+            ("Also" if place else "Worst subgroup", who_words(subgroup)),
             ("", summary_words(subgroup, report)),
         ]
     # Withheld or not at all: either way there is none to name.
@@ -117,5 +117,5 @@ def _verdict(report: Report) -> Facts:
     """Return the verdict by the name that programs compare with, and what can decide it."""
     facts = [("Verdict", f"{report['verdict']}; gamma is {report['gamma']:g}")]
     if report["verdict"] == "undecided":
-        facts.append(("", decide_sentence()))
+        facts.append(("", decide_sentence(report)))
     return facts

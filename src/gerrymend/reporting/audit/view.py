@@ -63,7 +63,7 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
         "unfairness_means": words.UNFAIRNESS_MEANS,
         "model": None if model is None else model_view(model),
         "subgroups": _subgroups(report),
-        "no_subgroups": words.nothing_sentence(report),
+        "no_subgroups": f"{words.nothing_sentence(report)} {words.proof_sentences(report)}",
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
         "rates": [_rates(report, overall) for overall in report["overall_rates"]],
         "no_groups": words.NO_GROUPS,
@@ -155,7 +155,9 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
         views.append(
             {
                 "name": subgroup_words.short_name(subgroup),
-                "in_full": subgroup["subgroup"] if subgroup_words.is_long(subgroup) else None,
+                "in_full": subgroup_words.who_words(subgroup)
+                if subgroup_words.is_long(subgroup)
+                else None,
                 "note": words.FORMULA_MEANS if subgroup_words.is_formula(subgroup) else None,
                 "facts": facts,
                 "rate": percent(subgroup["rate"]),

@@ -53,10 +53,13 @@ def proof_sentences(report: Report) -> str:
         whole = f"Exact: none is worse. Proven over {report['covers']}."
     else:
         limit = bound(report["upper_bound"], report["gamma"])
-        whole = (
-            "A lower bound: the search may have missed a worse one, but none is above "
-            f"{limit}. Proven over {report['covers']}."
-        )
+        rest = f", but none is above {limit}. Proven over {report['covers']}."
+        if report["no_bound"] is not None:
+            rest = (
+                f". No bound was proven over {report['covers']}: {report['no_bound']}. No set of "
+                f"rows at all is above {limit}."
+            )
+        whole = f"A lower bound: the search may have missed a worse one{rest}"
     parts = [
         f"None is above {bound(part['upper_bound'])} over {part['covers']}."
         for part in report["partial"]

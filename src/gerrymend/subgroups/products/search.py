@@ -246,6 +246,10 @@ class ProductSearch(BoundClass):
         values, members, keys = zip(*found, strict=True)
         return Found(np.concatenate(values), np.concatenate(members), np.concatenate(keys))
 
+    def search(self, residual: Array, *, seconds: float = math.inf) -> Found:
+        """Return the worst product that was found when the time was up."""
+        return self.prove(residual, seconds=seconds).found
+
     def prove(
         self,
         residual: Array,
@@ -279,13 +283,18 @@ class ProductSearch(BoundClass):
         return Bracket(found, max([searched, *bounds]), tuple(partial))
 
     def worst_of_size(
-        self, residual: Array, rows: NDArray[np.intp], min_group_size: int
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        min_group_size: int,
+        *,
+        seconds: float = math.inf,
     ) -> Found | None:
         """Return the worst product with at least `min_group_size` rows in and out, or None."""
         check_cells(len(self._ranks[0]), rows)
         hunt = self._hunt(residual)
         hunt.only_of_size(rows, min_group_size)
-        hunt.run()
+        hunt.run(seconds=seconds)
         return self._found(residual, hunt.known) if hunt.known.sign else None
 
     def _hunt(self, residual: Array) -> _Hunt:

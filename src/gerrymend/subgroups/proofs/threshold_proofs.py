@@ -7,7 +7,6 @@ category of the other, so the others stay indicators.
 """
 
 import itertools
-import logging
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -28,8 +27,6 @@ from gerrymend.subgroups.proofs.branch_and_bound import Solved, solve
 from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes, fits
 from gerrymend.subgroups.proofs.whole_points import Points, whole_numbers
 from gerrymend.subgroups.rules import LinearRule, Members
-
-logger = logging.getLogger("gerrymend")
 
 # Above so many dimensions branch and bound gets nowhere; parts of the class are proven instead.
 _MOST_DIMENSIONS = 8
@@ -69,7 +66,6 @@ class ThresholdProofs:
         if decided or allowed <= 0.0:
             return Bracket(found, trivial)
         deadline = clock() + allowed
-        self._say_what_is_hopeless()
         parts: tuple[tuple[str, float], ...]
         if (points := self._plane(residual)) is not None:
             solved, parts = _in_the_plane(points, value, deadline, clock), ()
@@ -173,18 +169,24 @@ class ThresholdProofs:
         whole = bound if len(self._blocks) <= largest else math.inf
         return self._better(best, members, value, whole), tuple(parts)
 
-    def _say_what_is_hopeless(self) -> None:
-        """Log, before any work is done, that no proof over all attributes will be tried."""
+    @property
+    def unprovable(self) -> str:
+        """Why no proof over all attributes is tried, and what to change; "" where one is.
+
+        Up to _MOST_DIMENSIONS cones are, up to _HOPELESS boxes beside one number, and parts that
+        are the whole.
+        """
         dimensions = self._dimensions(self._blocks)
-        if dimensions > _HOPELESS:
-            logger.warning(
-                "Linear thresholds of these attributes have %d dimensions, one for each number and "
-                "each category but those of the attribute with the most: above %d no proof over "
-                "all of them is tried, and the bound is what any set of rows could come to. Pool "
-                "rare categories, and give numbers as numbers.",
-                dimensions,
-                _HOPELESS,
-            )
+        has_boxes = sum(not block.is_discrete for block in self._blocks) == 1
+        tried = _HOPELESS if has_boxes or len(self._blocks) <= _LARGEST_PART else _MOST_DIMENSIONS
+        if dimensions <= tried:
+            return ""
+        return (
+            f"linear thresholds of these attributes have {dimensions} dimensions, one for each "
+            "number and each category but those of the attribute with the most, and above "
+            f"{tried} no proof over all of them is tried, whatever the budget; pool rare "
+            "categories, give numbers as numbers, or audit fewer attributes"
+        )
 
     def _is_hopeful(self, size: int) -> bool:
         """Say whether any so many attributes have few enough dimensions; else none is begun.

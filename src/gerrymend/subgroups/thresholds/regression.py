@@ -1,5 +1,7 @@
 """The paper's auditor of linear thresholds."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,11 +49,23 @@ class RegressionSearch(LinearSearch):
         )
 
     @property
+    def unprovable(self) -> str:
+        """Why nothing is proven: it is a heuristic."""
+        return "search='regression' is a heuristic that no proof follows; search='search' proves"
+
+    @property
     def source(self) -> RuleSource:
         """What turns keys into rules."""
         return self._source
 
-    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
+    def worst_of_size(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        *,
+        seconds: float = math.inf,
+    ) -> Found | None:
         """The regression's group, if it is large enough."""
         found = self.worst(residual[None])
         inside = rows[found.members[0] > 0].sum()

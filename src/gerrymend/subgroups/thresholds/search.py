@@ -113,9 +113,7 @@ class GreatCircleSearch(LinearSearch):
             found = self.worst(residual[None])
             return self._proofs.prove(residual, found, at_most, work, WorkClock())
         start = time.monotonic()
-        no_rows = np.zeros(len(residual), dtype=np.intp)
-        direction, _ = self._search(residual, no_rows, 0, start + seconds / 2)
-        found = self._found(residual[None], direction[None])
+        found = self.search(residual, seconds=seconds / 2)
         left = max(0.0, start + seconds - time.monotonic())
         return self._proofs.prove(residual, found, at_most, left)
 
@@ -123,15 +121,33 @@ class GreatCircleSearch(LinearSearch):
     def _proofs(self) -> ThresholdProofs:
         return ThresholdProofs(self._columns, self.encoding)
 
+    @property
+    def unprovable(self) -> str:
+        """Why no bound over thresholds of all attributes is proven; "" where one is."""
+        return self._proofs.unprovable
+
+    def search(self, residual: Array, *, seconds: float = math.inf) -> Found:
+        """Return the best of as many starts as there is time for."""
+        no_rows = np.zeros(len(residual), dtype=np.intp)
+        direction, _ = self._search(residual, no_rows, 0, time.monotonic() + seconds)
+        return self._found(residual[None], direction[None])
+
     def worst(self, residuals: Array) -> Found:
         """The best of all starts, for each residual."""
         no_rows = np.zeros(residuals.shape[1], dtype=np.intp)
         directions = np.array([self._search(residual, no_rows, 0)[0] for residual in residuals])
         return self._found(residuals, directions)
 
-    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
+    def worst_of_size(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        *,
+        seconds: float = math.inf,
+    ) -> Found | None:
         """The best of all starts, among groups with at least so many rows in and out."""
-        direction, value = self._search(residual, rows, smallest)
+        direction, value = self._search(residual, rows, smallest, time.monotonic() + seconds)
         return self._found(residual[None], direction[None]) if value >= 0.0 else None
 
     def _found(self, residuals: Array, directions: Array) -> Found:

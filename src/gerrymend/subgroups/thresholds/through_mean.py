@@ -6,6 +6,8 @@ angles where rows change sides, and for rows at the mean itself at any angle. Co
 opposite directions.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,7 +66,14 @@ class ThroughMean(BoundClass):
         keys = np.array([self._best(residual, no_rows, 0) for residual in residuals])
         return self._found(residuals, keys)
 
-    def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
+    def worst_of_size(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        *,
+        seconds: float = math.inf,
+    ) -> Found | None:
         """The exact worst of the groups with at least so many rows in and out."""
         key = self._best(residual, rows, smallest)
         return None if key is None else self._found(residual[None], key[None])

@@ -1,0 +1,150 @@
+"""Audits keep to their budget in every phase, and say early what is not proven."""
+
+import json
+import logging
+import time
+
+import numpy as np
+import pytest
+
+from gerrymend import LinearThresholds, Trees, audit
+from gerrymend.auditing import described
+from gerrymend.subgroups.listed import ListedClass
+from gerrymend.subgroups.thresholds.search import GreatCircleSearch
+from tests.checker.reports import report_of
+
+
+def numbers(n_attributes, n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    return {
+        "y_true": rng.integers(0, 2, n),
+        "y_pred": rng.integers(0, 2, n),
+        "sensitive_features": {f"x{j}": rng.standard_normal(n) for j in range(n_attributes)},
+    }
+
+
+class Clock:
+    """A clock that goes on by what it is told."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+
+def squeezed(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("n_attributes", "reason"),
+    [
+        (12, "linear thresholds of these attributes have 12 dimensions"),
+        (6, "the proof was not done within 1e-06 s; give it more time (budget, --budget) or fewer"),
+    ],
+)
+def test_that_no_bound_was_proven_is_in_every_form(n_attributes, reason):
+    report = audit(**numbers(n_attributes), budget=1e-6, gamma=0.1)
+    assert report.verdict == "undecided"
+    assert json.loads(report.to_json())["no_bound"].startswith(reason)
+    for text in (str(report), report.to_markdown().replace("\\", ""), report.to_html()):
+        said = squeezed(text)
+        assert "No bound was proven over every linear threshold of x0" in said
+        assert reason in said
+        assert "No set of rows at all is above" in said
+        assert "More time (budget, --budget), or a smaller class" not in said
+
+
+def test_where_a_bound_was_proven_nothing_is_said_of_none():
+    for kind in ("linear", "fair", "named"):
+        assert report_of(kind)[0]["no_bound"] is None
+    decided = audit([0] * 40, [1, 0] * 20, sensitive_features={"country": ["NL"] * 40})
+    assert decided.no_bound is None
+    # The bound of any rows is within what is allowed: that is a proof.
+    assert audit(**numbers(12), budget=1e-6, gamma=0.5).no_bound is None
+
+
+@pytest.mark.parametrize(
+    ("subgroups", "reason"),
+    [(LinearThresholds("regression"), "heuristic"), (Trees(max_depth=3), "grown greedily")],
+)
+def test_a_heuristic_is_the_reason_where_it_is(subgroups, reason):
+    assert reason in audit(**numbers(3), subgroups=subgroups).no_bound
+
+
+def test_what_cannot_be_proven_is_said_before_the_search(caplog, monkeypatch):
+    caplog.set_level(logging.INFO, logger="gerrymend.proving")
+    told = []
+    search = GreatCircleSearch.search
+
+    def noted(*how, **more):
+        told.append(caplog.text)
+        return search(*how, **more)
+
+    monkeypatch.setattr(GreatCircleSearch, "search", noted)
+    audit(**numbers(12), budget=1e-6)
+    assert "No bound will be proven: linear thresholds of these attributes have 12" in told[0]
+    caplog.clear()
+    audit(**numbers(2), budget=1e-6)
+    assert not caplog.text
+
+
+def test_proofs_and_descriptions_share_the_budget(monkeypatch):
+    """Each search takes all of the time that it is given: together no more than the budget."""
+    clock = Clock(monkeypatch)
+    asked = []
+
+    def spent(self, *how, seconds, **more):
+        asked.append(seconds)
+        clock.now += seconds
+        return self.worst(how[0][None])
+
+    prove = ListedClass.prove
+
+    def proven(self, residual, *, at_most=None, seconds):
+        asked.append(seconds)
+        clock.now += seconds
+        return prove(self, residual, at_most=at_most, seconds=seconds)
+
+    monkeypatch.setattr(ListedClass, "search", spent)
+    monkeypatch.setattr(ListedClass, "prove", proven)
+    rng = np.random.default_rng(0)
+    data = numbers(1) | {
+        "sensitive_features": {f"c{j}": rng.choice(list("abcd"), 300) for j in range(5)}
+    }
+    report = audit(**data, subgroups="marginals", top=4, budget=100.0)
+    assert len(report.top) > 1
+    assert asked[0] == pytest.approx(80.0)
+    assert asked[1] == pytest.approx(10.0)
+    assert clock.now <= 100.0
+
+
+def test_no_subgroup_is_searched_for_when_the_time_is_up(monkeypatch):
+    clock = Clock(monkeypatch)
+
+    def late(self, residual, *, at_most=None, seconds):
+        clock.now += 200.0
+        return prove(self, residual)
+
+    prove = ListedClass.prove
+    monkeypatch.setattr(ListedClass, "prove", late)
+    monkeypatch.setattr(ListedClass, "search", lambda *_, **__: pytest.fail("a search was begun"))
+    report = audit(**numbers(3), subgroups="marginals", top=4, budget=100.0)
+    assert len(report.top) == 1
+    assert described._half_until(100.0) == 0.0
+
+
+def test_there_are_no_permutations_where_one_search_takes_longer(monkeypatch):
+    """T is the same function of every draw, which a search that is cut short is not."""
+    clock = Clock(monkeypatch)
+
+    def slow(self, residual, *, seconds):
+        clock.now += min(seconds, 150.0)
+        return self.worst(residual[None])
+
+    monkeypatch.setattr(ListedClass, "search", slow)
+    told = []
+    how = {"subgroups": "marginals", "n_permutations": 19, "on_draw": lambda *d: told.append(d)}
+    report = audit(**numbers(2), **how, budget=100.0)
+    assert (report.p_value, report.n_permutations, told) == (None, 0, [])
+    assert "one search takes longer than the 100 s for all" in squeezed(str(report))
+    assert audit(**numbers(2), **how, budget=200.0).n_permutations == 19
