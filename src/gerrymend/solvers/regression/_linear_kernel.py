@@ -74,19 +74,19 @@ def select(fitted, tie, first, votes, slope, shift, starts, of_members, members,
 
 
 @njit(cache=True)
-def spread(games, members, cell, slope, first, out):
-    """Write slope·members by row, of some of the games, one after the other."""
+def spread(games, multipliers, members, cell, slope, first, out):
+    """Write multiplier·slope·members by row, of some of the games, one after the other."""
     size = out.shape[1]
     slope = slope[first : first + size]
     for k in range(len(games)):
-        mine, row = members[games[k]], out[k]
+        mine, row, multiplier = members[games[k]], out[k], multipliers[games[k]]
         if len(cell) == 0:  # a cell is a row
             mine = mine[first : first + size]
             for i in range(size):
-                row[i] = slope[i] * mine[i]
+                row[i] = multiplier * slope[i] * mine[i]
         else:
             for i in range(size):
-                row[i] = slope[i] * mine[cell[first + i]]
+                row[i] = multiplier * slope[i] * mine[cell[first + i]]
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})

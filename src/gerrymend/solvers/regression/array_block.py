@@ -148,8 +148,8 @@ class ArrayBlock:
     def decide(self, multipliers: Any, coordinates: Any) -> Sums:
         """Press on what was found last, ±1 or 0, and take the Learner's decisions into the votes.
 
-        Returns, over the event and all rounds, Pᵀ(w·b·votes), Σ w·b·votes and Σ w·(1 − 2y)·votes
-        beside each other; and Σ k·w·b·votes, with the pressure k that the Learner answered.
+        Returns, over the event and all rounds, Pᵀ(w·b·votes) with Σ w·b·votes beside it;
+        Σ w·(1 − 2y)·votes; and Σ k·w·b·votes, with the pressure k that the Learner answered.
         """
         multipliers, coordinates = self._cast(multipliers)[:, None], self._cast(coordinates)
         n_games = coordinates.shape[0]
@@ -158,7 +158,7 @@ class ArrayBlock:
         for rows in self._pieces(self._n_event, n_games):
             self._take_votes(coordinates @ self._basis[:, rows], rows, multipliers, pressed)
             products += self._products(self._votes[:, rows], self._of_votes[:, rows])
-        return products, pressed
+        return products[:, :-1], products[:, -1], pressed
 
     def _take_votes(self, fitted: Any, rows: slice, multipliers: Any, pressed: Any) -> None:
         """Press on a piece, vote where the fitted cost is below 0, and add Σ k·w·b·votes."""
@@ -186,8 +186,8 @@ class ArrayBlock:
         self._votes += decisions[:, :n]
         self._outside += decisions[:, n:] @ self._weighted_base[n:]
         products = self._products(self._votes, self._of_votes)
-        products[:, -1] += self._outside
-        return products, self._dots(self._pressure, self._votes)
+        errors = products[:, -1] + self._outside
+        return products[:, :-1], errors, self._dots(self._pressure, self._votes)
 
     def find(self, coordinates: Any) -> Sums:
         """Select the group g where the regression of the residual is above 0.

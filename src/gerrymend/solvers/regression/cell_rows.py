@@ -126,34 +126,31 @@ class CellRows:
     def decide(self, multipliers: Array, coordinates: Array) -> Sums:
         """Press on what was found last, ±1 or 0, and take the Learner's decisions into the votes.
 
-        With v the sums of w·b·votes by cell, returns Pᵀv, Σ v and Σ w·(1 − 2y)·votes beside each
-        other, and Σ k·v.
+        With v the sums of w·b·votes by cell, returns Pᵀv with Σ v beside it, Σ w·(1 − 2y)·votes,
+        and Σ k·v.
         """
         self._number += 1
         n_games = len(coordinates)
-        for first, basis in self._features:
-            fitted = np.matmul(coordinates, basis, out=self._buffer(n_games, basis))
+        for first, basis, room in self._features:
+            fitted = np.matmul(coordinates, basis, out=room)
             kernel.vote(fitted, TIE, first, self._votes)
         if not self._notion.whole:
             self._shift = grid_shift(self._votes.shape[1], self._number * self._largest)
-        products = np.zeros((n_games, self._ranks[1] + 2))
+        products = np.zeros((n_games, self._ranks[1] + 1))
         pressed = np.zeros(n_games)
-        for first, basis in self._protected:
-            by_cell = self._buffer(n_games, basis)
+        for first, basis, by_cell in self._protected:
             kernel.press(
                 multipliers, self._members, first, self._votes, self._slope, self._shift,
                 self._starts, self._counts, by_cell, pressed,
             )  # fmt: skip
-            products[:, :-1] += by_cell @ basis.T
-        products[:, -1] = self._error_sign * products[:, -2]
-        return products, pressed
+            products += by_cell @ basis.T
+        return products, self._error_sign * products[:, -1], pressed
 
     def find(self, coordinates: Array) -> Array:
         """Select the groups g of the regressions; return Σ w·g, Σ w·a·g and Σ v·g as columns."""
-        n_games = len(coordinates)
-        sums = np.zeros((n_games, 3))
-        for first, basis in self._protected:
-            fitted = np.matmul(coordinates, basis[:-1], out=self._buffer(n_games, basis))
+        sums = np.zeros((len(coordinates), 3))
+        for first, basis, room in self._protected:
+            fitted = np.matmul(coordinates, basis[:-1], out=room)
             kernel.select(
                 fitted, TIE, first, self._votes, self._slope, self._shift, self._starts,
                 self._of_members, self._members, sums,
@@ -164,20 +161,22 @@ class CellRows:
         """Return multipliers·Bᵀ(w·b·g) of the last groups; a multiplier of 0 costs nothing."""
         games = np.flatnonzero(multipliers)
         products = np.zeros((len(games), self._ranks[0]))
-        for first, basis in self._features:
-            by_row = self._buffer(len(games), basis)
-            kernel.spread(games, self._members, self._cell, self._slope, first, by_row)
+        for first, basis, room in self._features:
+            by_row = room[: len(games)]
+            kernel.spread(games, multipliers, self._members, self._cell, self._slope, first, by_row)
             products += by_row @ basis.T
+        if len(games) == len(multipliers):
+            return products
         pulled = np.zeros((len(multipliers), self._ranks[0]))
-        pulled[games] = multipliers[games, None] * products
+        pulled[games] = products
         return pulled
 
     def decided_outside(self, plays: Array) -> Array:
         """Return Σ w·(1 − 2y)·d over the rows of the other label, of `_plays_at_once` at most."""
         decided = np.zeros(len(plays))
         for pieces, base in self._outside:
-            for first, basis in pieces:
-                fitted = np.matmul(plays, basis, out=self._buffer(len(plays), basis))
+            for first, basis, room in pieces:
+                fitted = np.matmul(plays, basis, out=room[: len(plays)])
                 kernel.decided(fitted, TIE, first, base, decided)
         return decided
 
@@ -226,13 +225,14 @@ class CellRows:
         self._members[:] = state["members"]
         self._number = state["number"]
 
-    def _pieces(self, basis: Array, n_games: int) -> list[tuple[int, Array]]:
-        """Return where pieces begin, and views of the basis that so many games have room for."""
-        step = len(self._room) // n_games
-        firsts = range(0, basis.shape[1], step)
-        return [(first, basis[:, first : first + step]) for first in firsts]
+    def _pieces(self, basis: Array, n_games: int) -> list[tuple[int, Array, Array]]:
+        """Return where pieces begin, views of the basis, and room for their fits of many games.
 
-    def _buffer(self, n_games: int, basis: Array) -> Array:
-        """Return room for a piece, in order of memory; it is used anew by every piece."""
-        shape = n_games, basis.shape[1]
-        return self._room[: shape[0] * shape[1]].reshape(shape)
+        The room is the same for all: it is used anew by every piece.
+        """
+        step = len(self._room) // n_games
+        starts = range(0, basis.shape[1], step)
+        views = [basis[:, start : start + step] for start in starts]
+        sizes = [n_games * view.shape[1] for view in views]
+        rooms = [self._room[:size].reshape(n_games, -1) for size in sizes]
+        return list(zip(starts, views, rooms, strict=True))

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.externals.array_api_compat import array_namespace, device
+from sklearn.externals.array_api_compat import array_namespace, device, is_numpy_array
 
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
@@ -48,30 +48,34 @@ from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 
 
 class _Standing(NamedTuple):
-    """Where the games stand, each field a row of one array; the first four are recorded."""
+    """Where the games stand, each field a row of one array, the table."""
 
-    unfairness: Any
-    answered_multipliers: Any  # what was placed, ±1 or 0, on the group before the last
+    unfairness: Any  # the first four are recorded; see `records`
+    multipliers: Any  # what is placed on the last group, ±1 or 0
     event_errors: Any  # Σ w·(1 − 2y)·votes over the event
     number: Any  # of rounds
-    total_dual: Any  # Σ λ / C of the duals that the next play answers, times what divides them
+    # The next play answers these duals: Σ λ is scale·total_dual.
+    total_dual: Any  # Σ |±1|
     mean: Any  # of k over the event
     pressed_offset: Any  # Σ k·w·a
-    answered_total_dual: Any  # the same three of the duals that the last play answered
+    scale: Any  # C over what divides the sums
+    outcomes: Any  # Σ w·b·votes
+    pressed: Any  # Σ k·w·b·votes
+    # The same six before the last play, under the duals that it answered.
+    answered_total_dual: Any
     answered_mean: Any
     answered_offset: Any
-    outcomes: Any  # Σ w·b·votes
-    outcomes_before: Any  # the last play
-    pressed: Any  # Σ k·w·b·votes
-    pressed_before: Any  # the last play, under the duals that it answered
+    answered_scale: Any
+    outcomes_before: Any
+    pressed_before: Any
     voted: Any  # Σ w·b·votes·g of the last group
-    multipliers: Any  # what is placed on it, ±1 or 0
     playing: Any  # 1, or 0 for a game that has ended
+    stake: Any  # C, or 0
 
 
 _RECORDED = slice(4)
-_DUALS = slice(4, 7)
-_ANSWERED = slice(7, 10)
+_NOW = slice(4, 10)
+_BEFORE = slice(10, 16)
 
 
 class RegressionGame:
@@ -128,7 +132,8 @@ class RegressionGame:
         self._notion = notion
         self._C = C
         self._tie = tie(dtype)
-        self._short = float(solver.divisor == "t-1")
+        # The sum of the duals is divided by the number of the play that answers it, or one less.
+        self._later = 0.0 if solver.divisor == "t-1" else 1.0
         self._realised = solver.side == "realised"
         self._gammas = np.asarray(gammas, dtype=np.float64)
         tolerance = rank_tolerance(dtype)
@@ -143,6 +148,8 @@ class RegressionGame:
         self._make_arrays(like=learner_sums, single="32" in dtype)
         self._played: list[list[Predictor]] = []  # where coordinates don't say it all
         self._gaps = np.full(len(self._gammas), math.inf)  # of games that have ended
+        self._now.scale[:] = C
+        self._stand_still()  # which none does yet
 
     def _keep_sums(self, learner: Any, auditor: Any, scalars: Any) -> None:
         """Keep the sums that no round changes."""
@@ -152,16 +159,16 @@ class RegressionGame:
         self._error_of_zero = positives / self._total
         # With a single label in the event, costs of both signs are certain: the others' is fixed,
         # and the mean over the event is what it was, as what is added is centred.
-        base, slope, one = (row[None, :] for row in learner)
+        self._base, slope, one = (row[None, :] for row in learner)
         signs = xp.astype(scalars[4:], xp.float64)
-        self._sums = CostSums(base, slope, one, signs, can_be_constant=all(self._notion.event))
+        self._sums = CostSums(slope, one, signs, can_be_constant=all(self._notion.event))
         self._offset, self._weight_coordinates = (row[None, :] for row in auditor)
 
     def _make_arrays(self, like: Any, *, single: bool) -> None:
         """Make the arrays that rounds change."""
         xp = array_namespace(like)
-        self._sign = xp.sign
-        self._dtype = xp.float32 if single else xp.float64
+        self._sign = np.sign if is_numpy_array(like) else xp.sign  # xp's costs six times NumPy's
+        self._dtype = xp.float32 if single else None  # to which coordinates are brought
         n_games, n_learner = len(self._gammas), like.shape[1]
         n_coordinates = n_learner + self._offset.shape[1]
 
@@ -169,11 +176,18 @@ class RegressionGame:
             return xp.zeros(shape, dtype=dtype, device=device(like))
 
         self._allowed = xp.asarray(self._gammas, device=device(like))
-        self._table = zeros(len(_Standing._fields), n_games)
-        self._now = _standing(self._table)
-        self._now.playing[:] = 1.0
         self._pull = zeros(n_games, n_learner)
-        self._coordinates = zeros(n_games, n_coordinates, dtype=self._dtype)
+        self._table = zeros(len(_Standing._fields), n_games)
+        now = self._now = _standing(self._table)
+        self._bases = zeros(n_games, n_learner)
+        self._recorded = self._table[_RECORDED, :]
+        self._present = self._table[_NOW, :]
+        self._before = self._table[_BEFORE, :]
+        self._duals = now.total_dual, now.mean, now.pressed_offset
+        self._costs = Costs(
+            self._sums, self._bases, self._pull, now.mean, now.multipliers, now.scale, now.playing
+        )
+        self._coordinates = zeros(n_games, n_coordinates, dtype=self._dtype or xp.float64)
         self._plays, self._groups = (
             self._coordinates[:, :n_learner],
             self._coordinates[:, n_learner:],
@@ -215,7 +229,7 @@ class RegressionGame:
     def finish_round(self, prepared: None) -> None:
         """Play a round."""
         self._take(self._play_round)
-        self._records.append(self._coordinates, self._table[_RECORDED, :])
+        self._records.append(self._coordinates, self._recorded)
 
     def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
         """Fetch the rounds of which no figure has come yet, many at once."""
@@ -246,15 +260,13 @@ class RegressionGame:
         now = self._now
         number = now.number + now.playing
         share = 1.0 / number
-        scale = self._scale(number)
-        costs = Costs(self._sums, self._pull, now.mean, now.multipliers, scale, now.playing)
-        answer = self._learner.answer(self._rows, costs, self._dtype)
+        answer = self._learner.answer(self._rows, self._costs, self._dtype)
         products = answer.products
-        outcomes = products[:, -2]
+        outcomes = products[:, -1]
         overall = (self._event_offset + outcomes * share) / self._event_weight
-        residual = self._offset + products[:, :-2] * share[:, None]
+        residual = self._offset + products[:, :-1] * share[:, None]
         residual -= overall[:, None] * self._weight_coordinates
-        if residual.dtype != self._dtype:
+        if self._dtype is not None:
             residual = array_namespace(residual).astype(residual, self._dtype)
         weight, offset, voted = self._rows.find(residual).T
         value = offset + voted * share - overall * weight
@@ -264,31 +276,26 @@ class RegressionGame:
         multipliers = self._sign(value) * exceeds if self._realised else exceeds
         pulled = self._rows.pull(multipliers)
 
+        self._before[:] = self._present
+        pressed_before = now.pressed_before
+        pressed_before += now.multipliers * now.voted  # the play answered that group too
         now.unfairness[:] = unfairness
-        now.answered_multipliers[:] = now.multipliers
-        now.event_errors[:] = products[:, -1]
+        now.multipliers[:] = multipliers
+        now.event_errors[:] = answer.event_errors
         now.number[:] = number
-        self._table[_ANSWERED, :] = self._table[_DUALS, :]
-        now.total_dual[:] += exceeds
-        now.mean[:] += multipliers * weight / self._event_weight
-        now.pressed_offset[:] += multipliers * offset
-        now.outcomes_before[:] = now.outcomes
+        total_dual, mean, pressed_offset = self._duals
+        total_dual += exceeds
+        mean += multipliers * weight / self._event_weight
+        pressed_offset += multipliers * offset
+        now.scale[:] = now.stake / (number + self._later)
         now.outcomes[:] = outcomes
-        now.pressed_before[:] = now.pressed + now.multipliers * now.voted
         now.pressed[:] = answer.pressed
         now.voted[:] = voted
-        now.multipliers[:] = multipliers
         self._pull += pulled
         self._plays[:] = answer.coordinates
         self._groups[:] = residual
         if answer.predictors:
             self._played.append(answer.predictors)
-
-    def _scale(self, number: Any) -> Any:
-        """Return C over what divides the duals before a round: its number, or one less."""
-        if not self._short:
-            return self._C / number
-        return self._C / (number - (number > 1.0) * self._short)
 
     def _fine(self, at: _Standing, outcomes: Any, pressed: Any) -> Any:
         """Return what decisions pay for unfairness under the last duals: C/t·Σ k·W / n.
@@ -297,14 +304,14 @@ class RegressionGame:
         """
         # Σ k·w·(mean u): the event's weight cancels between the mean of k and that of u.
         centre = (self._event_offset + outcomes) * at.answered_mean
-        return (at.answered_offset + pressed - centre) * (self._scale(at.number) / self._total)
+        return (at.answered_offset + pressed - centre) * (at.answered_scale / self._total)
 
     def _mixture_fine(self, at: _Standing) -> Any:
         return self._fine(at, at.outcomes / at.number, at.pressed / at.number)
 
     def _allowance(self, at: _Standing, allowed: Any) -> Any:
         """Return γ·Σ λ of the last duals."""
-        return allowed * at.answered_total_dual * self._scale(at.number)
+        return allowed * at.answered_total_dual * at.answered_scale
 
     def _may_end(self, tol: float | None) -> bool:
         """Return whether a game may have converged: all that can be told without the errors.
@@ -347,7 +354,16 @@ class RegressionGame:
         met = (self._penalty(at) <= tol) & (gap <= tol) & (at.playing > 0)
         if met.any():
             self._gaps[met] = gap[met]
-            self._now.playing[:] = self._records.there((~np.isfinite(self._gaps)).astype(float))
+            self._stand_still()
+
+    def _stand_still(self) -> None:
+        """Let the games that have ended decide nothing any more."""
+        playing = self._records.there((~np.isfinite(self._gaps)).astype(np.float64))
+        now = self._now
+        now.playing[:] = playing
+        now.stake[:] = self._C * playing
+        now.scale[:] = now.scale * playing
+        self._bases[:] = self._base * playing[:, None]
 
     def equilibria(self, *, cut_short: bool = False) -> list[Equilibrium]:
         """Return what the games come to if they end here; they themselves may go on.
@@ -426,6 +442,7 @@ class RegressionGame:
         self._table[:] = self._records.there(state["table"])
         self._pull[:] = self._records.there(state["pull"])
         self._coordinates[:] = self._records.there(state["coordinates"])
+        self._stand_still()
         self._learner.restore(self._rows, state["rows"], self._records.changes(), self._played)
 
 

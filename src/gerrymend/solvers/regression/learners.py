@@ -25,22 +25,25 @@ Teach = Callable[[Any, Any, Any, int], Predictor]
 class CostSums(NamedTuple):
     """Sums over the rows that no round changes."""
 
-    base: Any  # coordinates of 1 − 2y
-    slope: Any  # of the event's b
+    slope: Any  # coordinates of the event's b
     one: Any  # of the constant 1
     outside_signs: Any  # rows outside of the event with a cost above 0, and below
     can_be_constant: bool  # whether all costs can come to have one sign
 
 
 class Costs(NamedTuple):
-    """Costs that the Learner answers: (1 − 2y) + b·(k − mean k)·scale, in sums over the rows."""
+    """Costs that the Learner answers: (1 − 2y) + b·(k − mean k)·scale, in sums over the rows.
+
+    A game that has ended costs nothing, so that nothing is decided: its base and scale are 0.
+    """
 
     sums: CostSums
+    base: Any  # coordinates of 1 − 2y
     pull: Any  # coordinates of b·k, with k = Σ ±g over the groups so far
     mean: Any  # of k over the event
     multipliers: Any  # ±1 or 0 on the last group, which is not pressed on yet
     scale: Any  # C over the number of rounds, which turns sums into averages
-    playing: Any  # 0 for games that have ended, which decide nothing any more; else 1
+    playing: Any  # 1, or 0 for a game that has ended
 
 
 class Answer(NamedTuple):
@@ -49,6 +52,7 @@ class Answer(NamedTuple):
     coordinates: Any
     predictors: list[Predictor]  # of each game; none where coordinates say it all
     products: Any
+    event_errors: Any
     pressed: Any
 
 
@@ -60,7 +64,10 @@ class RoundLearner(Protocol):
         ...
 
     def answer(self, rows: RegressionRows, costs: Costs, dtype: Any) -> Answer:
-        """Answer the costs of each game, and take the decisions into the rows' votes."""
+        """Answer the costs of each game, and take the decisions into the rows' votes.
+
+        Coordinates are brought to `dtype`, if it is given.
+        """
         ...
 
     def restore(
@@ -92,7 +99,7 @@ class LeastSquares:
         """Decide 1 where the fitted cost is below 0; a constant where no cost differs in sign."""
         sums = costs.sums
         pull = costs.pull - costs.mean[:, None] * sums.slope
-        coordinates = sums.base + costs.scale[:, None] * pull
+        coordinates = costs.base + costs.scale[:, None] * pull
         if sums.can_be_constant:
             assert isinstance(rows, SummedBlocks)
             xp = array_namespace(coordinates)
@@ -100,11 +107,10 @@ class LeastSquares:
             above, below = (counts + sums.outside_signs).T
             coordinates = xp.where(above[:, None] == 0, -sums.one, coordinates)
             coordinates = xp.where(below[:, None] == 0, sums.one, coordinates)
-        coordinates = coordinates * costs.playing[:, None]
-        if coordinates.dtype != dtype:
+            coordinates = coordinates * costs.playing[:, None]
+        if dtype is not None:
             coordinates = array_namespace(coordinates).astype(coordinates, dtype)
-        products, pressed = rows.decide(costs.multipliers, coordinates)
-        return Answer(coordinates, [], products, pressed)
+        return Answer(coordinates, [], *rows.decide(costs.multipliers, coordinates))
 
     def restore(
         self, rows: RegressionRows, state: State | None, told: Told, played: list[list[Predictor]]
@@ -154,8 +160,7 @@ class Taught:
             self._taught(*signs[game], *pressing, game) if playing else ConstantPredictor(False)
             for game, playing in enumerate(costs.playing)
         ]
-        products, pressed = rows.vote(costs.multipliers, played)
-        return Answer(np.zeros((len(played), 0)), played, products, pressed)
+        return Answer(np.zeros((len(played), 0)), played, *rows.vote(costs.multipliers, played))
 
     def _taught(self, above: float, below: float, *costs: Any) -> Predictor:
         """Return a constant where all costs have one sign: there is a single label to learn."""

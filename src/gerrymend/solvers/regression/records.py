@@ -14,8 +14,8 @@ from gerrymend.solvers.base import State
 _NUMBERS = 1 << 20
 # Rounds for which room is made at once, at most.
 _ROUNDS = 64
-# The rows of a round's figures: unfairness; what was placed on the group before; Σ w·(1 − 2y)·votes
-# of the event; the rounds of the game, fewer than of the others where it has ended.
+# The rows of a round's figures: unfairness; what is placed on the group; Σ w·(1 − 2y)·votes of the
+# event; the rounds of the game, fewer than of the others where it has ended.
 UNFAIRNESS, MULTIPLIERS, EVENT_ERRORS, NUMBER = range(4)
 
 
@@ -80,8 +80,8 @@ class Records:
         if place == 0:
             self._make_room()
         kept_coordinates, kept_figures = self._chunks[-1]
-        kept_coordinates[place, ...] = coordinates
-        kept_figures[place, ...] = figures
+        kept_coordinates[place] = coordinates
+        kept_figures[place] = figures
         self._n_rounds += 1
 
     def _make_room(self) -> None:
@@ -127,10 +127,16 @@ class Records:
         return [(chunk[:, :, :n], chunk[:, :, n:]) for chunk in chunks]
 
     def changes(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield multipliers, plays and groups of all rounds: what the rows were told."""
-        n = self._n_learner
+        """Yield multipliers, plays and groups of all rounds: what the rows were told.
+
+        What is placed on a group presses in the round after its own.
+        """
+        n, xp = self._n_learner, array_namespace(self._like)
+        last = self.there(np.zeros((1, self._like.shape[0])))
         for coordinates, figures in self._rounds(0):
-            yield figures[:, MULTIPLIERS, :], coordinates[:, :, :n], coordinates[:, :, n:]
+            placed = xp.concat([last, figures[:, MULTIPLIERS, :]])
+            yield placed[:-1, :], coordinates[:, :, :n], coordinates[:, :, n:]
+            last = placed[-1:, :]
 
     def state(self) -> State:
         """Return all rounds, on the host."""
