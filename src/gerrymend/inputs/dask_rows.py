@@ -90,8 +90,6 @@ def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -
     The protected attributes are None if they are X itself, and so are weights that weren't given.
     Everything that can be checked without the rows is.
     """
-    if y is None:
-        raise ArgumentError("y", "is None; pass the labels, a Dask array or Series.")
     if isinstance(sensitive_features, str):
         sensitive_features = [sensitive_features]
     if isinstance(sensitive_features, list | tuple) and is_dask_frame(X):
