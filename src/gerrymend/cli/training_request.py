@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gerrymend.auditing.examine import check_budget
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
-from gerrymend.cli.audit_request import split
-from gerrymend.cli.shared import errors_in_options, options_of
+from gerrymend.cli.shared import errors_in_options, options_of, split
 from gerrymend.cli.table_encoding import (
     check_not_identifiers,
     check_scale,
