@@ -153,7 +153,7 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         for name, given in {"--estimator": asked.estimators, "--notion": fields["notion"]}.items():
             _check_once(given, name)
         check_jobs_option(asked.jobs)
-        request = TrainingRequest(**fields, gammas=levels)
+        request = TrainingRequest(**fields | {"gammas": levels})
         check_target(asked.json_file, "--json", request.file)
         check_page(asked.report, asked.json_file, request.file, needs=("jinja2", "plotly"))
         with (
