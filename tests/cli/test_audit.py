@@ -372,7 +372,10 @@ def test_probabilities_lie_between_0_and_1(bad_files):
 def test_without_polars_it_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     code, _, err = call(folder / "people.csv", *ARGUMENTS)
-    assert (code, err) == (2, "Files are read by polars: pip install 'gerrymend[cli]'\n")
+    assert (code, err) == (
+        2,
+        "Reading a file needs polars, which is not installed: pip install 'gerrymend[cli]'\n",
+    )
 
 
 def test_an_interruption_exits_with_130(folder, monkeypatch):

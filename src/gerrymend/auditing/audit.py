@@ -10,7 +10,7 @@ from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.inputs.sample import Decided
-from gerrymend.inputs.settings import check_fraction
+from gerrymend.inputs.settings import check_test_size
 from gerrymend.notions import NotionLike
 
 
@@ -162,7 +162,7 @@ def audit(
         on_draw=on_draw,
     )
     if test_size is not None:
-        test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
+        test_size = check_test_size(test_size)
         if holdout is not None:
             raise ArgumentError(
                 "test_size",

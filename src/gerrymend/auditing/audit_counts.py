@@ -23,7 +23,7 @@ from gerrymend.inputs.protected import (
     warn_of_identifiers,
 )
 from gerrymend.inputs.sample import Decided, Names, Sample, read_vector
-from gerrymend.inputs.settings import check_fraction
+from gerrymend.inputs.settings import check_test_size
 from gerrymend.inputs.validation import (
     as_vector,
     check_attribute_names,
@@ -112,7 +112,7 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
         on_draw=on_draw,
     )
     if test_size is not None:
-        test_size = check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
+        test_size = check_test_size(test_size)
     names = {"label": label, "prediction": prediction, "count": count}
     attributes = check_attribute_names(sensitive_features)
     columns = _columns(table, attributes, names)

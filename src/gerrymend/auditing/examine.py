@@ -21,7 +21,7 @@ from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
-from gerrymend.inputs.settings import check_callable, check_gamma, check_number, check_whole
+from gerrymend.inputs.settings import check_budget, check_callable, check_gamma, check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.subgroups import Marginals, SubgroupClass, as_subgroup_class
 from gerrymend.subgroups.base import Bracket
@@ -81,12 +81,6 @@ def _check_features(features: Any) -> tuple[str, ...]:
             f"strings; got {features!r}. Leave it out where they are not known.",
         )
     return names
-
-
-def check_budget(budget: Any) -> float:
-    """Check that a budget is a number of seconds above 0, and return it."""
-    remedy = "It is in seconds: 30, for example."
-    return check_number(budget, "budget", low=0.0, above=True, remedy=remedy)
 
 
 @interruptible

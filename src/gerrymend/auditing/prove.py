@@ -5,18 +5,12 @@ from typing import Any
 
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.described import describable
-from gerrymend.auditing.examine import (
-    DESCRIBING,
-    as_sum,
-    check_budget,
-    prove_each,
-    why_no_bound,
-)
+from gerrymend.auditing.examine import DESCRIBING, as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.inputs.sample import Decided
-from gerrymend.inputs.settings import check_number
+from gerrymend.inputs.settings import check_budget, check_number
 from gerrymend.notions import NotionLike, as_notions
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.compiling import compile_proofs

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from gerrymend._runtime.extras import need
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 
 
@@ -26,13 +27,12 @@ def _run() -> None:
     Commands are added by `add_to` of each command's module; `demo` is defined here.
     """
     try:
-        import rich  # noqa: F401
-        import typer
-    except ModuleNotFoundError as missing:
-        sys.exit(
-            f"The command line needs {missing.name}, which is not installed: "
-            "pip install 'gerrymend[cli]'"
-        )
+        for package in ("rich", "typer"):
+            need(package, "The command line needs")
+    except ImportError as missing:
+        sys.exit(str(missing))
+    import typer
+
     app = typer.Typer(no_args_is_help=True, add_completion=False)
 
     @app.callback()

@@ -10,9 +10,11 @@ import typer
 from rich.console import Console
 
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
-from gerrymend.cli.audit_request import AuditRequest, split
+from gerrymend.cli import options
+from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.audit_text import show
 from gerrymend.cli.exit_codes import EXIT_CODES
+from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
@@ -23,19 +25,18 @@ from gerrymend.cli.shared import (
     notes,
     option,
     progress,
+    request_fields,
     tell_of_page,
     write_json,
 )
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.subgroups import CLASS_NAMES
 
-_DATA = "What is in FILE"
 _AUDIT = "How to audit"
-_FILE = "Reading and writing"
 
 
 def _column(words: str) -> Any:
-    return column(words, _DATA)
+    return column(words, DATA)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -43,26 +44,24 @@ def add_to(app: typer.Typer) -> None:
 
     @app.command("audit", no_args_is_help=True)
     def audit(
-        file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file.")],
+        file: options.File,
         label: Annotated[str, _column("True label, of two values.")],
-        protected: Annotated[list[str], option(
-            "Protected attributes, separated by commas.", _DATA, metavar="COLUMNS",
-            show_default=False)],
+        protected: options.Protected,
         prediction: Annotated[str | None, _column("Decision, of the same values.")] = None,
         score: Annotated[str | None, _column("Or: score, cut at --threshold.")] = None,
         threshold: Annotated[float | None, option(
-            "Scores of at least this are decided positive.", _DATA, show_default="0.5")] = None,
+            "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         probability: Annotated[str | None, _column(
             "Or: probability with which a randomised model decides positive.")] = None,
         positive: Annotated[str | None, option(
-            "The positive label.", _DATA, metavar="LABEL",
+            "The positive label.", DATA, metavar="LABEL",
             show_default="the last in order")] = None,
-        weight: Annotated[str | None, _column("Weight of each row.")] = None,
+        weight: options.Weight = None,
         counts: Annotated[str | None, _column(
             "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
         features: Annotated[list[str] | None, option(
             "Columns that the model decides by, where they are known: the report says which of "
-            "them are protected.", _DATA, metavar="COLUMNS", show_default=False)] = None,
+            "them are protected.", DATA, metavar="COLUMNS", show_default=False)] = None,
         notion: Annotated[list[str] | None, option(
             f"Rates to compare, separated by commas: {', '.join(NOTION_NAMES)}.", _AUDIT,
             metavar="RATES", show_default="false_positive_rate")] = None,
@@ -92,17 +91,13 @@ def add_to(app: typer.Typer) -> None:
         jobs: Annotated[int, option(
             "Workers for the permutations; -1 for all cores.", _AUDIT)] = 1,
         json_file: Annotated[str | None, option(
-            "Write the report as JSON to this file; - is standard output.", _FILE, "--json",
+            "Write the report as JSON to this file; - is standard output.", FILE, "--json",
             metavar="FILE", show_default=False)] = None,
         report: Annotated[Path | None, option(
-            "Write the report as a page for people, one HTML file that needs no network.", _FILE,
+            "Write the report as a page for people, one HTML file that needs no network.", FILE,
             metavar="FILE", show_default=False)] = None,
-        separator: Annotated[str | None, option(
-            "Separator of a CSV file: one character, or tab.", _FILE, metavar="CHARACTER",
-            show_default="the one of , ; tab | that fits")] = None,
-        missing: Annotated[list[str] | None, option(
-            "Text that stands for a missing value, as NA; may be given again.", _FILE,
-            metavar="TEXT", show_default="empty fields only")] = None,
+        separator: options.Separator = None,
+        missing: options.Missing = None,
     ) -> None:  # fmt: skip
         """Find the subgroup that a model's decisions treat worst.
 
@@ -116,42 +111,15 @@ def add_to(app: typer.Typer) -> None:
 
         gerrymend audit toy.csv --label y --prediction decided --protected race,gender
         """
-        options = {
-            "file": file,
-            "label": label,
-            "protected": protected,
-            "prediction": prediction,
-            "score": score,
-            "threshold": threshold,
-            "probability": probability,
-            "positive": positive,
-            "weight": weight,
-            "counts": counts,
-            "features": features,
-            "notion": tuple(split(notion or ["false_positive_rate"], [])),
-            "subgroups": subgroups,
-            "depth": depth,
-            "gamma": gamma,
-            "budget": budget,
-            "min_group_size": min_group_size,
-            "top": top,
-            "permutations": permutations,
-            "jobs": jobs,
-            "test_size": test_size,
-            "holdout": holdout,
-            "seed": seed,
-            "separator": separator,
-            "missing": tuple(missing or ()),
-        }
-        raise typer.Exit(run(options, json_file, report))
+        raise typer.Exit(run(request_fields(AuditRequest, locals()), json_file, report))
 
 
-def run(options: dict[str, Any], json_file: str | None, page: Path | None = None) -> int:
+def run(fields: dict[str, Any], json_file: str | None, page: Path | None = None) -> int:
     """Audit, print, and return the code to exit with.
 
     Parameters
     ----------
-    options : dict
+    fields : dict
         The fields of AuditRequest.
     json_file : str or None
         Where the JSON goes; - is standard output, and the text for people is left out then.
@@ -160,7 +128,7 @@ def run(options: dict[str, Any], json_file: str | None, page: Path | None = None
     """
 
     def work(console: Console) -> int:
-        request = AuditRequest(**options)
+        request = AuditRequest(**fields)
         # Whatever can't be written is told before minutes are spent on an audit.
         read = (request.file, request.holdout)
         check_target(json_file, "--json", *read)

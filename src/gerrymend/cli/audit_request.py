@@ -13,7 +13,7 @@ import narwhals as nw
 
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
-from gerrymend.cli.shared import check_jobs_option, errors_in_options, options_of
+from gerrymend.cli.shared import check_jobs_option, errors_in_options, options_of, split
 from gerrymend.cli.table_files import open_table, unreadable
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import check_column
@@ -300,15 +300,3 @@ class AuditRequest:
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",
         }
-
-
-def split(given: list[str], there: list[str]) -> list[str]:
-    """Return names that are separated by commas, keeping a column with a comma in its name whole.
-
-    `there` are the columns of the file; names that are not among them lose the blanks around them.
-
-    >>> split(["race,sex", "income, net"], ["race", "sex", "income, net"])
-    ['race', 'sex', 'income, net']
-    """
-    parts = [[text] if text in there else text.split(",") for text in given]
-    return [name if name in there else name.strip() for part in parts for name in part]

@@ -13,9 +13,10 @@ import typer
 from rich.console import Console
 
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
-from gerrymend.cli.audit_request import split
+from gerrymend.cli import options
 from gerrymend.cli.exit_codes import EXIT_CODES
 from gerrymend.cli.fit_text import Fitted, as_data, show
+from gerrymend.cli.options import FILE, TRAINING
 from gerrymend.cli.shared import (
     Output,
     Say,
@@ -26,28 +27,8 @@ from gerrymend.cli.shared import (
     notes,
     option,
     progress,
+    request_fields,
     tell_of_page,
-)
-from gerrymend.cli.training_options import (
-    FILE,
-    TRAINING,
-    Checkpoint,
-    Drop,
-    ExcludeProtected,
-    Features,
-    File,
-    Impute,
-    Label,
-    MaxIter,
-    MinGroupSize,
-    Missing,
-    Protected,
-    Report,
-    Seed,
-    Separator,
-    Subgroups,
-    TestSize,
-    Weight,
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, Prepared, TrainingRequest
 from gerrymend.notions import NOTION_NAMES
@@ -64,38 +45,38 @@ def add_to(app: typer.Typer) -> None:
 
     @app.command("fit", no_args_is_help=True)
     def fit(
-        file: File,
-        label: Label,
-        protected: Protected,
+        file: options.File,
+        label: options.Label,
+        protected: options.Protected,
         *,
-        features: Features = None,
-        drop: Drop = None,
-        exclude_protected: ExcludeProtected = False,
-        weight: Weight = None,
-        impute: Impute = False,
+        features: options.Features = None,
+        drop: options.Drop = None,
+        exclude_protected: options.ExcludeProtected = False,
+        weight: options.Weight = None,
+        impute: options.Impute = False,
         gamma: Annotated[float, option("Unfairness to allow.", TRAINING)] = 0.01,
         notion: Annotated[list[str] | None, option(
             f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", TRAINING,
             metavar="RATES", show_default="false_positive_rate")] = None,
-        subgroups: Subgroups = "linear",
+        subgroups: options.Subgroups = "linear",
         estimator: Annotated[str, option(
             f"What is trained: {', '.join(ESTIMATOR_NAMES)}.", TRAINING,
             metavar="NAME")] = "logistic",
-        max_iter: MaxIter = None,
+        max_iter: options.MaxIter = None,
         certify: Annotated[bool, option(
             "Go on until gamma is proven, or --budget ends.", TRAINING, "--certify")] = False,
-        test_size: TestSize = None,
+        test_size: options.TestSize = None,
         budget: Annotated[float, option(
             "Seconds that the proof of an audit may take, and --certify.", TRAINING)] = 30.0,
-        min_group_size: MinGroupSize = MIN_GROUP_SIZE,
-        seed: Seed = 0,
+        min_group_size: options.MinGroupSize = MIN_GROUP_SIZE,
+        seed: options.Seed = 0,
         out: Annotated[Path, option(
             "The model is written here, as a file of skops.", FILE, metavar="MODEL",
             show_default=False)],
-        checkpoint: Checkpoint = None,
-        report: Report = None,
-        separator: Separator = None,
-        missing: Missing = None,
+        checkpoint: options.Checkpoint = None,
+        report: options.Report = None,
+        separator: options.Separator = None,
+        missing: options.Missing = None,
     ) -> None:  # fmt: skip
         """Train a model whose rates differ by at most gamma in every subgroup.
 
@@ -111,31 +92,12 @@ def add_to(app: typer.Typer) -> None:
 
         gerrymend fit toy.csv --label y --protected race,gender --out m.skops
         """
-        options = {
-            "file": file,
-            "label": label,
-            "protected": protected,
-            "features": features,
-            "drop": drop,
-            "exclude_protected": exclude_protected,
-            "weight": weight,
-            "impute": impute,
-            "gammas": (gamma,),
-            "notion": tuple(split(notion or ["false_positive_rate"], [])),
-            "subgroups": subgroups,
-            "max_iter": max_iter,
-            "test_size": test_size,
-            "budget": budget,
-            "min_group_size": min_group_size,
-            "seed": seed,
-            "separator": separator,
-            "missing": tuple(missing or ()),
-        }
-        raise typer.Exit(run(options, estimator, certify, out, report, checkpoint))
+        request = request_fields(TrainingRequest, locals()) | {"gammas": (gamma,)}
+        raise typer.Exit(run(request, estimator, certify, out, report, checkpoint))
 
 
 def run(
-    options: dict[str, Any],
+    fields: dict[str, Any],
     estimator: str,
     certify: bool,
     out: Path,
@@ -146,7 +108,7 @@ def run(
 
     Parameters
     ----------
-    options : dict
+    fields : dict
         The fields of TrainingRequest.
     estimator : str
         One of ESTIMATOR_NAMES.
@@ -157,7 +119,7 @@ def run(
     """
 
     def work(console: Console) -> int:
-        request = TrainingRequest(**options)
+        request = TrainingRequest(**fields)
         check_target(out, "--out", request.file)
         check_page(page, out, request.file)
         check_target(checkpoint, "--checkpoint", out, page, request.file)

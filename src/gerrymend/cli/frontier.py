@@ -12,9 +12,10 @@ import typer
 from rich.console import Console
 
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
-from gerrymend.cli.audit_request import split
+from gerrymend.cli import options
 from gerrymend.cli.exit_codes import INTERRUPTED
 from gerrymend.cli.fit import rounds_told
+from gerrymend.cli.options import FILE, TRAINING
 from gerrymend.cli.refit import fit_command
 from gerrymend.cli.shared import (
     Output,
@@ -27,24 +28,9 @@ from gerrymend.cli.shared import (
     notes,
     option,
     progress,
+    request_fields,
+    split,
     write_json,
-)
-from gerrymend.cli.training_options import (
-    Drop,
-    ExcludeProtected,
-    Features,
-    File,
-    Impute,
-    Label,
-    MaxIter,
-    MinGroupSize,
-    Missing,
-    Protected,
-    Seed,
-    Separator,
-    Subgroups,
-    TestSize,
-    Weight,
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
@@ -54,53 +40,50 @@ from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 if TYPE_CHECKING:
     from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
 
-_TRAINING = "How to train"
-_FILE = "Reading and writing"
-
 
 def add_to(app: typer.Typer) -> None:
     """Add the command to the application."""
 
     @app.command("frontier", no_args_is_help=True)
     def frontier(
-        file: File,
-        label: Label,
-        protected: Protected,
-        features: Features = None,
-        drop: Drop = None,
-        exclude_protected: ExcludeProtected = False,
-        weight: Weight = None,
-        impute: Impute = False,
+        file: options.File,
+        label: options.Label,
+        protected: options.Protected,
+        features: options.Features = None,
+        drop: options.Drop = None,
+        exclude_protected: options.ExcludeProtected = False,
+        weight: options.Weight = None,
+        impute: options.Impute = False,
         gammas: Annotated[list[str] | None, option(
-            "Unfairness to allow, separated by commas.", _TRAINING, metavar="NUMBERS",
+            "Unfairness to allow, separated by commas.", TRAINING, metavar="NUMBERS",
             show_default="0,0.001,0.002,0.005,0.01,0.02,0.05")] = None,
         notion: Annotated[list[str] | None, option(
             "Rates to equalise, separated by commas, each on its own: "
-            f"{', '.join(NOTION_NAMES)}.", _TRAINING, metavar="RATES",
+            f"{', '.join(NOTION_NAMES)}.", TRAINING, metavar="RATES",
             show_default="false_positive_rate")] = None,
-        subgroups: Subgroups = "linear",
+        subgroups: options.Subgroups = "linear",
         estimator: Annotated[list[str] | None, option(
-            f"What is trained, each on its own: {', '.join(ESTIMATOR_NAMES)}.", _TRAINING,
+            f"What is trained, each on its own: {', '.join(ESTIMATOR_NAMES)}.", TRAINING,
             metavar="NAMES", show_default="logistic")] = None,
-        max_iter: MaxIter = None,
-        test_size: TestSize = None,
+        max_iter: options.MaxIter = None,
+        test_size: options.TestSize = None,
         budget: Annotated[float, option(
-            "Seconds that the proof of one audit may take.", _TRAINING)] = 10.0,
-        min_group_size: MinGroupSize = MIN_GROUP_SIZE,
-        seed: Seed = 0,
-        jobs: Annotated[int, option("Processes; -1 for all cores.", _TRAINING)] = 1,
+            "Seconds that the proof of one audit may take.", TRAINING)] = 10.0,
+        min_group_size: options.MinGroupSize = MIN_GROUP_SIZE,
+        seed: options.Seed = 0,
+        jobs: Annotated[int, option("Processes; -1 for all cores.", TRAINING)] = 1,
         marginal: Annotated[bool | None, option(
             "Train the paper's MARGINAL too, which looks at one attribute at a time: for contrast, "
-            "in as much time again.", _TRAINING, "--marginal/--no-marginal",
+            "in as much time again.", TRAINING, "--marginal/--no-marginal",
             show_default="with --report")] = None,
         report: Annotated[Path | None, option(
-            "Write a page to choose on to this HTML file.", _FILE, metavar="FILE",
+            "Write a page to choose on to this HTML file.", FILE, metavar="FILE",
             show_default=False)] = None,
         json_file: Annotated[str | None, option(
-            "Write the points as JSON to this file; - is standard output.", _FILE, "--json",
+            "Write the points as JSON to this file; - is standard output.", FILE, "--json",
             metavar="FILE", show_default=False)] = None,
-        separator: Separator = None,
-        missing: Missing = None,
+        separator: options.Separator = None,
+        missing: options.Missing = None,
     ) -> None:  # fmt: skip
         """Show what each unfairness costs in error, for people to choose from.
 
@@ -115,25 +98,7 @@ def add_to(app: typer.Typer) -> None:
 
         gerrymend frontier toy.csv --label y --protected race,gender --report f.html
         """
-        options = {
-            "file": file,
-            "label": label,
-            "protected": protected,
-            "features": features,
-            "drop": drop,
-            "exclude_protected": exclude_protected,
-            "weight": weight,
-            "impute": impute,
-            "notion": tuple(split(notion or ["false_positive_rate"], [])),
-            "subgroups": subgroups,
-            "max_iter": max_iter,
-            "test_size": test_size,
-            "budget": budget,
-            "min_group_size": min_group_size,
-            "seed": seed,
-            "separator": separator,
-            "missing": tuple(missing or ()),
-        }
+        request = request_fields(TrainingRequest, locals())
         asked = Asked(
             gammas=gammas,
             estimators=split(estimator or ["logistic"], []),
@@ -144,7 +109,7 @@ def add_to(app: typer.Typer) -> None:
             json_file=json_file,
             report=report,
         )
-        raise typer.Exit(run(options, asked))
+        raise typer.Exit(run(request, asked))
 
 
 @dataclass(frozen=True)
@@ -173,7 +138,7 @@ class Asked:
     report: Path | None
 
 
-def run(options: dict[str, Any], asked: Asked) -> int:
+def run(fields: dict[str, Any], asked: Asked) -> int:
     """Train, audit, print and write, and return the exit code.
 
     It is 0, 2 where the call or the data is wrong, and 130 after Ctrl-C: the models that were done
@@ -185,10 +150,10 @@ def run(options: dict[str, Any], asked: Asked) -> int:
         from gerrymend.frontier.sweep import GAMMAS, FrontierInterrupted
 
         levels = GAMMAS if asked.gammas is None else _numbers(asked.gammas)
-        for name, given in {"--estimator": asked.estimators, "--notion": options["notion"]}.items():
+        for name, given in {"--estimator": asked.estimators, "--notion": fields["notion"]}.items():
             _check_once(given, name)
         check_jobs_option(asked.jobs)
-        request = TrainingRequest(**options, gammas=levels)
+        request = TrainingRequest(**fields | {"gammas": levels})
         check_target(asked.json_file, "--json", request.file)
         check_page(asked.report, asked.json_file, request.file, needs=("jinja2", "plotly"))
         with (

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from gerrymend.cli.audit_request import split
-from gerrymend.cli.fit import File, Missing, Separator
-from gerrymend.cli.shared import Output, check_target, guarded, notes, option, progress
+from gerrymend.cli.options import FILE, File, Missing, Separator
+from gerrymend.cli.shared import Output, check_target, guarded, notes, option, progress, split
 from gerrymend.cli.table_encoding import (
     check_kinds,
     check_scale,
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 _PREDICTION = "What to predict"
-_FILE = "Reading and writing"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -49,11 +47,11 @@ def add_to(app: typer.Typer) -> None:
             show_default="the model's own")] = None,
         out: Annotated[Path, option(
             "Predictions are written here: a .csv or .parquet file. In CSV, text that a "
-            "spreadsheet would run as a formula has a ' before it.", _FILE,
+            "spreadsheet would run as a formula has a ' before it.", FILE,
             metavar="FILE", show_default=False)],
         trust: Annotated[list[str] | None, option(
             "Types in MODEL to load that skops doesn't vouch for, separated by commas; gerrymend "
-            "fit says which.", _FILE, metavar="TYPES", show_default=False)] = None,
+            "fit says which.", FILE, metavar="TYPES", show_default=False)] = None,
         separator: Separator = None,
         missing: Missing = None,
     ) -> None:  # fmt: skip

@@ -3,7 +3,6 @@
 Imported by `cli.app` once it knows that typer and rich are there.
 """
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gerrymend._runtime.extras import need
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 from gerrymend.cli.shared import progress
 from gerrymend.inputs.settings import check_choice
@@ -56,10 +56,9 @@ def run(target: str, out: Path, jobs: int, quick: bool, data_home: Path | None) 
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK):
             raise OSError(f"--out {out} can't be written to; choose another folder.")
-        if importlib.util.find_spec("matplotlib") is None:
-            raise OSError("The figures need matplotlib: pip install 'gerrymend[plot]'")
+        need("matplotlib", "The figures need")
         _reproduce(console, target, out, jobs, quick, data_home)
-    except (OSError, ValueError) as error:
+    except (ImportError, OSError, ValueError) as error:
         console.print(str(error), style="red", markup=False)
         raise typer.Exit(CANT_BE_DONE) from None
     except KeyboardInterrupt:

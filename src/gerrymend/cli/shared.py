@@ -166,6 +166,29 @@ def progress(console: Console, first: str) -> Iterator[Say]:
             yield say
 
 
+def split(given: list[str], there: list[str]) -> list[str]:
+    """Return names that are separated by commas, keeping a column with a comma in its name whole.
+
+    `there` are the columns of the file; names that are not among them lose the blanks around them.
+
+    >>> split(["race,sex", "income, net"], ["race", "sex", "income, net"])
+    ['race', 'sex', 'income, net']
+    """
+    parts = [[text] if text in there else text.split(",") for text in given]
+    return [name if name in there else name.strip() for part in parts for name in part]
+
+
+def request_fields(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a command, all `given` by name, that are fields of its request.
+
+    Names of rates are split at commas, and false_positive_rate is their default.
+    """
+    found = {field.name: given[field.name] for field in fields(kind) if field.name in given}
+    found["notion"] = tuple(split(found["notion"] or ["false_positive_rate"], []))
+    found["missing"] = tuple(found["missing"] or ())
+    return found
+
+
 def options_of(request: Any, **others: str) -> dict[str, str]:
     """Return the option behind each argument: that of the same name, or one of `others`.
 

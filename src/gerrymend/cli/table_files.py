@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gerrymend._runtime.extras import need
 from gerrymend._runtime.files import write_whole
 from gerrymend.inputs.settings import did_you_mean
 from gerrymend.inputs.validation import same_name
@@ -38,10 +39,9 @@ def open_table(
     `texts` are text even where all their values look like numbers. Raises a ValueError for what is
     no table.
     """
-    try:
-        import polars as pl
-    except ModuleNotFoundError:
-        raise ValueError("Files are read by polars: pip install 'gerrymend[cli]'") from None
+    need("polars", "Reading a file needs")
+    import polars as pl
+
     start = _start_of(path)
     try:
         if start.startswith(b"PAR1"):

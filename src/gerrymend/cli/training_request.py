@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gerrymend.auditing.examine import check_budget
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
-from gerrymend.cli.audit_request import split
-from gerrymend.cli.shared import errors_in_options, options_of
+from gerrymend.cli.shared import errors_in_options, options_of, split
 from gerrymend.cli.table_encoding import (
     check_not_identifiers,
     check_scale,
@@ -23,7 +21,13 @@ from gerrymend.cli.table_encoding import (
 )
 from gerrymend.cli.table_files import open_table, unreadable
 from gerrymend.inputs.sample import Sample
-from gerrymend.inputs.settings import check_choice, check_fraction, check_gamma, check_whole
+from gerrymend.inputs.settings import (
+    check_budget,
+    check_choice,
+    check_gamma,
+    check_test_size,
+    check_whole,
+)
 from gerrymend.inputs.validation import check_column
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
@@ -155,7 +159,7 @@ class TrainingRequest:
             for gamma in self.gammas:
                 check_gamma(gamma)
             if self.test_size is not None:
-                check_fraction(self.test_size, "test_size", remedy="It is a part of the rows.")
+                check_test_size(self.test_size)
             as_subgroup_class(self.subgroups)
             check_budget(self.budget)
             check_min_group_size(self.min_group_size)

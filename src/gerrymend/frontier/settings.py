@@ -1,6 +1,6 @@
 """Settings of a frontier: notions, estimators and gammas, checked and named."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from gerrymend._runtime.errors import ArgumentError
 from gerrymend.classifiers import MarginalParityClassifier
 from gerrymend.frontier.as_code import Code, UnwritableError
 from gerrymend.inputs.seeds import draw_seed
-from gerrymend.inputs.settings import check_flag, check_gamma
+from gerrymend.inputs.settings import check_flag, check_gammas
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.solvers import ExponentiatedGradient, as_solver
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind
@@ -196,16 +196,9 @@ def audited_class(estimator: ParityClassifier, asked: Any) -> SubgroupClass:
     return chosen
 
 
-def check_gammas(gammas: Any) -> list[float]:
-    """Return the gammas as a list; raise ValueError if it is empty or has one twice."""
-    is_scalar = isinstance(gammas, np.ndarray) and gammas.ndim == 0
-    if isinstance(gammas, str) or is_scalar or not isinstance(gammas, Iterable):
-        raise ArgumentError(
-            "gammas", f"must be a list of numbers; got {gammas!r}. For one: [{gammas!r}]."
-        )
-    levels = [check_gamma(gamma) for gamma in gammas]
-    if not levels:
-        raise ArgumentError("gammas", "is empty; pass at least one value of gamma.")
+def check_levels(gammas: Any) -> list[float]:
+    """Return the gammas as a list; raise ArgumentError if one is there twice."""
+    levels = check_gammas(gammas)
     if len(set(levels)) < len(levels):
         repeated = sorted({gamma for gamma in levels if levels.count(gamma) > 1})
         raise ArgumentError(

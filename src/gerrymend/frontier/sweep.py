@@ -14,14 +14,14 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.frontier.settings import (
     Setting,
     audited_class,
-    check_gammas,
+    check_levels,
     every_setting,
     one_seed,
 )
 from gerrymend.frontier.tradeoffs import FrontierPoint, OnRows, ParetoFrontier, mark_dominated
 from gerrymend.inputs.protected import named_columns
 from gerrymend.inputs.sample import Names, Sample
-from gerrymend.inputs.settings import check_fraction, check_number
+from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
 from gerrymend.training.fit import ParityClassifier
 
 # From none to more than most models have without constraint, in steps of about two.
@@ -134,25 +134,15 @@ def pareto_frontier(
     """
     # Every check comes before any work, those of the rows last since they take longest.
     n_jobs = check_jobs(n_jobs)
-    if on_point is not None and not callable(on_point):
-        raise ArgumentError(
-            "on_point",
-            f"must be a function, called as on_point(point, of), or None; got {on_point!r}.",
-        )
+    check_callable(on_point, "on_point", "on_point(point, of)")
     seed = one_seed(estimator, random_state)
     settings = every_setting(estimator, notions, estimators, seed, marginal=marginal)
     how = {
         "subgroups": audited_class(estimator, audit_subgroups),
-        "budget": check_number(
-            audit_budget,
-            "audit_budget",
-            low=0.0,
-            above=True,
-            remedy="It is in seconds: 10, for example.",
-        ),
+        "budget": check_budget(audit_budget, "audit_budget"),
         "min_group_size": check_min_group_size(min_group_size),
     }
-    levels = check_gammas(gammas)
+    levels = check_levels(gammas)
     rows = Sample.read(y, sensitive_features, sample_weight, features=X)
     samples: Sequence[Sample]
     if test_size is not None:
@@ -160,7 +150,7 @@ def pareto_frontier(
             raise ArgumentError(
                 "test_size", "and X_test exclude each other; leave one of them out."
             )
-        check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
+        check_test_size(test_size)
         samples = rows.split(test_size, seed)
     else:
         given = {

@@ -15,6 +15,7 @@ from sklearn.base import is_classifier
 from gerrymend._numeric.arrays import in_words, is_dask_array, is_dask_collection, is_dask_frame
 from gerrymend._numeric.sums import MODEST, MODEST_SINGLE, Array, modest_scale
 from gerrymend._runtime.errors import Argument, ArgumentError, Subject
+from gerrymend._runtime.extras import need
 from gerrymend.inputs.features import check_features
 from gerrymend.inputs.protected import Column, read_columns
 from gerrymend.inputs.sample import read_vector
@@ -33,15 +34,9 @@ def the_client() -> Any:
 
     Raises ImportError without distributed, and RuntimeError without a synchronous client.
     """
+    distributed = need("distributed", "Fitting Dask's arrays and frames needs")
     try:
-        from distributed import default_client
-    except ImportError:
-        raise ImportError(
-            "Fitting Dask's arrays and frames needs distributed; install it with pip install "
-            "'gerrymend[dask]'."
-        ) from None
-    try:
-        client = default_client()
+        client = distributed.default_client()
     except ValueError:
         raise RuntimeError(
             "X is of Dask, and there is no cluster to work on. Start one before fit: from "
@@ -90,8 +85,6 @@ def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -
     The protected attributes are None if they are X itself, and so are weights that weren't given.
     Everything that can be checked without the rows is.
     """
-    if y is None:
-        raise ArgumentError("y", "is None; pass the labels, a Dask array or Series.")
     if isinstance(sensitive_features, str):
         sensitive_features = [sensitive_features]
     if isinstance(sensitive_features, list | tuple) and is_dask_frame(X):

@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -74,6 +74,30 @@ def check_gamma(gamma: Any) -> float:
         low=0.0,
         remedy="It is the largest unfairness to allow: 0 for none, 0.01 for most uses.",
     )
+
+
+def check_budget(budget: Any, argument: str = "budget") -> float:
+    """Return a number of seconds as float; raise ArgumentError unless it is above 0."""
+    remedy = "It is in seconds: 30, for example."
+    return check_number(budget, argument, low=0.0, above=True, remedy=remedy)
+
+
+def check_test_size(test_size: Any) -> float:
+    """Return the part of the rows to keep out as float; raise ArgumentError outside of (0, 1)."""
+    return check_fraction(test_size, "test_size", remedy="It is a part of the rows.")
+
+
+def check_gammas(gammas: Any) -> list[float]:
+    """Return at least one gamma as a list of floats; raise ArgumentError otherwise."""
+    is_scalar = isinstance(gammas, np.ndarray) and gammas.ndim == 0
+    if isinstance(gammas, str | Mapping) or is_scalar or not isinstance(gammas, Iterable):
+        raise ArgumentError(
+            "gammas", f"must be a list of numbers; got {gammas!r}. For one: [{gammas!r}]."
+        )
+    levels = [check_gamma(gamma) for gamma in gammas]
+    if not levels:
+        raise ArgumentError("gammas", "is empty; pass at least one value of gamma.")
+    return levels
 
 
 def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:

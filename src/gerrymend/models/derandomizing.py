@@ -15,14 +15,13 @@ from gerrymend._numeric.sums import Array, total, total_by_cell
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.audit import audit
-from gerrymend.auditing.examine import check_budget
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Rows, Tally
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.protected import named_columns
 from gerrymend.inputs.sample import Decided, Names, Sample, read_vector
-from gerrymend.inputs.settings import check_choice, check_gamma
+from gerrymend.inputs.settings import check_budget, check_choice, check_gamma
 from gerrymend.models.mixture import Predictor, ThresholdPredictor
 from gerrymend.models.mixture_classifier import MixtureClassifier
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions

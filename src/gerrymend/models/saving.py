@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gerrymend._runtime.errors import Argument, Message
+from gerrymend._runtime.extras import need
 from gerrymend._runtime.files import write_whole
 from gerrymend._runtime.sealed import opened, sealed
 from gerrymend._runtime.versions import versions
@@ -155,13 +156,7 @@ def load_model(
 
 
 def _skops_io() -> ModuleType:
-    try:
-        import skops.io
-    except ImportError as error:
-        raise ImportError(
-            "Saving and loading models needs skops: pip install 'gerrymend[save]'."
-        ) from error
-    return skops.io
+    return need("skops.io", "Saving and loading models needs")
 
 
 def _deployable(model: Any) -> tuple[list[tuple[str, Any]], MixtureClassifier]:

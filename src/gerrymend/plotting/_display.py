@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from gerrymend._runtime.extras import need
 from gerrymend.inputs.protected import named_columns
 from gerrymend.models.mixture_classifier import MixtureClassifier
 from gerrymend.reporting.wording import visible
@@ -55,13 +56,7 @@ def new_axes(size: tuple[float, float]) -> Any:
 
     Raises an ImportError that names the extra where matplotlib is not installed.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            "Displays need matplotlib, which is not installed; install it with: "
-            "pip install 'gerrymend[plot]'."
-        ) from None
+    plt = need("matplotlib.pyplot", "Displays need")
     _, ax = plt.subplots(figsize=size, layout="constrained")
     return ax
 

@@ -18,6 +18,7 @@ from gerrymend.auditing.small_groups import (
 from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
 from gerrymend.inputs.sample import Decided
+from gerrymend.inputs.settings import check_flag
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.surfaces.half_planes import HalfPlanes, check_not_rare, two_terms
 from gerrymend.surfaces.surface import DiscriminationSurface, SurfaceRound
@@ -87,8 +88,7 @@ def discrimination_surface(
       decisions: race = blue and gender = man
         200 rows; rate 100 %, overall 50 %; unfairness 0.0625
     """
-    if not isinstance(standardize, bool):
-        raise TypeError(f"standardize must be True or False; got {standardize!r}.")
+    check_flag(standardize, "standardize")
     rate = one_notion(as_notions(notion))
     smallest = check_min_group_size(min_group_size)
     models = y_pred if isinstance(y_pred, Mapping) else {"decisions": y_pred}

@@ -86,6 +86,8 @@ def check_playable(X: Any, setting: Setting, **others: Any) -> None:
     `others` are the data that come with X, by argument.
     """
     check_dispatch(X, "X")
+    if others["y"] is None:
+        raise ArgumentError("y", "is None.", lead="fit requires y to be passed, but the target ")
     if _is_elsewhere(X):
         _check_regression_game(X, setting)
     else:

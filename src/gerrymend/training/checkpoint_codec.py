@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._runtime.extras import need
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.models.mixture import (
     ConstantPredictor,
@@ -228,11 +229,7 @@ def _can_be_stacked(values: list[Any]) -> bool:
 
 def skops_io() -> ModuleType:
     """Return the module `skops.io`, or raise an ImportError that names the extra."""
-    try:
-        import skops.io
-    except ImportError as error:
-        raise ImportError("checkpoint needs skops: pip install 'gerrymend[save]'.") from error
-    return skops.io
+    return need("skops.io", "checkpoint needs")
 
 
 def unpack(content: bytes, trusted: Trusted = set, *, start: int = 0) -> Any:

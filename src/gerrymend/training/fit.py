@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -14,7 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.seeds import draw_seed
-from gerrymend.inputs.settings import check_gamma, check_number, check_whole
+from gerrymend.inputs.settings import (
+    check_budget,
+    check_flag,
+    check_gammas,
+    check_number,
+    check_whole,
+)
 from gerrymend.models.features import FeatureReader, warn_all_protected
 from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
 from gerrymend.notions import as_notions
@@ -100,15 +106,12 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         KeyboardInterrupt
             On Ctrl-C; its `models` are the classifiers of the gammas that were played.
         """
-        if isinstance(gammas, str | Mapping) or not isinstance(gammas, Iterable):
-            raise ArgumentError("gammas", f"must be a list of numbers; got {gammas!r}.")
-        if len(gammas) == 0:
-            raise ArgumentError("gammas", "is empty; pass at least one value of gamma.")
+        levels = check_gammas(gammas)
         player = clone(self)
         if self.warm_start and hasattr(self, "mixture_"):
             player.mixture_ = self.mixture_
         try:
-            played = player._play_path(X, y, sensitive_features, sample_weight, list(gammas))
+            played = player._play_path(X, y, sensitive_features, sample_weight, levels)
         except Interrupted as stop:
             stop.models = [self._like(player, one) for one in stop.equilibria]
             raise
@@ -215,12 +218,10 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
 
     def _setting(self, gammas: list[float], known: Sequence[Any], *, weighted: bool) -> Setting:
         """Check the parameters that decide which game is played."""
-        if not isinstance(self.certify, bool):
-            raise ArgumentError("certify", f"must be True or False; got {self.certify!r}.")
         return Setting(
-            gammas=[check_gamma(gamma) for gamma in gammas],
+            gammas=check_gammas(gammas),
             C=check_number(self.C, "C", low=0.0, above=True),
-            certify=self.certify,
+            certify=check_flag(self.certify, "certify"),
             notions=as_notions(self.notion),
             solver=as_solver(self.solver),
             subgroups=self._subgroup_class(),
@@ -233,8 +234,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         """Check the parameters that end a game."""
         budget = 60.0 if self.certify else math.inf
         if self.budget is not None:
-            remedy = "It is in seconds."
-            budget = check_number(self.budget, "budget", low=0.0, above=True, remedy=remedy)
+            budget = check_budget(self.budget)
         return {
             "max_iter": check_whole(self.max_iter, "max_iter", low=1),
             "tol": None if self.tol is None else check_number(self.tol, "tol", low=0.0),

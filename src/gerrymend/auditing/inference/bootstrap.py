@@ -29,7 +29,7 @@ from gerrymend.auditing.inference.shuffles import obstacle
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import NotionTally, Rows, Tally
 from gerrymend.inputs.sample import Decided
-from gerrymend.inputs.settings import check_callable, check_whole
+from gerrymend.inputs.settings import check_budget, check_callable, check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.base import BoundClass
@@ -121,8 +121,6 @@ decision_probabilities, pos_label, data
     >>> found.unfairness, found.optimism < 0.01
     (0.0625, True)
     """
-    from gerrymend.auditing.examine import check_budget
-
     notions = as_notions(notion)
     subgroup_class = as_subgroup_class(subgroups)
     check_callable(on_draw, "on_draw", "on_draw(done, of)")

@@ -1,4 +1,4 @@
-"""Options that `gerrymend fit` and `gerrymend frontier` share.
+"""Options that commands share.
 
 Imported by `cli.app` once it knows that typer and rich are there.
 """
