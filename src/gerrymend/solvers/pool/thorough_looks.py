@@ -19,10 +19,10 @@ from gerrymend.solvers.players.auditor import Auditor, NotionAuditor
 from gerrymend.solvers.pool.pool import Pool, PooledGroup
 from gerrymend.subgroups.base import Found
 
-# Numbers that a proof may read: about a second; and one that is to find subgroups rather than to
-# prove, a fifth of that. Branch and bound finds more in its time than any number of starts.
-_AUDIT_WORK = 1e7
-_PROBE_WORK = 2e6
+# Numbers that a proof may read: about a second, at 4 ns each; and one that is to find subgroups
+# rather than to prove, a tenth of that. Branch and bound finds more than as many starts.
+_AUDIT_WORK = 2.5e8
+_PROBE_WORK = 2.5e7
 # With more cells than this, that much work gets nowhere.
 _MOST_CELLS_PROVEN = 20_000
 # The part of what is left of a budget that a proof may take.
