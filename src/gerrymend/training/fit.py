@@ -230,7 +230,6 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
                 X, estimator, y=y, sensitive_features=sensitive_features,
                 sample_weight=sample_weight,
             )  # fmt: skip
-
         allow_nan = get_tags(self).input_tags.allow_nan
         self._reader = FeatureReader.of(X, estimator, allow_nan=allow_nan)
         features = self._reader.read(X, self, reset=True)
@@ -380,13 +379,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             "estimator": repr(self.estimator),
             "notions": [notion.to_dict() for notion in as_notions(self.notion)],
             "subgroups": repr(self._subgroup_class()),
-            "gamma": float(equilibrium.gamma),
-            "rounds": equilibrium.n_rounds,
-            "error": float(equilibrium.error[-1]),
-            "unfairness": equilibrium.found,
-            "upper_bound": float(equilibrium.upper_bound),
-            "certified": equilibrium.certified,
-            "gap": float(equilibrium.gap),
+            **equilibrium.figures(),
         }
 
     def _read_labels(self, y: Any) -> NDArray[np.intp]:
