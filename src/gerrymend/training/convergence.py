@@ -4,6 +4,7 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
+from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers import Equilibrium
 
 # An unfairness above gamma by more than this is told, however large `tol` is beside C.
@@ -58,8 +59,9 @@ def warn_unless_converged(
             "price; or allow a larger gamma."
         )
     elif tol is not None and not equilibrium.converged:
+        kept = "as it should" if unfairness <= gamma + ROUNDING else "within tol / C of gamma"
         message = (
-            f"{after} mixture has unfairness {unfairness:.4f}, as it should, but its error may be "
+            f"{after} mixture has unfairness {unfairness:.4f}, {kept}, but its error may be "
             f"up to about {gap:.4f} above the least possible. Raise {longer}, or accept it with a "
             f"larger tol (now {tol:g})."
         )
