@@ -17,6 +17,7 @@ from gerrymend.notions import as_notions
 from gerrymend.solvers.players import auditor
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.pool.game import PoolGame
+from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
 from gerrymend.subgroups.thresholds.search import StartedSearch
 from tests.conftest import load_paper
 
@@ -97,6 +98,15 @@ def test_a_fit_does_not_depend_on_the_clock(monkeypatch):
     for name in ("unfairness", "error"):
         np.testing.assert_array_equal(hurried.history_[name], as_ever.history_[name])
     assert hurried.worst_subgroup_.describe() == as_ever.worst_subgroup_.describe()
+
+
+@pytest.mark.parametrize("subgroups", ["conjunctions", "marginals"])
+def test_exact_searches_are_not_followed_by_another(subgroups, monkeypatch):
+    X, y, attributes = made(seed=1)
+    for look in ("probe", "audit"):
+        monkeypatch.setattr(ThoroughLooks, look, lambda *_: pytest.fail("nothing is left to find"))
+    _, reported, report = fitted(X, y, attributes, gamma=0.01, max_iter=14, subgroups=subgroups)
+    assert report.unfairness == pytest.approx(reported, abs=ROUNDING)
 
 
 def test_with_a_budget_the_clock_decides(monkeypatch):
