@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gerrymend import LinearThresholds
+from gerrymend._runtime.clocks import Clock
 from gerrymend.inputs.protected import Column, distinct_rows
 from gerrymend.subgroups.proofs import chain_kernel, offset_boxes
 from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes
@@ -69,21 +70,23 @@ def test_known_and_target_only_end_it_sooner():
 
 
 def test_a_bound_holds_whenever_the_clock_ends_it():
-    looks = 0
+    class Looks(Clock):
+        """A clock that moves on whenever it is looked at."""
 
-    def clock():
-        nonlocal looks
-        looks += 1
-        return float(looks)
+        n = 0
+
+        def __call__(self):
+            self.n += 1
+            return float(self.n)
 
     for seed in range(5):
         points, widths = points_of(np.random.default_rng(seed), (2, 3, 2))
         true = worst_of_points(points)
         for deadline in (0, 1, 2, 3, 5, 9):
-            looks = 0
+            clock = Looks()
             bound = bound_over_boxes(points, widths, known=0.0, deadline=deadline, clock=clock)
             assert bound >= true - 1e-12
-            assert looks <= max(deadline, 1) + 2, "no look after the deadline but each side's"
+            assert clock.n <= max(deadline, 1) + 2, "no look after the deadline but each side's"
 
 
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 3, 2)])

@@ -1,11 +1,15 @@
 """Proofs over linear thresholds keep to their time: what is looked at, and what is not begun."""
 
+import itertools
+import time
+
 import numpy as np
 import pytest
 
 from gerrymend import LinearThresholds
+from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.proofs import branch_and_bound, threshold_proofs
+from gerrymend.subgroups.proofs import branch_and_bound, planar, threshold_proofs
 from tests.subgroups.brute_force import bind
 from tests.subgroups.thresholds import points_of
 
@@ -68,7 +72,7 @@ def test_the_first_cones_look_at_the_clock(monkeypatch):
     monkeypatch.setattr(
         branch_and_bound, "cone_bound", lambda *how: bounds.append(1) or cone_bound(*how)
     )
-    monkeypatch.setattr(branch_and_bound.time, "monotonic", lambda: float(len(bounds)))
+    monkeypatch.setattr(time, "monotonic", lambda: float(len(bounds)))
     solved = branch_and_bound.solve(points, deadline=2.0)
     assert len(bounds) == 2
     assert solved.upper_bound >= points.weight.max()
@@ -82,4 +86,38 @@ def test_the_search_factorises_nothing_a_second_time(monkeypatch):
     regression = bind(LinearThresholds("regression"), columns).worst(residual[None])
     monkeypatch.setattr(np.linalg, "lstsq", lambda *_, **__: pytest.fail("a factorisation"))
     direction = bound._regression_direction(residual)
-    assert np.array_equal(direction @ bound._zt > 1e-12, regression.members[0] > 0)
+    assert np.array_equal(direction @ bound._ascent.zt > 1e-12, regression.members[0] > 0)
+
+
+@pytest.mark.parametrize("n_numbers", [3, 4])
+def test_a_proof_by_work_ends_by_work_alone(n_numbers, monkeypatch):
+    """It is the same whatever the clock says, holds wherever it ends, and more work adds to it."""
+    rng = np.random.default_rng(n_numbers)
+    columns = tuple(
+        Column(f"x{j}", rng.integers(0, 30, 60).astype(float)) for j in range(n_numbers)
+    )
+    residual = rng.standard_normal(60)
+    residual -= residual.mean()
+    bound = bind(LinearThresholds(restarts=1), columns)
+    proofs = [bound.prove(residual, work=work) for work in (1.0, 1e4, 1e5, 1e12)]
+    monkeypatch.setattr(time, "monotonic", itertools.count(0.0, 1e6).__next__)
+    again = [bound.prove(residual, work=work) for work in (1.0, 1e4, 1e5, 1e12)]
+    assert [one.upper_bound for one in again] == [one.upper_bound for one in proofs]
+    assert [one.found.values[0] for one in again] == [one.found.values[0] for one in proofs]
+    exact = abs(float(proofs[-1].found.values[0]))
+    assert proofs[-1].upper_bound == pytest.approx(exact)
+    bounds = [one.upper_bound for one in proofs]
+    assert bounds[0] > exact
+    assert bounds == sorted(bounds, reverse=True)
+    assert all(abs(float(one.found.values[0])) <= exact + 1e-12 for one in proofs)
+
+
+def test_a_sweep_of_the_plane_ends_by_work_too():
+    rng = np.random.default_rng(0)
+    points = np.unique(rng.integers(0, 200, (3000, 2)), axis=0)
+    residual = rng.standard_normal(len(points))
+    residual -= residual.mean()
+    _, complete = planar.worst_half_plane(points, residual, 1.0, WorkClock())
+    assert not complete
+    _, complete = planar.worst_half_plane(points, residual, 1e12, WorkClock())
+    assert complete

@@ -23,6 +23,7 @@ from gerrymend.datasets import make_intersectional
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
 from gerrymend.solvers.pool import game as pool_game
+from gerrymend.solvers.pool import thorough_looks
 from gerrymend.training import checkpoints
 from tests.cut_short import AUDITS, FITS, A, Stopping, X, Y, assert_same, classifier, fit
 from tests.marks import slow
@@ -133,8 +134,9 @@ def test_a_path_goes_on_in_whichever_game_it_was(tmp_path, solver, tol, k):
 
 
 @pytest.mark.parametrize("k", [1, 5, 13, 20])
-def test_a_proof_goes_on(tmp_path, k):
+def test_a_proof_goes_on(tmp_path, k, monkeypatch):
     """The Auditor's weak search leaves it to proofs to find subgroups, twenty of them."""
+    monkeypatch.setattr(thorough_looks, "_PROBE_WORK", 0.0)
     data = make_intersectional(150, cardinalities=(3, 4), n_numeric=1, random_state=0)
     rows = {"X": data.data, "y": data.target, "sensitive_features": data.sensitive_features}
     weak = LinearThresholds(restarts=0)

@@ -74,6 +74,18 @@ class Equilibrium:
         known = 0.0 if self.worst is None else abs(self.worst.unfairness)
         return max(float(self.unfairness[-1]), known)
 
+    def figures(self) -> dict[str, Any]:
+        """Return what the game came to in numbers, which tell nothing of a row."""
+        return {
+            "gamma": float(self.gamma),
+            "rounds": self.n_rounds,
+            "error": float(self.error[-1]),
+            "unfairness": self.found,
+            "upper_bound": float(self.upper_bound),
+            "certified": self.certified,
+            "gap": float(self.gap),
+        }
+
     @property
     def n_rounds(self) -> int:
         """Rounds that were played; in each the Learner was asked once."""

@@ -10,6 +10,9 @@ second round it plays as if each protected row were a group instead (`cell_play.
 for the costs it was fitted to, for the program's own, and for the error alone: three classifiers
 for one fit.
 
+Once a wave the Auditor looks harder than in other rounds (`pool/thorough_looks.py`), so that what
+only a thorough look finds can still be answered; the last look is in `pool/last_look.py`.
+
 A game is quiet when over the last waves no classifier would have bettered the program's value by
 more than `tol`, and no subgroup either. Then the Learner is asked for an answer to the program's
 own duals λ: if it is exact, no mixture is worth less than min_h L(h, λ), and what the mixture is
@@ -41,9 +44,9 @@ from gerrymend.solvers.pool.pool import Pool
 class ExponentiatedGradient(GameSolver):
     """Multiplicative weights on the subgroups found so far, and a linear program over the plays.
 
-    The mixture is a vertex of the program, so it has few predictors: at most one more than there
-    are subgroups in the pool. Gammas are played from the largest to the smallest, with one pool
-    for all.
+    The program's mixtures are vertices, of few predictors: at most one more than there are
+    subgroups in the pool. What stands in the end is a mean of some of them. Gammas are played from
+    the largest to the smallest, with one pool for all.
 
     Examples
     --------

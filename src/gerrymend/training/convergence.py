@@ -5,6 +5,7 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning
 
 from gerrymend._runtime.errors import Argument, Message
+from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers import Equilibrium
 
 # An unfairness above gamma by more than this is told, however large `tol` is beside C.
@@ -69,10 +70,11 @@ def warn_unless_converged(
             f"{C:g}), which is the error that a unit of unfairness may cost; or ",
         )
     elif tol is not None and not equilibrium.converged:
+        kept = "as it should" if unfairness <= gamma + ROUNDING else "within tol / C of gamma"
         warning = NotConvergedWarning(
             limit,
             f"{now}, or accept it with a larger tol (now {tol:g}).",
-            lead=f"{after} mixture has unfairness {unfairness:.4f}, as it should, but its error "
+            lead=f"{after} mixture has unfairness {unfairness:.4f}, {kept}, but its error "
             f"may be up to about {gap:.4f} above the least possible. Raise ",
         )
     if warning is not None:

@@ -314,11 +314,5 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             "estimator": repr(self.estimator),
             "notions": [notion.to_dict() for notion in as_notions(self.notion)],
             "subgroups": repr(self._subgroup_class()),
-            "gamma": float(equilibrium.gamma),
-            "rounds": equilibrium.n_rounds,
-            "error": float(equilibrium.error[-1]),
-            "unfairness": equilibrium.found,
-            "upper_bound": float(equilibrium.upper_bound),
-            "certified": equilibrium.certified,
-            "gap": float(equilibrium.gap),
+            **equilibrium.figures(),
         }

@@ -115,7 +115,7 @@ class PoolGame:
             closing = last or self._number % _WAVE == 0
             self._play_round(closing)
             if closing or self._number <= _LOOK_EVERY or self._number % _LOOK_EVERY == 0:
-                self._look(harder=closing and self._number > 1)
+                self._look(harder=closing and self._number > 1 and not self._looks.exact)
             if on_round is not None:
                 on_round(self._round())
             self._converged = closing and self._is_quiet() and self.gap <= self._tol

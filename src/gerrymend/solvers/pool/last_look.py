@@ -86,7 +86,10 @@ class LastLook:
 
     def _look_at(self, weights: Array, to_beat: float) -> None:
         """Keep a mixture, unless a search shows that it doesn't beat what there is."""
-        for look in (self._looks.search, self._looks.probe):
+        looks = (
+            [self._looks.search] if self._looks.exact else [self._looks.search, self._looks.probe]
+        )
+        for look in looks:
             standing = self._measured(weights, look(weights))
             if self._stakes.preference(standing) >= to_beat:
                 return
@@ -94,7 +97,8 @@ class LastLook:
 
     def _is_refuted(self, best: Standing) -> bool:
         """Audit a mixture, unless it was before, and return whether it is worse than was known."""
-        if any(np.array_equal(best.weights, weights) for weights in self._audited):
+        known = any(np.array_equal(best.weights, weights) for weights in self._audited)
+        if known or self._looks.exact:
             return False
         self._audited.append(best.weights)
         look = self._looks.audit(best.weights)

@@ -51,6 +51,8 @@ class ThoroughLooks:
         self._auditor = auditor
         self._pool = pool
         self._deadline = deadline
+        # Then the search of the rounds has found the worst, and no other look finds more.
+        self.exact = all(notion.subgroups.exact for notion in auditor.notions)
 
     def search(self, weights: Array) -> Look:
         """Search as the rounds do."""

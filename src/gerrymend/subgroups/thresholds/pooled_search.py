@@ -13,7 +13,6 @@ The fit is by LSMR, which needs products with the design alone; these are sparse
 """
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +22,16 @@ from scipy.sparse.linalg import lsmr
 from gerrymend._numeric.projection import TIE, WeightedColumns, moments, only
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import Found, RuleSource
+from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.encoding import LinearEncoding, TermRules, is_too_wide
-from gerrymend.subgroups.thresholds.regression import LinearSearch
-from gerrymend.subgroups.thresholds.search import GreatCircleSearch, starts_for
+from gerrymend.subgroups.thresholds.search import Ascent, StartedSearch, starts_for
 
 # Numbers that LSMR may read: some seconds.
 _FIT_NUMBERS = 400_000_000
 _FEWEST_STEPS, _MOST_STEPS = 20, 200
 
 
-class PooledSearch(GreatCircleSearch):
+class PooledSearch(StartedSearch):
     """Ascent over few columns, made anew for each residual. Keys are coefficients of all terms."""
 
     def __init__(
@@ -45,29 +43,13 @@ class PooledSearch(GreatCircleSearch):
         restarts: int | None,
         seed: int,
     ) -> None:
-        LinearSearch.__init__(self, columns, encoding)
+        self._narrow, self._pooled = _divided(encoding, len(event_weight))
+        width = len(self._narrow) + 2 * len(self._pooled) + 1
+        super().__init__(columns, encoding, starts_for(len(event_weight) * width, restarts))
         self._event_weight = event_weight
         self._design = encoding.sparse_matrix(columns)
-        self._narrow, self._pooled = self._divided()
-        width = len(self._narrow) + 2 * len(self._pooled) + 1
-        self._restarts = starts_for(len(event_weight) * width, restarts)
-        self._seed, self._logistic = seed, False
-        self._source: RuleSource = TermRules(encoding)
-
-    def _divided(self) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
-        """Terms that are kept as they are, and those of each pooled attribute: the widest first."""
-        terms: dict[str, list[int]] = {}
-        for place, term in enumerate(self.encoding.terms):
-            terms.setdefault(term.attribute if term.categorical else "", []).append(place)
-        numbers = terms.pop("", [])
-        by_width = sorted(terms.values(), key=len)
-        pooled = []
-        while by_width and is_too_wide(
-            len(self._event_weight), len(numbers) + sum(map(len, by_width))
-        ):
-            pooled.append(np.array(by_width.pop(), dtype=np.intp))
-        narrow = sorted([*numbers, *(place for some in by_width for place in some)])
-        return np.array(narrow, dtype=np.intp), pooled
+        self._seed = seed
+        self._source = TermRules(encoding)
 
     def _search(
         self,
@@ -84,13 +66,9 @@ class PooledSearch(GreatCircleSearch):
         pooling = self._pooling(residual, fit[:-1])
         reduced = np.asarray((self._design @ pooling).todense())
         mean, scale = moments(only(WeightedColumns(reduced, self._event_weight)))
-        ascent = _Ascent(
-            (reduced - mean) / scale,
-            self._directions(fit, mean, scale),
-            restarts=self._restarts,
-            seed=self._seed,
-        )
-        direction, value = ascent._search(residual, rows, smallest, deadline)
+        starts = self._directions(fit, mean, scale)
+        ascent = Ascent((reduced - mean) / scale, self._seed)
+        direction, value = ascent.best(residual, rows, smallest, starts, self._restarts, deadline)
         coefficients = direction[:-1] / scale
         intercept = direction[-1] - coefficients @ mean
         return np.append(pooling @ coefficients, intercept), value
@@ -143,14 +121,20 @@ class PooledSearch(GreatCircleSearch):
         return Found(np.vecdot(residuals, members), members, directions)
 
 
-class _Ascent(GreatCircleSearch):
-    """The ascent alone, over given columns and from given directions."""
+def _divided(
+    encoding: LinearEncoding, n_cells: int
+) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
+    """Return the terms that are kept as they are, and those of each pooled attribute.
 
-    def __init__(self, z: Array, starts: Sequence[Array], *, restarts: int, seed: int) -> None:
-        self._z = np.column_stack([z, np.ones(len(z))])
-        self._zt = np.ascontiguousarray(self._z.T)
-        self._given = list(starts)
-        self._restarts, self._seed = restarts, seed
-
-    def _starts(self, residual: Array) -> list[Array]:
-        return self._given
+    The widest attributes are pooled, until what is left is no longer too wide.
+    """
+    terms: dict[str, list[int]] = {}
+    for place, term in enumerate(encoding.terms):
+        terms.setdefault(term.attribute if term.categorical else "", []).append(place)
+    numbers = terms.pop("", [])
+    by_width = sorted(terms.values(), key=len)
+    pooled = []
+    while by_width and is_too_wide(n_cells, len(numbers) + sum(map(len, by_width))):
+        pooled.append(np.array(by_width.pop(), dtype=np.intp))
+    narrow = sorted([*numbers, *(place for some in by_width for place in some)])
+    return np.array(narrow, dtype=np.intp), pooled

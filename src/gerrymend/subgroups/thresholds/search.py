@@ -7,6 +7,8 @@ the ascent.
 import copy
 import math
 import time
+from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -48,34 +50,104 @@ def starts_for(n_numbers: int, restarts: int | None) -> int:
     return min(_MOST, max(_FEWEST, _OFTEN_NUMBERS // max(1, n_numbers)))
 
 
-class GreatCircleSearch(LinearSearch):
-    """Starts, then ascent: a lower bound, never below the regression's, and where proofs start."""
+class Ascent:
+    """Ascents over the columns of z, and a column of ones, from starts that are given or drawn."""
+
+    def __init__(self, z: Array, seed: int) -> None:
+        self.z = np.column_stack([z, np.ones(len(z))])
+        self.zt = np.ascontiguousarray(self.z.T)
+        self._seed = seed
+
+    def best(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        starts: Sequence[Array],
+        restarts: int,
+        deadline: float = math.inf,
+    ) -> tuple[Array, float]:
+        """Return the best direction and its |value|, from as many starts as there is time for.
+
+        Of the two sides of a threshold it names the one whose rate is too high, and between
+        subgroups that are equally bad the one of fewer distinct rows, or whose first comes first.
+        """
+        check_cells(len(self.z), residual, rows)
+        size = len(self.zt)
+        best, best_value, size_and_first = np.zeros(size), 0.0 if smallest == 0 else -1.0, (0, 0)
+        for i in range(len(starts) + restarts if starts else 0):
+            # A generator for each start: one more start can then only add to what is found.
+            rng = np.random.default_rng([self._seed, i])
+            if i < len(starts):
+                start = starts[i]
+            else:
+                start, step = rng.standard_normal(size), _STEPS[i % len(_STEPS)]
+                if np.isfinite(step):
+                    start = best + step * start / np.sqrt(size)
+            direction, value = self._climb(start, residual, rows, smallest, deadline)
+            if value > best_value - _LEAST_GAIN:
+                direction, members = self._too_high_side(direction, residual)
+                if value > best_value + _LEAST_GAIN or members < size_and_first:
+                    best, best_value, size_and_first = direction, value, members
+            if time.monotonic() >= deadline:
+                break
+        return best, best_value
+
+    def _climb(
+        self,
+        start: Array,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        deadline: float,
+    ) -> tuple[Array, float]:
+        """Ascend from one start, with a look at the clock now and then."""
+        direction = start / (np.linalg.norm(start) or 1.0)
+        since_gain, turn, stretch = 0, 0, 1 + _STRETCH // len(rows)
+        while True:
+            direction, value, since_gain, turn = ascend(
+                self.zt, residual, rows, smallest, direction, since_gain, turn, stretch,
+                _LEAST_GAIN,
+            )  # fmt: skip
+            if since_gain >= len(direction) or time.monotonic() >= deadline:
+                return direction, value
+
+    def _too_high_side(self, direction: Array, residual: Array) -> tuple[Array, tuple[int, int]]:
+        """Return the direction or its opposite, how many cells are in, and the first; no ties."""
+        u = direction @ self.zt
+        if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():
+            direction, u = -direction, -u
+        return direction, (int(np.count_nonzero(u > TIE)), int(np.argmax(u > TIE)))
+
+
+class StartedSearch(LinearSearch):
+    """Ascent from some starts: a lower bound, and where proofs start.
+
+    A subclass implements `_search` and `_found`, and has `_source`.
+    """
+
+    _source: RuleSource
 
     def __init__(
-        self,
-        columns: tuple[Column, ...],
-        encoding: LinearEncoding,
-        event_weight: Array,
-        *,
-        restarts: int | None,
-        seed: int,
+        self, columns: tuple[Column, ...], encoding: LinearEncoding, restarts: int
     ) -> None:
         super().__init__(columns, encoding)
-        self._regression = RegressionSearch(columns, encoding, event_weight)
-        design = encoding.matrix(columns)
-        mean, scale = moments(only(WeightedColumns(design, event_weight)))
-        self._z = np.column_stack([(design - mean) / scale, np.ones(len(design))])
-        self._zt = np.ascontiguousarray(self._z.T)
-        self._restarts, self._seed = starts_for(self._z.size, restarts), seed
-        self._logistic = self._restarts > 0
-        # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
-        unit = np.eye(self._z.shape[1])
-        coefficients = unit[:, :-1] / scale
-        self._source: RuleSource = DirectionRules(
-            encoding, unit[:, -1] - coefficients @ mean, coefficients
-        )
-        # A constant column has an infinite scale, and no part in any direction.
-        self._mean, self._scale = mean, np.where(np.isfinite(scale), scale, 0.0)
+        self._restarts = restarts
+        self._logistic = restarts > 0
+
+    @abstractmethod
+    def _search(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        deadline: float = math.inf,
+    ) -> tuple[Array, float]:
+        """Return the key of the best group, and its |value|; negative if none is large enough."""
+
+    @abstractmethod
+    def _found(self, residuals: Array, directions: Array) -> Found:
+        """Return the groups of some keys, measured by a residual each."""
 
     @property
     def source(self) -> RuleSource:
@@ -83,14 +155,14 @@ class GreatCircleSearch(LinearSearch):
         return self._source
 
     @property
-    def quick(self) -> "GreatCircleSearch":
+    def quick(self) -> "StartedSearch":
         """Few starts, as the regression's alone may be a dead end, and no logistic regression."""
         quick = copy.copy(self)
         quick._restarts, quick._logistic = min(_FEWEST, self._restarts), False
         return quick
 
     @property
-    def thorough(self) -> "GreatCircleSearch":
+    def thorough(self) -> "StartedSearch":
         """Several times as many starts."""
         thorough = copy.copy(self)
         thorough._restarts = _HARDER * self._restarts
@@ -150,9 +222,30 @@ class GreatCircleSearch(LinearSearch):
         direction, value = self._search(residual, rows, smallest, time.monotonic() + seconds)
         return self._found(residual[None], direction[None]) if value >= 0.0 else None
 
-    def _found(self, residuals: Array, directions: Array) -> Found:
-        members = (directions @ self._zt > TIE).astype(np.float64)
-        return Found(np.vecdot(residuals, members), members, directions)
+
+class GreatCircleSearch(StartedSearch):
+    """The search over a design of all terms, never below the regression's."""
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        encoding: LinearEncoding,
+        event_weight: Array,
+        *,
+        restarts: int | None,
+        seed: int,
+    ) -> None:
+        design = encoding.matrix(columns)
+        super().__init__(columns, encoding, starts_for(design.size + len(design), restarts))
+        self._regression = RegressionSearch(columns, encoding, event_weight)
+        mean, scale = moments(only(WeightedColumns(design, event_weight)))
+        self._ascent = Ascent((design - mean) / scale, seed)
+        # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
+        unit = np.eye(design.shape[1] + 1)
+        coefficients = unit[:, :-1] / scale
+        self._source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
+        # A constant column has an infinite scale, and no part in any direction.
+        self._mean, self._scale = mean, np.where(np.isfinite(scale), scale, 0.0)
 
     def _search(
         self,
@@ -161,57 +254,13 @@ class GreatCircleSearch(LinearSearch):
         smallest: int,
         deadline: float = math.inf,
     ) -> tuple[Array, float]:
-        """The best direction and its |value|, from as many starts as there is time for.
+        """Return the best direction over z and 1."""
+        starts = self._starts(residual)
+        return self._ascent.best(residual, rows, smallest, starts, self._restarts, deadline)
 
-        Of the two sides of a threshold it names the one whose rate is too high, and between
-        subgroups that are equally bad the one of fewer distinct rows, or whose first comes first.
-        """
-        check_cells(len(self._z), residual, rows)
-        size, starts = len(self._zt), self._starts(residual)
-        best, best_value, size_and_first = np.zeros(size), 0.0 if smallest == 0 else -1.0, (0, 0)
-        for i in range(len(starts) + self._restarts if starts else 0):
-            # A generator for each start: one more start can then only add to what is found.
-            rng = np.random.default_rng([self._seed, i])
-            if i < len(starts):
-                start = starts[i]
-            else:
-                start, step = rng.standard_normal(size), _STEPS[i % len(_STEPS)]
-                if np.isfinite(step):
-                    start = best + step * start / np.sqrt(size)
-            direction, value = self._climb(start, residual, rows, smallest, deadline)
-            if value > best_value - _LEAST_GAIN:
-                direction, members = self._too_high_side(direction, residual)
-                if value > best_value + _LEAST_GAIN or members < size_and_first:
-                    best, best_value, size_and_first = direction, value, members
-            if time.monotonic() >= deadline:
-                break
-        return best, best_value
-
-    def _climb(
-        self,
-        start: Array,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float,
-    ) -> tuple[Array, float]:
-        """Ascend from one start, with a look at the clock now and then."""
-        direction = start / (np.linalg.norm(start) or 1.0)
-        since_gain, turn, stretch = 0, 0, 1 + _STRETCH // len(rows)
-        while True:
-            direction, value, since_gain, turn = ascend(
-                self._zt, residual, rows, smallest, direction, since_gain, turn, stretch,
-                _LEAST_GAIN,
-            )  # fmt: skip
-            if since_gain >= len(direction) or time.monotonic() >= deadline:
-                return direction, value
-
-    def _too_high_side(self, direction: Array, residual: Array) -> tuple[Array, tuple[int, int]]:
-        """The direction or its opposite, and how many cells are in and the first; ties are not."""
-        u = direction @ self._zt
-        if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():
-            direction, u = -direction, -u
-        return direction, (int(np.count_nonzero(u > TIE)), int(np.argmax(u > TIE)))
+    def _found(self, residuals: Array, directions: Array) -> Found:
+        members = (directions @ self._ascent.zt > TIE).astype(np.float64)
+        return Found(np.vecdot(residuals, members), members, directions)
 
     def _starts(self, residual: Array) -> list[Array]:
         if not residual.any():
@@ -219,13 +268,14 @@ class GreatCircleSearch(LinearSearch):
         starts = [self._regression_direction(residual)]
         if not self._logistic:
             return starts
+        z = self._ascent.z
         counted = residual != 0
         # W sums to 0, so that both signs occur; but for rounding, where all have one outcome.
-        if self._z.shape[1] > 1 and residual.min() < 0 < residual.max():
-            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // self._z.size))
+        if z.shape[1] > 1 and residual.min() < 0 < residual.max():
+            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // z.size))
             model = LogisticRegression(C=1e3, max_iter=steps)
             with heard_warnings():  # a start need not have converged
-                model.fit(self._z[counted, :-1], residual[counted] > 0, np.abs(residual[counted]))
+                model.fit(z[counted, :-1], residual[counted] > 0, np.abs(residual[counted]))
             starts.append(np.append(model.coef_[0], model.intercept_[0]))
         return starts
 
