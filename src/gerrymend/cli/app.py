@@ -9,13 +9,18 @@ from pathlib import Path
 from typing import Annotated
 
 from gerrymend._runtime.extras import need
+from gerrymend._runtime.interrupts import HeldInterrupts
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C has its exit code while commands are imported, too."""
+    """Run the command line; Ctrl-C has its exit code while commands are imported, too.
+
+    One that an import drops, in a bare `except` of its own, is raised once the command has begun.
+    """
     try:
-        _run()
+        with HeldInterrupts():
+            _run()
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -70,6 +70,7 @@ def guarded(work: Callable[[Console], int]) -> int:
     console = Console(stderr=True, highlight=False)
     try:
         with HeldInterrupts() as interrupts:
+            interrupts.check()
             code = work(console)
             # Work that has told of a Ctrl-C itself is done with it.
             if code != INTERRUPTED:

@@ -71,6 +71,7 @@ class BoundClass(ABC):
 
     A subclass implements `worst`, `worst_of_size`, `source` and `covers`, and sets `exact`. One
     that is not exact may improve on `upper_bound`, and on `prove` if a good bound takes time.
+    A search that can take long overrides `search`, which has a clock.
     """
 
     exact: bool
