@@ -1,4 +1,4 @@
-"""How the game between Learner and Auditor is played."""
+"""Play the game between Learner and Auditor."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ _BY_NAME: dict[str, type[GameSolver]] = {
 
 
 def as_solver(solver: Any) -> GameSolver:
-    """The solver behind a name or an instance.
+    """Return the solver behind a name or an instance.
 
     >>> as_solver("fictitious_play")
     FictitiousPlay()

@@ -69,7 +69,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
 
     @abstractmethod
     def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
-        """The subgroups that are to be treated alike; `audited`, as `audit` searches them."""
+        """Return the subgroups to be treated alike; `audited`, as `audit` searches them."""
 
     @with_callbacks
     def fit(

@@ -29,15 +29,14 @@ class Fitted:
 
     def make(self) -> None:
         """Make the mixture and the worst subgroup, and let go of the plays of all gammas."""
-        if self._equilibrium is None:
+        equilibrium = self._equilibrium
+        if equilibrium is None:
             return
-        assert self._equilibrium.mixture is not None
-        training = {**self._about, **_figures(self._equilibrium)}
-        self._mixture = MixtureClassifier(
-            self._equilibrium.mixture, training=training, **self._settings
-        )
-        self._worst = self._equilibrium.worst
-        self._equilibrium = None
+        assert equilibrium.mixture is not None
+        training = {**self._about, **equilibrium.figures()}
+        self._mixture = MixtureClassifier(equilibrium.mixture, training=training, **self._settings)
+        self._worst = equilibrium.worst
+        self._equilibrium = None  # last: another thread may ask at the same time
 
     @property
     def mixture(self) -> MixtureClassifier:
@@ -48,22 +47,10 @@ class Fitted:
     @property
     def worst(self) -> Subgroup | None:
         """Return the worst subgroup that is known of the mixture."""
-        return self._worst if self._equilibrium is None else self._equilibrium.worst
+        equilibrium = self._equilibrium
+        return self._worst if equilibrium is None else equilibrium.worst
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what was made: a file holds none of the plays of other gammas."""
         self.make()
         return vars(self)
-
-
-def _figures(equilibrium: Equilibrium) -> dict[str, Any]:
-    """Return figures of a fit as plain data that tells nothing of a row."""
-    return {
-        "gamma": float(equilibrium.gamma),
-        "rounds": equilibrium.n_rounds,
-        "error": float(equilibrium.error[-1]),
-        "unfairness": equilibrium.found,
-        "upper_bound": float(equilibrium.upper_bound),
-        "certified": equilibrium.certified,
-        "gap": float(equilibrium.gap),
-    }

@@ -15,11 +15,12 @@ from gerrymend.models.mixture import SCORE_METHODS, content_of
 from gerrymend.solvers.players.learners import fit_weighted, seed_estimator
 
 # Scores of one model up to rounding; probabilities that weights can't move any more.
-_SAME_SCORE, _SATURATED = 1e-6, 1e-6
+_SAME_SCORE = 1e-6
+_SATURATED = 1e-6
 
 
 def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:
-    """The estimator to use (LogisticRegression if None), once it is sure that it can be used."""
+    """Return the estimator to use, a LogisticRegression if None, or raise if it can't be used."""
     if estimator is None:
         return LogisticRegression()
     remedy = (

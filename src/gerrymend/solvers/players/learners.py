@@ -1,4 +1,4 @@
-"""The Learner: cost-sensitive best responses.
+"""Answer costs with decisions: the Learner's best responses.
 
 The cost of a row is the cost of deciding 1 less that of deciding 0, per unit of weight, and scaled
 so that with no fairness pressure it is ±1: an estimator then sees the very problem that it would
@@ -42,15 +42,15 @@ Keys = Sequence[Any] | NDArray[Any]
 
 
 class Learner(ABC):
-    """Bound to features and weights; answers costs with decisions."""
+    """Answer costs with decisions, over features and weights."""
 
     @abstractmethod
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
-        """Decisions for each row of costs, and a key for each of the predictors that made them."""
+        """Return decisions for each row of costs, and keys of the predictors that made them."""
 
     @abstractmethod
     def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
-        """Decisions and key of predictors that answer one cost.
+        """Return decisions and key of predictors that answer one cost.
 
         One fit, to `cost`; its score, if it has one, is cut where that costs least, and once more
         for each of the `others`.
@@ -58,18 +58,18 @@ class Learner(ABC):
 
     @abstractmethod
     def constant(self, decision: bool) -> Any:
-        """The key of the predictor that decides the same for every row."""
+        """Return the key of the predictor that decides the same for every row."""
 
     @abstractmethod
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
-        """Decisions and key of a predictor of an earlier fit."""
+        """Return decisions and key of a predictor of an earlier fit."""
 
     @abstractmethod
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
-        """The mixture of the predictors of these keys, a uniform one without weights."""
+        """Return the mixture of the predictors of these keys, a uniform one without weights."""
 
     def state(self) -> Any:
-        """What answers depend on besides the costs: as a rule nothing."""
+        """Return what answers depend on besides the costs: as a rule nothing."""
         return None
 
     def restore(self, state: Any) -> None:
@@ -98,7 +98,7 @@ class LinearLearner(Learner):
         self._fixed_coordinates = self.projection.coordinates(fixed[None])
 
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
-        """Two products with the basis, for all rows of costs at once."""
+        """Take two products with the basis, for all rows of costs at once."""
         pressed = costs[:, self._pressed]
         if self._weight is not None:
             pressed = pressed * self._weight
@@ -111,7 +111,7 @@ class LinearLearner(Learner):
         return self.projection.fitted(coordinates) < -TIE, coordinates
 
     def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
-        """The regression's prediction, cut for each cost; a cut moves it by a constant."""
+        """Cut the regression's prediction for each cost; a cut moves it by a constant."""
         _, (coordinates,) = self.best_response(cost[None])
         predicted = self.projection.fitted(coordinates[None])[0]
         cuts = _cuts(-predicted, [cost, *others], self.row_weight)
@@ -123,12 +123,12 @@ class LinearLearner(Learner):
         ]
 
     def constant(self, decision: bool) -> Any:
-        """A prediction of -1, or of 1, everywhere."""
+        """Return a prediction of -1, or of 1, everywhere."""
         one: Array = self.projection.one[0]
         return -one if decision else one
 
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
-        """The projection of its score, which is itself where it is linear."""
+        """Project its score, which is itself where it is linear."""
         if isinstance(predictor, ConstantPredictor):
             return np.full(len(self.row_weight), predictor.decision), self.constant(
                 predictor.decision
@@ -138,7 +138,7 @@ class LinearLearner(Learner):
         return self.projection.fitted(coordinates[None])[0] < -TIE, coordinates
 
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
-        """One matrix of coefficients."""
+        """Return a mixture that is one matrix of coefficients."""
         intercepts, coefficients = self.projection.coefficients(np.asarray(keys))
         return Mixture.of_linear(-coefficients, -intercepts - TIE, weights)
 
@@ -159,14 +159,14 @@ class EstimatorLearner(Learner):
         self._weight = self._as_given(weight)
 
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
-        """One fit a row of costs; a constant where no cost differs in sign."""
+        """Fit to each row of costs; a constant where no cost differs in sign."""
         given = [self._as_given(cost) for cost in costs]
         predictors = [self._constant(cost) or self._fit(cost) for cost in given]
         decided = [self._as_in_game(predictor.decide(self._X)) for predictor in predictors]
         return np.stack(decided), predictors
 
     def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
-        """One fit, its score cut for each cost."""
+        """Fit once, and cut the score for each cost."""
         given = self._as_given(cost)
         if constant := self._constant(given):
             return [(constant.decide(self._X), constant)]
@@ -193,15 +193,15 @@ class EstimatorLearner(Learner):
         return by_row if self._order is None else by_row[self._order]
 
     def constant(self, decision: bool) -> Any:
-        """The predictor itself."""
+        """Return the predictor itself."""
         return ConstantPredictor(decision)
 
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
-        """The predictor is its key."""
+        """Return the predictor as its key."""
         return self._as_in_game(predictor.decide(self._X)), predictor
 
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
-        """The keys are the predictors."""
+        """Mix the keys, which are the predictors."""
         return Mixture.of_predictors(list(keys), weights)
 
     def _constant(self, cost: Array) -> ConstantPredictor | None:
@@ -212,7 +212,7 @@ class EstimatorLearner(Learner):
 
     @abstractmethod
     def _fit(self, cost: Array, *, near_last: bool = False) -> Any:
-        """A predictor fitted to costs of both signs; it may start from the last one."""
+        """Return a predictor fitted to costs of both signs; it may start from the last one."""
 
 
 class RegressionLearner(EstimatorLearner):
@@ -279,7 +279,7 @@ class LogisticLearner(ClassificationLearner):
         return LinearPredictor(fitted.coefficients[:-1], float(fitted.coefficients[-1]))
 
     def state(self) -> Any:
-        """The coefficients from which the next fits start."""
+        """Return the coefficients from which the next fits start."""
         return list(self._last)
 
     def restore(self, state: Any) -> None:
@@ -295,7 +295,7 @@ def make_learner(
     pressed: slice,
     order: NDArray[np.intp] | None = None,
 ) -> Learner:
-    """The learner that an estimator calls for; see `estimators.py`.
+    """Return the learner that an estimator calls for; see `estimators.py`.
 
     Outside the slice `pressed` of rows the cost is `base_cost` in every round. With `order`, the
     rows of X are taken in that order; weights and costs have it already.
@@ -320,7 +320,7 @@ def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None)
 
 
 def _cuts(score: Array, costs: Sequence[Array], weight: Array) -> list[float]:
-    """The distinct cuts of least cost, over the rows that have weight."""
+    """Return the distinct cuts of least cost, over the rows that have weight."""
     if not (weight == 1.0).all():
         counted = weight > 0
         score, weight = score[counted], weight[counted]
@@ -329,7 +329,7 @@ def _cuts(score: Array, costs: Sequence[Array], weight: Array) -> list[float]:
 
 
 def _is_plain_logistic(estimator: Any, X: Any) -> bool:
-    """Whether the estimator is the logistic regression that has refits, on few enough columns."""
+    """Say whether it is the logistic regression that has refits, on few enough columns."""
     if type(estimator) is not LogisticRegression or not isinstance(X, np.ndarray):
         return False
     default, settings = LogisticRegression().get_params(), estimator.get_params()

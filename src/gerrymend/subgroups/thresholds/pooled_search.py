@@ -57,7 +57,7 @@ class PooledSearch(GreatCircleSearch):
     def _divided(self) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
         """Terms that are kept as they are, and those of each pooled attribute: the widest first."""
         terms: dict[str, list[int]] = {}
-        for place, term in enumerate(self.encoding.terms):
+        for place, term in enumerate(self._encoding.terms):
             terms.setdefault(term.attribute if term.categorical else "", []).append(place)
         numbers = terms.pop("", [])
         by_width = sorted(terms.values(), key=len)

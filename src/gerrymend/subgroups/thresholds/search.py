@@ -108,7 +108,7 @@ class GreatCircleSearch(LinearSearch):
 
     @cached_property
     def _proofs(self) -> ThresholdProofs:
-        return ThresholdProofs(self._columns, self.encoding)
+        return ThresholdProofs(self._columns, self._encoding)
 
     def worst(self, residuals: Array) -> Found:
         """The best of all starts, for each residual."""
