@@ -45,7 +45,7 @@ class Game:
         `fit`. What a game does at its end is left out.
         """
         rows = CellRows(self.learner, self.auditor)
-        encoding = self.auditor.notions[0].subgroups.encoding
+        encoding = self.auditor.notions[0].subgroups.source.encoding
         solver = FictitiousPlay()
         game = _Watched(rows, FALSE_POSITIVE_RATE, encoding, solver, self.gammas, 10.0)
         game.between = between

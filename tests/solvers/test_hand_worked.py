@@ -76,7 +76,7 @@ def test_every_cost_weight_and_record_of_three_rounds():
     np.testing.assert_allclose(end.unfairness, [0.02, 0.0, 1 / 150], atol=1e-15)
     np.testing.assert_array_equal(end.subgroups[0].contains({"a": A}), A == 1)
     np.testing.assert_array_equal(end.subgroups[2].contains({"a": A}), A == 1)
-    assert duals.mass[0] == pytest.approx(6.0)
+    assert duals.total_dual[0] == pytest.approx(6.0)
     np.testing.assert_allclose(duals.pressure[0], [[6 * -0.6, 6 * 0.4]])
 
     np.testing.assert_allclose(end.mixture.positive_probability(X), np.where(X[:, 0], 2, 1) / 3)

@@ -81,7 +81,7 @@ def test_regret_of_the_perturbed_leader(notion):
     for seed in range(3):
         auditor, learner, y, weight, a, decisions = make_game(seed, notion)
         value = value_by_linear_program(y, weight, a, decisions, as_notions(notion), GAMMA, C)
-        share = max(one.mass.sum() for one in auditor.notions) / auditor.total_weight
+        share = max(one.event_weight.sum() for one in auditor.notions) / auditor.total_weight
         n_constraints = 2 * sum(len(one.subgroups.rules) for one in auditor.notions)
         for ratio in (0.1, 1.0):
             solver = NoRegret(20, ratio, random_state=seed)

@@ -28,9 +28,12 @@ _ROUNDING = 1e-9
 
 
 class MixtureTrainer:
-    """Base of the classifiers whose `fit` sets `mixture_` to a MixtureClassifier."""
+    """Base of the classifiers whose `fit` makes `mixture_` a MixtureClassifier."""
 
-    mixture_: "MixtureClassifier"
+    @property
+    def mixture_(self) -> "MixtureClassifier":
+        """The mixture that was learned."""
+        raise AttributeError("fit() was not called.")
 
 
 class MixtureClassifier:

@@ -1,4 +1,4 @@
-"""How the game between Learner and Auditor is played."""
+"""Play the game between Learner and Auditor."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Games whose mixture is the average of the plays: one loop, and what a solver adds to it."""
+"""Play games whose mixture is the average of the plays, and say what a solver adds to them."""
 
 import math
 from abc import ABC, abstractmethod
@@ -28,11 +28,12 @@ from gerrymend.subgroups.base import RuleSequence
 class Duals(NamedTuple):
     """The Auditor's play, one game a row.
 
-    `pressure` has for each notion Σ_g (λ⁻_g − λ⁺_g)·centre(g) by cell; `mass` is Σ_g λ⁺_g + λ⁻_g.
+    `pressure` has for each notion Σ_g (λ⁻_g − λ⁺_g)·centre(g) by cell; `total_dual`
+    is Σ_g λ⁺_g + λ⁻_g.
     """
 
     pressure: list[Array]
-    mass: Array
+    total_dual: Array
 
 
 class Player(ABC):
@@ -142,8 +143,12 @@ class AveragingGame:
         C: float,
         keep_plays: bool,
     ) -> None:
-        self._player, self._learner, self._auditor = player, learner, auditor
-        self._gammas, self._C, self._keep_plays = gammas, C, keep_plays
+        self._player = player
+        self._learner = learner
+        self._auditor = auditor
+        self._gammas = gammas
+        self._C = C
+        self._keep_plays = keep_plays
         self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
         self._unperturbed: tuple[Duals, Array] | None = None
         self._plays: list[Keys] = []
@@ -167,11 +172,13 @@ class AveragingGame:
     def prepare_round(self) -> _Played:
         """Compute all of a round: a fit can take long, and Ctrl-C may stop it."""
         _, before = self._standing
-        number, duals = before.number + 1 if before else 1, self._player.duals
+        number = before.number + 1 if before else 1
+        duals = self._player.duals
         self._auditor.price(duals.pressure, out=self._costs)
         decisions, keys = self._learner.best_response(self._player.perturb(self._costs))
         votes = decisions + before.votes if before else decisions.astype(np.float64)
-        answer, error = self._auditor.worst(votes, number), self._auditor.error(votes, number)
+        answer = self._auditor.worst(votes, number)
+        error = self._auditor.error(votes, number)
         mean = before.mean_value if before else np.zeros(len(self._gammas))
         now = _Standing(number, duals, votes, answer, error, mean)
         if not self._player.duals_are_averages:
@@ -243,13 +250,14 @@ class AveragingGame:
         if self._unperturbed is None or self._unperturbed[0] is not now.duals:
             self._auditor.price(now.duals.pressure, out=self._costs)
             votes = self._learner.best_response(self._costs)[0].astype(np.float64)
-            error, residuals = self._auditor.error(votes, 1), self._auditor.residuals(votes, 1)
+            error = self._auditor.error(votes, 1)
+            residuals = self._auditor.residuals(votes, 1)
             self._unperturbed = now.duals, self._lagrangian(now.duals, error, residuals)
         gap = np.maximum(gap, now.error + self._penalty(now) - self._unperturbed[1])
         return gap
 
     def _learner_value(self, now: _Standing, before: _Standing | None) -> Array:
-        """L of the Learner's last play, or of the mixture with it if that is less.
+        """Return L of the Learner's last play, or of the mixture with it if that is less.
 
         The mixture is an answer to the duals too, and a heuristic's can be worse. L is affine in
         the mixture, so the last play's is t·L(with it) − (t − 1)·L(without it): no pass over rows.
@@ -261,9 +269,9 @@ class AveragingGame:
         return value
 
     def _lagrangian(self, duals: Duals, error: Array, residuals: list[Array]) -> Array:
-        """L of models with these errors and residuals."""
+        """Return L of models with these errors and residuals."""
         fine = self._auditor.fine(duals.pressure, residuals)
-        return error + fine - self._gammas * duals.mass
+        return error + fine - self._gammas * duals.total_dual
 
     def _endings(
         self, games: Iterable[Any], now: _Standing, before: _Standing | None, *, converged: bool
@@ -318,13 +326,15 @@ class AveragingGame:
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
-        votes, number = state["votes"].astype(np.float64), len(state["errors"])
+        votes = state["votes"].astype(np.float64)
+        number = len(state["errors"])
         self._player.restore(state["player"])
         self._plays = state["plays"]
         keys = map(list, zip(*state["keys"], strict=True))
         self._found = list(zip(state["notions"], keys, strict=True))
         self._records = list(zip(state["errors"], state["unfairness"], strict=True))
-        self._ended, self._restored = state["ended"], state["endings"]
+        self._ended = state["ended"]
+        self._restored = state["endings"]
         error, unfairness = self._records[-1]
         none = np.zeros(len(self._gammas), dtype=np.intp)
         answer = Answer(unfairness, none, [], self._auditor.residuals(votes, number))

@@ -10,6 +10,24 @@ err + C·max(0, U − γ). Against λ the Learner minimises ⟨cost, h⟩ + cons
 (1 − 2y_i) + b_i·Σ_g (λ⁻_g − λ⁺_g)·centre(g)_i, each per unit of weight. The mixture's worth less
 the Learner's value is the gap, which bounds how far the mixture is from the best one if both
 sides' answers are exact; if they are heuristics it says only that neither finds anything better.
+
+The dual variables, and what is made of them, have these names in all games:
+
+| symbol                      | name                 | what it is                                  |
+|-----------------------------|----------------------|---------------------------------------------|
+| γ                           | `gamma`              | the unfairness that is allowed              |
+| C                           | `C`                  | the most that the duals may sum to          |
+| λ⁻_g, λ⁺_g                  |                      | duals of a rate too high, or too low        |
+| Σ_g λ⁺_g + λ⁻_g             | `total_dual`         | how much is placed on all subgroups         |
+| ±1 or 0, times C            | `multipliers`        | what a round places on the group it found   |
+| k = Σ ±g                    | `counts`             | signed number of groups that a cell was in  |
+| Σ_g (λ⁻_g − λ⁺_g)·centre(g) | `pressure`           | what raises the cost of deciding 1, by cell |
+| C / t                       | `scale`              | what turns sums over rounds into averages   |
+| Σ_g (λ⁻_g − λ⁺_g)·v_g       | `fine`               | what a mixture pays for unfairness          |
+| γ·Σ λ                       | `allowance`          | what of that is allowed                     |
+| C·max(0, U − γ)             | `penalty`            | what the worst subgroup costs the mixture   |
+| Σ w over the event          | `event_weight`       | weight of the rows that a notion is about   |
+| Pᵀw                         | `weight_coordinates` | the same, in the basis of protected terms   |
 """
 
 import math
@@ -67,7 +85,7 @@ class Equilibrium:
 
     @property
     def found(self) -> float:
-        """The unfairness of the worst subgroup that is known of the mixture.
+        """Return the unfairness of the worst subgroup that is known of the mixture.
 
         It may be above what the last round found: the last look is by the search of `audit`.
         """
@@ -88,7 +106,7 @@ class Equilibrium:
 
     @property
     def n_rounds(self) -> int:
-        """Rounds that were played; in each the Learner was asked once."""
+        """Return the number of rounds; in each the Learner was asked once."""
         return int(self.rounds[-1])
 
 

@@ -1,4 +1,4 @@
-"""Plays for which every protected row is a group of its own.
+"""Play as if every protected row were a group of its own.
 
 Every subgroup is a union of cells, the rows with the same protected values. A mixture that treats
 each cell alike, whose mean residual W_c / m_c is 0 in every cell c, therefore treats every subgroup
@@ -27,11 +27,11 @@ _START_AGAIN = 18
 
 
 class CellPlay:
-    """The strains ν of the cells, over the plays so far."""
+    """Keep the strains ν of the cells, over the plays so far."""
 
     def __init__(self, auditor: Auditor) -> None:
         self._auditor = auditor
-        self._strain = [np.zeros((1, len(notion.mass))) for notion in auditor.notions]
+        self._strain = [np.zeros((1, len(notion.event_weight))) for notion in auditor.notions]
         self._n_plays = 0
 
     def cost(self) -> Array:
@@ -51,7 +51,7 @@ class CellPlay:
         for notion, strain, residual in zip(
             self._auditor.notions, self._strain, residuals, strict=True
         ):
-            strain += _STEP * residual / notion.mass
+            strain += _STEP * residual / notion.event_weight
             if self._n_plays % _START_AGAIN == 0:
                 strain[:] = 0.0
 
@@ -61,4 +61,5 @@ class CellPlay:
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
-        self._strain, self._n_plays = state["strain"], state["n_plays"]
+        self._strain = state["strain"]
+        self._n_plays = state["n_plays"]

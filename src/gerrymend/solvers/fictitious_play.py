@@ -12,6 +12,7 @@ from gerrymend.solvers.base import Equilibrium, State
 from gerrymend.solvers.loop import Listener
 from gerrymend.solvers.players.auditor import Answer, Auditor
 from gerrymend.solvers.players.learners import Decisions, Learner, LinearLearner
+from gerrymend.subgroups.encoding import DirectionRules
 from gerrymend.subgroups.thresholds.regression import RegressionSearch
 
 if TYPE_CHECKING:
@@ -73,8 +74,9 @@ class FictitiousPlay(AveragingSolver):
 
         rows = CellRows(learner, auditor)
         notion = auditor.notions[0]
-        assert isinstance(notion.subgroups, RegressionSearch)
-        return RegressionGame(rows, notion.notion, notion.subgroups.encoding, self, gammas, C)
+        source = notion.subgroups.source
+        assert isinstance(source, DirectionRules)
+        return RegressionGame(rows, notion.notion, source.encoding, self, gammas, C)
 
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
         """Start with no pressure at all."""
@@ -101,20 +103,25 @@ class FictitiousPlayer(Player):
     def __init__(
         self, auditor: Auditor, gammas: Array, C: float, *, lag: bool, short: bool, realised: bool
     ) -> None:
-        self._auditor, self._gammas, self._C = auditor, gammas, C
-        self._lag, self._short, self._realised = lag, short, realised
-        shapes = [(len(gammas), len(notion.mass)) for notion in auditor.notions]
+        self._auditor = auditor
+        self._gammas = gammas
+        self._C = C
+        self._lag = lag
+        self._short = short
+        self._realised = realised
+        shapes = [(len(gammas), len(notion.event_weight)) for notion in auditor.notions]
         self._sums = [np.zeros(shape) for shape in shapes]  # Σ ±C·g, before it is centred
         self._means = [np.zeros(len(gammas)) for _ in shapes]
-        self._mass = np.zeros(len(gammas))
+        self._total_dual = np.zeros(len(gammas))
         self._n_steps = 0
-        self.duals = self._next = Duals([np.zeros(shape) for shape in shapes], self._mass.copy())
+        none = [np.zeros(shape) for shape in shapes]
+        self.duals = self._next = Duals(none, self._total_dual.copy())
 
     def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
         """Add C on what was found, and average."""
         exceeds = answer.unfairness > self._gammas
         if exceeds.any():
-            self._mass += self._C * exceeds
+            self._total_dual += self._C * exceeds
             for i, found in enumerate(answer.found):
                 # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
                 side = np.copysign(self._C, found.values) if self._realised else self._C
@@ -125,7 +132,8 @@ class FictitiousPlayer(Player):
                 self._means[i] += multiplier * self._auditor.notions[i].event_share(found.members)
         self._n_steps = number
         average = self._average()
-        self.duals, self._next = (self._next, average) if self._lag else (average, average)
+        self.duals = self._next if self._lag else average
+        self._next = average
 
     def _average(self) -> Duals:
         scale = 1.0 / (self._n_steps if self._short else self._n_steps + 1)
@@ -133,21 +141,23 @@ class FictitiousPlayer(Player):
             (total - mean[:, None]) * scale
             for total, mean in zip(self._sums, self._means, strict=True)
         ]
-        return Duals(pressure, self._mass * scale)
+        return Duals(pressure, self._total_dual * scale)
 
     def state(self) -> State:
         """Return the sums; with a lag the duals too, which are then those of the round before."""
         return {
             "sums": self._sums,
             "means": self._means,
-            "mass": self._mass,
+            "total_dual": self._total_dual,
             "n_steps": self._n_steps,
             "lagging": tuple(self.duals) if self._lag else None,
         }
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
-        self._sums, self._means, self._mass = state["sums"], state["means"], state["mass"]
+        self._sums = state["sums"]
+        self._means = state["means"]
+        self._total_dual = state["total_dual"]
         self._n_steps = state["n_steps"]
         self._next = self._average()
         self.duals = Duals(*state["lagging"]) if self._lag else self._next

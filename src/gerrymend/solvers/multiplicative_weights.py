@@ -56,7 +56,7 @@ class _WeightsPlayer(Player):
         self._sizes = [len(listed.rules) for listed in self._classes]
         self._cells_of = [listed.membership.T.tocsr() for listed in self._classes]
         self._shares = [
-            listed.membership @ notion.mass / notion.mass.sum()
+            listed.membership @ notion.event_weight / notion.event_weight.sum()
             for notion, listed in zip(auditor.notions, self._classes, strict=True)
         ]
         # Two constraints a subgroup: its rate may be too high (−) or too low (+).

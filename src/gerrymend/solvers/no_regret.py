@@ -106,13 +106,13 @@ class _PerturbedPlayer(FictitiousPlayer):
         steepest = [C * float(np.abs(one.slope).max()) / 2 for one in auditor.notions]
         moved = max(s * len(one.slope) for s, one in zip(steepest, auditor.notions, strict=True))
         spread = 1.0 + max(
-            s * float(one.mass.sum()) / auditor.total_weight
+            s * float(one.event_weight.sum()) / auditor.total_weight
             for s, one in zip(steepest, auditor.notions, strict=True)
         )
         self._half_width = 2.0 * perturbation * np.sqrt(spread * moved)
 
     def perturb(self, costs: Array) -> Array:
-        """Noise anew; the costs are the sum divided by k, so that √k has become 1/√k.
+        """Draw noise anew; costs are the sum divided by k, so that √k has become 1/√k.
 
         It is drawn from a copy, so that a round which is interrupted is drawn again.
         """

@@ -139,6 +139,18 @@ class DirectionRules:
         threshold = self.tie - float(key @ self.intercepts)
         return self.encoding.linear_rule(key @ self.coefficients, threshold)
 
+    def rules(self, keys: Array) -> list[LinearRule]:
+        """Return the rules of many keys, one a row, made together."""
+        coefficients = keys @ self.coefficients
+        thresholds = self.tie - keys @ self.intercepts
+        unit = np.abs(coefficients).max(axis=1, initial=0.0)
+        unit[unit == 0] = 1.0
+        both = zip(
+            (coefficients / unit[:, None]).tolist(), (thresholds / unit).tolist(), strict=True
+        )
+        terms, levels = self.encoding.terms, self.encoding.levels
+        return [LinearRule(terms, tuple(given), threshold, levels) for given, threshold in both]
+
 
 @dataclass(frozen=True, eq=False)
 class TermRules:

@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from copy import copy, deepcopy
 from functools import partial
 from typing import Any, Self
 
@@ -26,6 +27,7 @@ from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTraine
 from gerrymend.notions import as_notions
 from gerrymend.solvers import Equilibrium, Round, as_solver
 from gerrymend.solvers.base import Interrupted
+from gerrymend.solvers.players.auditor import Subgroup
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind
 from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups import SubgroupClass
@@ -40,6 +42,7 @@ from gerrymend.training.callbacks import (
 )
 from gerrymend.training.checkpoints import FitCheckpoint
 from gerrymend.training.convergence import warn_unless_converged
+from gerrymend.training.fitted import Fitted
 
 Play = Callable[..., list[Equilibrium]]
 
@@ -49,7 +52,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
 
     @abstractmethod
     def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
-        """The subgroups that are to be treated alike; `audited`, as `audit` searches them."""
+        """Return the subgroups to be treated alike; `audited`, as `audit` searches them."""
 
     @with_callbacks
     def fit(
@@ -74,7 +77,8 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         self
         """
         (equilibrium,) = self._play(X, y, sensitive_features, sample_weight, [self.gamma])
-        self._store(equilibrium)
+        self._store(equilibrium, self._about())
+        self._fitted_.make()
         weighted = None if sample_weight is None else {"sample_weight": sample_weight}
         end_fit(self, X=X, y=y, metadata=weighted)
         return self
@@ -95,7 +99,8 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         mixture once more over all of them, unless it was certified: better than `fit` as a rule,
         but not the same. A budget is for each gamma, less that last weighing.
         With the others all games advance together: with `LinearRegression()` they are rows of one
-        matrix, many cost little more than one, and each result is what `fit` would give.
+        matrix, many cost little more than one, and each result is what `fit` would give. Their
+        mixtures and worst subgroups are made when they are first asked for.
 
         Returns
         -------
@@ -109,21 +114,29 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         levels = check_gammas(gammas)
         player = clone(self)
         if self.warm_start and hasattr(self, "mixture_"):
-            player.mixture_ = self.mixture_
+            player._fitted_ = self._fitted_
         try:
             played = player._play_path(X, y, sensitive_features, sample_weight, levels)
         except Interrupted as stop:
-            stop.models = [self._like(player, one) for one in stop.equilibria]
+            stop.models = self._models(player, stop.equilibria)
             raise
-        return [self._like(player, equilibrium) for equilibrium in played]
+        return self._models(player, played)
 
-    def _like(self, player: Self, equilibrium: Equilibrium) -> Self:
-        """A classifier for one gamma of what was played."""
-        model = clone(self).set_params(gamma=equilibrium.gamma)
-        for name in vars(player).keys() - vars(model).keys():
-            setattr(model, name, getattr(player, name))
-        model._store(equilibrium)
-        return model
+    def _models(self, player: Self, equilibria: Sequence[Equilibrium]) -> list[Self]:
+        """Return a classifier for each gamma of what was played."""
+        blank = clone(self)
+        parameters = blank.get_params(deep=False)
+        learned = {name: vars(player)[name] for name in vars(player).keys() - vars(blank).keys()}
+        about = self._about()
+        models = []
+        for equilibrium in equilibria:
+            # As clone(), which looks at the signature of each parameter again for every model.
+            model = copy(blank)
+            vars(model).update(learned | deepcopy(parameters))
+            model.gamma = equilibrium.gamma
+            model._store(equilibrium, about)
+            models.append(model)
+        return models
 
     def predict_proba(self, X: Any) -> Any:
         """Probability with which the mixture makes each *decision*, by class.
@@ -153,6 +166,16 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         """Expected accuracy of the randomised decisions; no draw plays a part."""
         check_is_fitted(self, "mixture_")
         return self.mixture_.score(X, y, sample_weight)
+
+    @property
+    def mixture_(self) -> MixtureClassifier:
+        """The mixture that was learned, which is all that a deployment needs."""
+        return self._fitted_.mixture
+
+    @property
+    def worst_subgroup_(self) -> Subgroup | None:
+        """The worst subgroup that is known of the mixture."""
+        return self._fitted_.worst
 
     @property
     def predictors_(self) -> Sequence[Any]:
@@ -254,7 +277,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             equilibria = play(**limits, on_round=everyone(listeners))
         except BaseException as stop:
             if isinstance(stop, Interrupted) and len(stop.equilibria) == 1:
-                self._store(stop.equilibria[0])
+                self._store(stop.equilibria[0], self._about())
             if checkpoint is not None:
                 checkpoint.cut_short(stop)
             raise
@@ -284,16 +307,15 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         }
         return checkpoint.identify(given, rows.digests, rows.protected, draw)
 
-    def _store(self, equilibrium: Equilibrium) -> None:
-        assert equilibrium.mixture is not None
-        self.mixture_ = MixtureClassifier(
-            equilibrium.mixture,
+    def _store(self, equilibrium: Equilibrium, about: dict[str, Any]) -> None:
+        self._fitted_ = Fitted(
+            equilibrium,
+            about,
             classes=self.classes_,
             n_features=self.n_features_in_,
             feature_names=getattr(self, "feature_names_in_", None),
             reader=self._reader,
             seed=self._seed,
-            training=self._summary(equilibrium),
         )
         self.n_iter_ = self.n_oracle_calls_ = equilibrium.n_rounds
         self.history_ = {
@@ -303,16 +325,14 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             "subgroup": equilibrium.subgroups,
         }
         self.gap_ = equilibrium.gap
-        self.worst_subgroup_ = equilibrium.worst
         self.upper_bound_ = equilibrium.upper_bound
         self.certified_ = equilibrium.certified
 
-    def _summary(self, equilibrium: Equilibrium) -> dict[str, Any]:
-        """How the mixture was trained, as plain data that tells nothing of a row."""
+    def _about(self) -> dict[str, Any]:
+        """Return how a mixture is trained, as plain data that tells nothing of a row."""
         return {
             "classifier": type(self).__name__,
             "estimator": repr(self.estimator),
             "notions": [notion.to_dict() for notion in as_notions(self.notion)],
             "subgroups": repr(self._subgroup_class()),
-            **equilibrium.figures(),
         }

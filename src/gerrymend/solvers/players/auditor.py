@@ -59,9 +59,9 @@ class NotionAuditor:
         constant = row_weight * notion.outcome(y[self.rows], np.zeros(len(cell)))
         self.offset = total_by_cell(self.cell, constant, len(self._active))
         self._has_offset = bool(self.offset.any())
-        self.mass = total_by_cell(self.cell, row_weight, len(self._active))
-        self._mass_share = self.mass / self.mass.sum()
-        self._ones = np.ones(len(self.mass))
+        self.event_weight = total_by_cell(self.cell, row_weight, len(self._active))
+        self._event_share = self.event_weight / self.event_weight.sum()
+        self._ones = np.ones(len(self.event_weight))
         self._total_weight = total(weight)
         self._n_rows = np.bincount(cells.index, minlength=len(cells))
         self._cell_weight = total_by_cell(cells.index, weight, len(cells))
@@ -70,7 +70,7 @@ class NotionAuditor:
 
     def _bound(self, subgroups: SubgroupClass) -> BoundClass:
         event_weight = np.zeros(len(self._cells))
-        event_weight[self._active] = self.mass
+        event_weight[self._active] = self.event_weight
         return subgroups.bind(self._cells.columns, self._cell_weight, event_weight)
 
     @cached_property
@@ -116,12 +116,12 @@ class NotionAuditor:
     def residuals(self, votes: Array, n_votes: int | None) -> Array:
         """W, the centred outcomes by cell; a group's sum, over all weight, is its unfairness."""
         outcomes = self.outcomes(votes, n_votes)
-        outcomes -= (outcomes @ self._ones)[:, None] * self._mass_share
+        outcomes -= (outcomes @ self._ones)[:, None] * self._event_share
         return outcomes
 
     def event_share(self, members: Array) -> Array:
         """The groups' part of the event, by weight: centre(g) is the group less this."""
-        share: Array = members @ self._mass_share
+        share: Array = members @ self._event_share
         return share
 
     def subgroup(
@@ -133,7 +133,7 @@ class NotionAuditor:
             self._cells.columns,
             self._n_rows,
             self._active,
-            self.mass,
+            self.event_weight,
             self._total_weight,
         )
         outcomes = self.outcomes(votes[None], n_votes)[0]

@@ -15,7 +15,8 @@ from gerrymend.models.mixture import SCORE_METHODS, content_of
 from gerrymend.solvers.players.learners import fit_weighted, seed_estimator
 
 # Scores of one model up to rounding; probabilities that weights can't move any more.
-_SAME_SCORE, _SATURATED = 1e-6, 1e-6
+_SAME_SCORE = 1e-6
+_SATURATED = 1e-6
 
 
 def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:

@@ -1,4 +1,4 @@
-"""The Learner: cost-sensitive best responses.
+"""Answer costs with decisions: the Learner's best responses.
 
 The cost of a row is the cost of deciding 1 less that of deciding 0, per unit of weight, and scaled
 so that with no fairness pressure it is ±1: an estimator then sees the very problem that it would
@@ -42,15 +42,15 @@ Keys = Sequence[Any] | NDArray[Any]
 
 
 class Learner(ABC):
-    """Bound to features and weights; answers costs with decisions."""
+    """Answer costs with decisions, over features and weights."""
 
     @abstractmethod
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
-        """Decisions for each row of costs, and a key for each of the predictors that made them."""
+        """Return decisions for each row of costs, and keys of the predictors that made them."""
 
     @abstractmethod
     def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
-        """Decisions and key of predictors that answer one cost.
+        """Return decisions and key of predictors that answer one cost.
 
         One fit, to `cost`; its score, if it has one, is cut where that costs least, and once more
         for each of the `others`.
@@ -62,7 +62,7 @@ class Learner(ABC):
 
     @abstractmethod
     def recall(self, predictor: Any) -> tuple[Decisions, Any]:
-        """Decisions and key of a predictor of an earlier fit."""
+        """Return decisions and key of a predictor of an earlier fit."""
 
     @abstractmethod
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
@@ -98,7 +98,7 @@ class LinearLearner(Learner):
         self._fixed_coordinates = self.projection.coordinates(fixed[None])
 
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
-        """Two products with the basis, for all rows of costs at once."""
+        """Take two products with the basis, for all rows of costs at once."""
         pressed = costs[:, self._pressed]
         if self._weight is not None:
             pressed = pressed * self._weight
@@ -138,7 +138,7 @@ class LinearLearner(Learner):
         return self.projection.fitted(coordinates[None])[0] < -TIE, coordinates
 
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
-        """One matrix of coefficients."""
+        """Return a mixture that is one matrix of coefficients."""
         intercepts, coefficients = self.projection.coefficients(np.asarray(keys))
         return Mixture.of_linear(-coefficients, -intercepts - TIE, weights)
 
@@ -159,14 +159,14 @@ class EstimatorLearner(Learner):
         self._weight = self._as_given(weight)
 
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
-        """One fit a row of costs; a constant where no cost differs in sign."""
+        """Fit to each row of costs; a constant where no cost differs in sign."""
         given = [self._as_given(cost) for cost in costs]
         predictors = [self._constant(cost) or self._fit(cost) for cost in given]
         decided = [self._as_in_game(predictor.decide(self._X)) for predictor in predictors]
         return np.stack(decided), predictors
 
     def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:
-        """One fit, its score cut for each cost."""
+        """Fit once, and cut the score for each cost."""
         given = self._as_given(cost)
         if constant := self._constant(given):
             return [(constant.decide(self._X), constant)]
@@ -329,7 +329,7 @@ def _cuts(score: Array, costs: Sequence[Array], weight: Array) -> list[float]:
 
 
 def _is_plain_logistic(estimator: Any, X: Any) -> bool:
-    """Whether the estimator is the logistic regression that has refits, on few enough columns."""
+    """Say whether it is the logistic regression that has refits, on few enough columns."""
     if type(estimator) is not LogisticRegression or not isinstance(X, np.ndarray):
         return False
     default, settings = LogisticRegression().get_params(), estimator.get_params()

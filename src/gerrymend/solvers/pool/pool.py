@@ -87,7 +87,7 @@ class Pool:
 
     def cost(self, duals: Array) -> Array:
         """What deciding 1 costs each row under signed duals λ⁻ − λ⁺ of the subgroups."""
-        pressure = [np.zeros((1, len(notion.mass))) for notion in self._auditor.notions]
+        pressure = [np.zeros((1, len(notion.event_weight))) for notion in self._auditor.notions]
         for which in np.flatnonzero(duals):
             group = self.groups[which]
             pressure[group.notion][0, group.members] += duals[which]

@@ -1,7 +1,7 @@
 """Play the paper's game between linear regressions, from sums over rows.
 
-All that a round needs of the rows are sums, so rows may be split: over the memory of a
-device, or over the workers of a cluster. `rows.py` says what the game asks of rows,
-`array_rows.py` answers it for arrays in one place, and `game.py` makes rounds of the sums; neither
-knows where the rows are. `learners.py` has who answers a round's costs.
+All that a round needs of the rows are sums, so rows may be anywhere. `rows.py` says what the game
+asks of them, and `game.py` makes rounds of the sums. `cell_rows.py` answers for NumPy's rows in
+memory, over cells; `array_block.py` for a block of any array library's, on a device, or one of
+many on the workers of a cluster. `learners.py` has who answers a round's costs.
 """

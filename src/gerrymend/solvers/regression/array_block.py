@@ -69,7 +69,8 @@ class ArrayBlock:
         event = order[: self._n_event]
         self.features = WeightedColumns(features, weight[order], order)
         self.protected = WeightedColumns(protected, weight[event], event)
-        self._terms, self._order = protected, order
+        self._terms = protected
+        self._order = order
         self.dtype = features.dtype
 
         def by_label(values: tuple[float, float], rows: Any) -> Any:

@@ -67,7 +67,7 @@ class CellRows:
         learner, notion, rows = self._learner, self._notion, self._event_rows
         of_features, of_protected = self._bases["features"], self._bases["protected"]
         self._cut_up(of_features.basis, of_protected.basis, n_games)
-        n_cells = len(notion.mass)
+        n_cells = len(notion.event_weight)
         self._votes = np.zeros((n_games, rows.stop - rows.start), dtype=np.int32)
         self._counts = np.zeros((n_games, n_cells), dtype=np.int32)
         self._members = np.zeros((n_games, n_cells), dtype=np.int8)
@@ -77,7 +77,7 @@ class CellRows:
         scalars = [
             self._auditor.total_weight,
             total(weight * (base_cost < 0)),
-            float(notion.mass.sum()),
+            float(notion.event_weight.sum()),
             float(notion.offset.sum()),
             float((outside > 0).sum()),
             float((outside < 0).sum()),
@@ -87,7 +87,9 @@ class CellRows:
             of_features.coordinates(notion.weighted_slope[None], rows),
             of_features.one,
         ]
-        of_auditor = [of_protected.coordinates(one[None]) for one in (notion.offset, notion.mass)]
+        of_auditor = [
+            of_protected.coordinates(one[None]) for one in (notion.offset, notion.event_weight)
+        ]
         return np.concatenate(of_learner), np.concatenate(of_auditor), np.array(scalars)
 
     def _cut_up(self, basis: Array, protected: Array, n_games: int) -> None:
@@ -96,7 +98,7 @@ class CellRows:
         The last row of the latter makes Σ w·b·votes.
         """
         notion, rows = self._notion, self._event_rows
-        n_cells, n_rows = len(notion.mass), rows.stop - rows.start
+        n_cells, n_rows = len(notion.event_weight), rows.stop - rows.start
         self._plays_at_once = max(n_games, _PLAYS)
         self._room = np.empty(max(_NUMBERS, self._plays_at_once))
         self._features = self._pieces(basis[:, rows], n_games)
@@ -110,7 +112,7 @@ class CellRows:
             for part in (slice(rows.start), slice(rows.stop, basis.shape[1]))
         ]
         self._ranks = len(basis), len(protected)
-        self._of_members = np.stack([notion.mass, notion.offset])
+        self._of_members = np.stack([notion.event_weight, notion.offset])
         self._slope = notion.weighted_slope
         self._largest = float(np.max(np.abs(self._slope)))
         self._shift = 0.0

@@ -18,13 +18,13 @@ depend on how many games there are. A game that has ended stands still, and the 
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.externals.array_api_compat import array_namespace, device, is_numpy_array
 
 from gerrymend._numeric.arrays import on_host
+from gerrymend._numeric.projection import OrthonormalBasis
 from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import Mixture, Predictor
 from gerrymend.notions import FairnessNotion
@@ -42,40 +42,10 @@ from gerrymend.solvers.regression.array_block import rank_tolerance, tie
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Costs, CostSums, RoundLearner
 from gerrymend.solvers.regression.records import Records
 from gerrymend.solvers.regression.replaying import replayer
-from gerrymend.solvers.regression.rows import Measured, RegressionRows
+from gerrymend.solvers.regression.rows import RegressionRows
+from gerrymend.solvers.regression.standing import BEFORE, PRESENT, RECORDED, Standing
 from gerrymend.subgroups.base import RuleSequence
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
-
-
-class _Standing(NamedTuple):
-    """Where the games stand, each field a row of one array, the table."""
-
-    unfairness: Any  # the first four are recorded; see `records`
-    multipliers: Any  # what is placed on the last group, ±1 or 0
-    event_errors: Any  # Σ w·(1 − 2y)·votes over the event
-    number: Any  # of rounds
-    # The next play answers these duals: Σ λ is scale·total_dual.
-    total_dual: Any  # Σ |±1|
-    mean: Any  # of k over the event
-    pressed_offset: Any  # Σ k·w·a
-    scale: Any  # C over what divides the sums
-    outcomes: Any  # Σ w·b·votes
-    pressed: Any  # Σ k·w·b·votes
-    # The same six before the last play, under the duals that it answered.
-    answered_total_dual: Any
-    answered_mean: Any
-    answered_offset: Any
-    answered_scale: Any
-    outcomes_before: Any
-    pressed_before: Any
-    voted: Any  # Σ w·b·votes·g of the last group
-    playing: Any  # 1, or 0 for a game that has ended
-    stake: Any  # C, or 0
-
-
-_RECORDED = slice(4)
-_NOW = slice(4, 10)
-_BEFORE = slice(10, 16)
 
 
 class RegressionGame:
@@ -141,27 +111,24 @@ class RegressionGame:
         protected = rows.basis("protected", tolerance)
         directions = protected.coefficients(np.eye(protected.turn.shape[1]))
         self._rules = DirectionRules(encoding, *directions, self._tie)
-        learner_sums, auditor_sums, scalars = rows.prepare(
-            self._features, protected, len(self._gammas)
-        )
-        self._keep_sums(learner_sums, auditor_sums, scalars)
-        self._make_arrays(like=learner_sums, single="32" in dtype)
+        sums = rows.prepare(self._features, protected, len(self._gammas))
+        self._keep_sums(*sums)
+        self._make_arrays(like=sums[0], single="32" in dtype)
         self._played: list[list[Predictor]] = []  # where coordinates don't say it all
         self._gaps = np.full(len(self._gammas), math.inf)  # of games that have ended
         self._now.scale[:] = C
-        self._stand_still()  # which none does yet
+        self._stand_still()  # none does yet
 
     def _keep_sums(self, learner: Any, auditor: Any, scalars: Any) -> None:
         """Keep the sums that no round changes."""
-        xp = array_namespace(learner)
         counts = on_host(scalars).tolist()
         self._total, positives, self._event_weight, self._event_offset = counts[:4]
         self._error_of_zero = positives / self._total
         # With a single label in the event, costs of both signs are certain: the others' is fixed,
         # and the mean over the event is what it was, as what is added is centred.
         self._base, slope, one = (row[None, :] for row in learner)
-        signs = xp.astype(scalars[4:], xp.float64)
-        self._sums = CostSums(slope, one, signs, can_be_constant=all(self._notion.event))
+        both_labels = all(self._notion.event)
+        self._sums = CostSums(slope, one, scalars[4:], can_be_constant=both_labels)
         self._offset, self._weight_coordinates = (row[None, :] for row in auditor)
 
     def _make_arrays(self, like: Any, *, single: bool) -> None:
@@ -177,21 +144,19 @@ class RegressionGame:
 
         self._allowed = xp.asarray(self._gammas, device=device(like))
         self._pull = zeros(n_games, n_learner)
-        self._table = zeros(len(_Standing._fields), n_games)
-        now = self._now = _standing(self._table)
+        self._table = zeros(len(Standing._fields), n_games)
+        now = self._now = Standing.of(self._table)
         self._bases = zeros(n_games, n_learner)
-        self._recorded = self._table[_RECORDED, :]
-        self._present = self._table[_NOW, :]
-        self._before = self._table[_BEFORE, :]
+        self._recorded = self._table[RECORDED, :]
+        self._present = self._table[PRESENT, :]
+        self._before = self._table[BEFORE, :]
         self._duals = now.total_dual, now.mean, now.pressed_offset
         self._costs = Costs(
             self._sums, self._bases, self._pull, now.mean, now.multipliers, now.scale, now.playing
         )
         self._coordinates = zeros(n_games, n_coordinates, dtype=self._dtype or xp.float64)
-        self._plays, self._groups = (
-            self._coordinates[:, :n_learner],
-            self._coordinates[:, n_learner:],
-        )
+        self._plays = self._coordinates[:, :n_learner]
+        self._groups = self._coordinates[:, n_learner:]
         self._take = replayer(like)
         self._records = Records(
             n_learner, self._rows.decided_outside, self._error_of_zero, self._total,
@@ -241,14 +206,10 @@ class RegressionGame:
         self._records.fetch()
         if tol is not None:
             self._end(tol)
-        return self._told(self.n_rounds - n_pending) if heard else []
-
-    def _told(self, first: int) -> list[Round]:
-        errors, unfairness = self._records.errors, self._records.unfairness
+        records = self._records
         no_votes = np.zeros((len(self._gammas), 0))
-        return [
-            Round(i + 1, errors[i], unfairness[i], no_votes) for i in range(first, self.n_rounds)
-        ]
+        known = range(self.n_rounds - n_pending, self.n_rounds) if heard else ()
+        return [Round(i + 1, records.errors[i], records.unfairness[i], no_votes) for i in known]
 
     def _play_round(self) -> None:
         """Ask the rows twice; what comes of it changes arrays in place.
@@ -297,22 +258,6 @@ class RegressionGame:
         if answer.predictors:
             self._played.append(answer.predictors)
 
-    def _fine(self, at: _Standing, outcomes: Any, pressed: Any) -> Any:
-        """Return what decisions pay for unfairness under the last duals: C/t·Σ k·W / n.
-
-        From their Σ w·b·d and Σ k·w·b·d.
-        """
-        # Σ k·w·(mean u): the event's weight cancels between the mean of k and that of u.
-        centre = (self._event_offset + outcomes) * at.answered_mean
-        return (at.answered_offset + pressed - centre) * (at.answered_scale / self._total)
-
-    def _mixture_fine(self, at: _Standing) -> Any:
-        return self._fine(at, at.outcomes / at.number, at.pressed / at.number)
-
-    def _allowance(self, at: _Standing, allowed: Any) -> Any:
-        """Return γ·Σ λ of the last duals."""
-        return allowed * at.answered_total_dual * at.answered_scale
-
     def _may_end(self, tol: float | None) -> bool:
         """Return whether a game may have converged: all that can be told without the errors.
 
@@ -325,12 +270,11 @@ class RegressionGame:
         met = (excess <= tol) & (now.playing > 0)
         if not bool(met.any()):
             return False
-        least = (
-            excess * (excess > 0) - self._mixture_fine(now) + self._allowance(now, self._allowed)
-        )
+        fine = now.mixture_fine(self._event_offset) / self._total
+        least = excess * (excess > 0) - fine + now.allowance(self._allowed)
         return bool((met & (least <= tol)).any())
 
-    def _gap(self, at: _Standing) -> Array:
+    def _gap(self, at: Standing) -> Array:
         """Return the mixture's worth less the Learner's best.
 
         The mixture is an answer to the duals too, and a heuristic's can be worse. Errors are
@@ -338,20 +282,19 @@ class RegressionGame:
         """
         error, *before = self._records.errors[-2:][::-1]
         play = at.number * error - (at.number - 1) * (before[0] if before else 0.0)
-        play_fine = self._fine(at, at.outcomes - at.outcomes_before, at.pressed - at.pressed_before)
-        value = np.minimum(error + self._mixture_fine(at), play + play_fine)
-        gap: Array = error + self._penalty(at) - value + self._allowance(at, self._gammas)
+        fine = at.mixture_fine(self._event_offset) / self._total
+        play_fine = at.play_fine(self._event_offset) / self._total
+        value = np.minimum(error + fine, play + play_fine)
+        penalty = self._C * np.maximum(at.unfairness - self._gammas, 0.0)
+        gap: Array = error + penalty - value + at.allowance(self._gammas)
         return gap
-
-    def _penalty(self, at: _Standing) -> Array:
-        penalty: Array = self._C * np.maximum(at.unfairness - self._gammas, 0.0)
-        return penalty
 
     def _end(self, tol: float) -> None:
         """End the games that have converged: they stand still from now on."""
-        at = _standing(on_host(self._table))
+        at = Standing.of(on_host(self._table))
         gap = self._gap(at)
-        met = (self._penalty(at) <= tol) & (gap <= tol) & (at.playing > 0)
+        within = self._C * (at.unfairness - self._gammas) <= tol
+        met = within & (gap <= tol) & (at.playing > 0)
         if met.any():
             self._gaps[met] = gap[met]
             self._stand_still()
@@ -359,10 +302,9 @@ class RegressionGame:
     def _stand_still(self) -> None:
         """Let the games that have ended decide nothing any more."""
         playing = self._records.there((~np.isfinite(self._gaps)).astype(np.float64))
-        now = self._now
-        now.playing[:] = playing
-        now.stake[:] = self._C * playing
-        now.scale[:] = now.scale * playing
+        self._now.playing[:] = playing
+        self._now.stake[:] = self._C * playing
+        self._now.scale[:] = self._now.scale * playing
         self._bases[:] = self._base * playing[:, None]
 
     def equilibria(self, *, cut_short: bool = False) -> list[Equilibrium]:
@@ -371,45 +313,43 @@ class RegressionGame:
         Mixtures, and the words of subgroups, are made when they are asked for.
         """
         self._records.fetch()
-        at = _standing(on_host(self._table))
+        at = Standing.of(on_host(self._table))
         overall = (self._event_offset + at.outcomes / at.number) / self._event_weight
         bounds = self._rows.bound(overall, at.number) / self._total
         groups = on_host(self._groups)
         measured = self._rows.measure(self._notion, self._rules, groups, at.number)
-        ended = _Ended(
-            converged=np.isfinite(self._gaps),
-            gaps=np.where(np.isfinite(self._gaps), self._gaps, self._gap(at)),
-            bounds=bounds,
-            measured=measured,
-            errors=np.array(self._records.errors).T,
-            unfairness=np.array(self._records.unfairness).T,
-            coordinates=self._records.on_host(),
-        )
-        rounds = np.arange(1, self.n_rounds + 1)
-        numbers = at.number.astype(int).tolist()
-        return [self._equilibrium(game, rounds[:n], ended) for game, n in enumerate(numbers)]
+        ended = np.isfinite(self._gaps)
+        gaps = np.where(ended, self._gaps, self._gap(at))
+        errors = np.array(self._records.errors).T
+        unfairness = np.array(self._records.unfairness).T
+        all_plays, all_groups = zip(*self._records.on_host(), strict=True)
 
-    def _equilibrium(self, game: int, rounds: NDArray[np.intp], ended: "_Ended") -> Equilibrium:
-        n = len(rounds)
-        groups = np.concatenate([groups[:, game] for _, groups in ended.coordinates])[:n]
-        plays = [plays for plays, _ in ended.coordinates]
-        played = [predictors[game] for predictors in self._played[:n]]
-        mixture = partial(
-            _mixture, self._learner, self._features, self._tie, plays, game, n, played
-        )
-        return PostponedEquilibrium(
-            gamma=float(self._gammas[game]),
-            make_mixture=mixture,
-            rounds=rounds,
-            error=ended.errors[game, :n].copy(),
-            unfairness=ended.unfairness[game, :n].copy(),
-            subgroups=RuleSequence(self._rules, groups),
-            gap=float(ended.gaps[game]),
-            make_worst=partial(ended.measured.subgroup, game),
-            worst_unfairness=float(ended.measured.unfairness[game]),
-            upper_bound=float(ended.bounds[game]),
-            converged=bool(ended.converged[game]),
-        )
+        def equilibrium(game: int, n: int) -> Equilibrium:
+            keys = np.concatenate([groups[:, game] for groups in all_groups])[:n]
+            return PostponedEquilibrium(
+                gamma=float(self._gammas[game]),
+                make_mixture=partial(
+                    _mixture,
+                    self._learner,
+                    self._features,
+                    self._tie,
+                    all_plays,
+                    game,
+                    n,
+                    [predictors[game] for predictors in self._played[:n]],
+                ),
+                rounds=np.arange(1, n + 1),
+                error=errors[game, :n].copy(),
+                unfairness=unfairness[game, :n].copy(),
+                subgroups=RuleSequence(self._rules, keys),
+                gap=float(gaps[game]),
+                make_worst=partial(measured.subgroup, game),
+                worst_unfairness=float(measured.unfairness[game]),
+                upper_bound=float(bounds[game]),
+                converged=bool(ended[game]),
+            )
+
+        return [equilibrium(game, int(n)) for game, n in enumerate(at.number.tolist())]
 
     def example(self) -> list[Predictor]:
         """Return predictors like those that the state holds."""
@@ -418,7 +358,7 @@ class RegressionGame:
     def state(self) -> State:
         """Return where the games stand after the last round; rows can be brought there from it."""
         table = on_host(self._table)
-        if _standing(table).number.max() != self.n_rounds:
+        if Standing.of(table).number.max() != self.n_rounds:
             raise HalfRoundError
         return {
             "table": table.copy(),
@@ -446,32 +386,15 @@ class RegressionGame:
         self._learner.restore(self._rows, state["rows"], self._records.changes(), self._played)
 
 
-class _Ended(NamedTuple):
-    """What all games have come to, in arrays over them."""
-
-    converged: NDArray[np.bool_]
-    gaps: Array
-    bounds: Array
-    measured: Measured
-    errors: Array  # one game a row
-    unfairness: Array
-    coordinates: list[tuple[Array, Array]]  # of plays, and of groups, for some rounds at once
-
-
-def _standing(table: Any) -> _Standing:
-    """Return the rows of a table, by name."""
-    return _Standing(*(table[row, :] for row in range(table.shape[0])))
-
-
 def _mixture(
     learner: RoundLearner,
-    features: Any,
+    features: OrthonormalBasis,
     tie: float,
-    plays: list[Array],
+    all_plays: Sequence[Array],
     game: int,
     n_rounds: int,
     played: list[Predictor],
 ) -> Mixture:
-    """Return the mixture of one game, of the plays of all of them."""
-    mine = np.concatenate([some[:, game] for some in plays])[:n_rounds]
-    return learner.mixture(features, tie, mine, played)
+    """Return the mixture of one game; it holds on to plays, and to none of the rows."""
+    plays = np.concatenate([some[:, game] for some in all_plays])[:n_rounds]
+    return learner.mixture(features, tie, plays, played)

@@ -7,7 +7,7 @@ and its decisions are taken into the votes.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace
@@ -56,37 +56,6 @@ class Answer(NamedTuple):
     pressed: Any
 
 
-class RoundLearner(Protocol):
-    """A Learner, described by its parameters alone: the game keeps what was played."""
-
-    def basis(self, rows: RegressionRows, tolerance: float) -> OrthonormalBasis:
-        """Return the basis of the features."""
-        ...
-
-    def answer(self, rows: RegressionRows, costs: Costs, dtype: Any) -> Answer:
-        """Answer the costs of each game, and take the decisions into the rows' votes.
-
-        Coordinates are brought to `dtype`, if it is given.
-        """
-        ...
-
-    def restore(
-        self, rows: RegressionRows, state: State | None, told: Told, played: list[list[Predictor]]
-    ) -> None:
-        """Bring rows that were prepared to where they were after these rounds."""
-        ...
-
-    def mixture(
-        self, features: OrthonormalBasis, tie: float, plays: Array, played: list[Predictor]
-    ) -> Mixture:
-        """Return the average of the plays of one game."""
-        ...
-
-    def example(self, n_games: int) -> list[Predictor]:
-        """Return predictors of all types that a state may hold."""
-        ...
-
-
 @dataclass(frozen=True)
 class LeastSquares:
     """Least squares of the costs, from sums alone; nothing in it waits for a device."""
@@ -96,7 +65,10 @@ class LeastSquares:
         return rows.basis("features", tolerance)
 
     def answer(self, rows: RegressionRows, costs: Costs, dtype: Any) -> Answer:
-        """Decide 1 where the fitted cost is below 0; a constant where no cost differs in sign."""
+        """Decide 1 where the fitted cost is below 0; a constant where no cost differs in sign.
+
+        Coordinates are brought to `dtype`, if it is given.
+        """
         sums = costs.sums
         pull = costs.pull - costs.mean[:, None] * sums.slope
         coordinates = costs.base + costs.scale[:, None] * pull
@@ -128,9 +100,6 @@ class LeastSquares:
     def example(self, n_games: int) -> list[Predictor]:
         """Return nothing: a state holds coordinates."""
         return []
-
-
-LEAST_SQUARES = LeastSquares()
 
 
 @dataclass(frozen=True)
@@ -188,3 +157,9 @@ class Taught:
         """Return a predictor that learned what costs the least, were there no subgroups."""
         none = np.zeros(n_games)
         return [self.teach(none, none, np.ones(n_games), 0)]
+
+
+RoundLearner = LeastSquares | Taught
+"""Who answers the costs of a round, by parameters alone: the game keeps what was played."""
+
+LEAST_SQUARES = LeastSquares()

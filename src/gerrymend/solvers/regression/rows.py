@@ -207,7 +207,7 @@ class SummedBlocks:
         self, notion: FairnessNotion, rules: DirectionRules, groups: Array, numbers: Array
     ) -> Measured:
         """Measure the last groups of all games at once."""
-        found = [rules.rule(group) for group in groups]
+        found = rules.rules(groups)
         coefficients = np.array([rule.coefficients for rule in found])
         thresholds = np.array([rule.threshold for rule in found])
         treated = self._blocks.gather(ArrayBlock.treated, coefficients, thresholds, 1.0 / numbers)

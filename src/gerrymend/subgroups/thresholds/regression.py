@@ -18,14 +18,13 @@ class LinearSearch(BoundClass):
     exact = False
 
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding) -> None:
-        self._columns = columns
-        self.encoding = encoding
+        self._columns, self._encoding = columns, encoding
         self.vc_dimension = len(encoding.terms) + 1
 
     @property
     def covers(self) -> str:
         """The class in words."""
-        return f"every linear threshold of {', '.join(self.encoding.levels)}"
+        return f"every linear threshold of {', '.join(self._encoding.levels)}"
 
 
 class RegressionSearch(LinearSearch):

@@ -191,7 +191,7 @@ class StartedSearch(LinearSearch):
 
     @cached_property
     def _proofs(self) -> ThresholdProofs:
-        return ThresholdProofs(self._columns, self.encoding)
+        return ThresholdProofs(self._columns, self._encoding)
 
     @property
     def unprovable(self) -> str:
