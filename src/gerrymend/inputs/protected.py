@@ -120,34 +120,6 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
     return columns
 
 
-def named_columns(X: Any, sensitive_features: Any) -> Any:
-    """Return these columns of the frame X if names were given, else what was given."""
-    names = sensitive_features
-    if isinstance(names, str):
-        names = [names]
-    if not (isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names)):
-        return sensitive_features
-    if not is_frame(X):
-        # As many strings as rows are the values of one attribute, not names.
-        if len(names) == np.shape(X)[0]:
-            return list(names)
-        raise ArgumentError(
-            Argument("sensitive_features", value=repr(names)),
-            "names columns, and X has no column names. Pass X as a frame, or pass the protected "
-            "columns themselves.",
-        )
-    frame = frame_of(X, "X")
-    for name in names:
-        if name not in frame.columns:
-            raise ArgumentError(
-                "sensitive_features",
-                f"names {name!r}, which is no column of X"
-                f"{did_you_mean(name, frame.columns)}. A list of strings names columns; pass "
-                "values as an array or a Series.",
-            )
-    return frame.select(list(names)).to_native()
-
-
 def in_use(column: Column) -> Column:
     """Return the column without the categories that no row has."""
     if column.categories is None:

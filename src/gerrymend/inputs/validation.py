@@ -1,7 +1,7 @@
 """Checks of input data, with messages that name the argument, the value got and the remedy."""
 
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -179,40 +179,6 @@ def check_none(missing: int, argument: str) -> None:
     """Raise ValueError if the number of missing values isn't 0."""
     if missing:
         raise ArgumentError(argument, f"has {missing} missing values; fill in or drop these rows.")
-
-
-def check_classes(
-    labels: NDArray[Any],
-    decisions: NDArray[Any] | None,
-    pos_label: Any,
-    argument: str,
-    of_decisions: str,
-    cut_off: bool = False,
-) -> NDArray[Any]:
-    """Return the two labels, the positive one second.
-
-    If all rows have one label, the other may come from the decisions. `cut_off` says that only the
-    first of many labels are given, for the message. Raises ArgumentError unless there are two.
-    """
-    check_label_types(labels, argument)
-    if decisions is not None:
-        check_label_types(decisions, of_decisions)
-    # A sample may hold one label only: the false positive rate of negatives is well defined.
-    if decisions is not None and len(labels) and (labels == labels[0]).all():
-        both = set(decisions.tolist()) | {labels.tolist()[0]}
-        if len(both) == 2:
-            labels = np.concatenate([labels, decisions])
-    classes = check_labels(labels, argument, cut_off)
-    if pos_label is None:
-        return classes
-    if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():
-        raise ArgumentError(
-            Argument("pos_label", value=repr(pos_label)),
-            "is no label of ",
-            Argument(argument),
-            f"; its labels are {', '.join(map(repr, classes.tolist()))}.",
-        )
-    return np.array([classes[classes != pos_label][0], pos_label])
 
 
 def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:
