@@ -69,9 +69,8 @@ class Proof:
         if self.unfairness <= ROUNDING:  # a search that looks for more than `at_most` notes no less
             worst = f"nothing over {self.at_most:g} was found"
         return (
-            f"Undecided over {self.covers}: {worst}, "
-            f"none exceeds {self.upper_bound:.4f}, which is {self.gap:.4f} over {self.at_most:g}. "
-            "A larger budget may decide it."
+            f"Undecided over {self.covers}: {worst}, none exceeds {self.upper_bound:.4f}, which "
+            f"is {self.gap:.4f} over {self.at_most:g}. A larger budget may decide it."
         )
 
 

@@ -149,9 +149,8 @@ def select_columns(
         if len(columns) != len(wanted):
             raise ArgumentError(
                 argument,
-                f"has {len(columns)} columns, and the subgroup is defined on "
-                f"{len(wanted)}: {', '.join(wanted)}. Pass these, in this order, or a frame with "
-                "these names.",
+                f"has {len(columns)} columns, and the subgroup is defined on {len(wanted)}: "
+                f"{', '.join(wanted)}. Pass these, in this order, or a frame with these names.",
             )
         columns = tuple(
             replace(column, name=name) for column, name in zip(columns, wanted, strict=True)
@@ -287,9 +286,8 @@ def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
     if isinstance(data, str) or not isinstance(data, list | tuple | np.ndarray):
         raise ArgumentError(
             argument,
-            f"must be a frame (pandas, polars, pyarrow), a Series, a mapping from names "
-            f"to columns, an array or a list; got {type(data).__name__}. "
-            "Collect a lazy frame first.",
+            "must be a frame (pandas, polars, pyarrow), a Series, a mapping from names to "
+            f"columns, an array or a list; got {type(data).__name__}. Collect a lazy frame first.",
         )
     table = as_table(data, argument)
     return [(f"attribute_{j}", table[:, j]) for j in range(table.shape[1])]

@@ -269,9 +269,8 @@ def named_columns(X: Any, sensitive_features: Any) -> Any:
         if name not in frame.columns:
             raise ArgumentError(
                 "sensitive_features",
-                f"names {name!r}, which is no column of X"
-                f"{did_you_mean(name, frame.columns)}. A list of strings names columns; pass "
-                "values as an array or a Series.",
+                f"names {name!r}, which is no column of X{did_you_mean(name, frame.columns)}. A "
+                "list of strings names columns; pass values as an array or a Series.",
             )
     return frame.select(list(names)).to_native()
 

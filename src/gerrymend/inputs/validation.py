@@ -81,9 +81,8 @@ def columns_of(data: Any, argument: str) -> dict[str, Any]:
         return columns
     raise ArgumentError(
         argument,
-        f"must be a frame (pandas, polars, pyarrow; or lazy: a Polars LazyFrame, a "
-        f"DuckDB relation, PySpark, Dask) or a mapping from names to columns; got "
-        f"{type(data).__name__}.",
+        "must be a frame (pandas, polars, pyarrow; or lazy: a Polars LazyFrame, a DuckDB "
+        f"relation, PySpark, Dask) or a mapping from names to columns; got {type(data).__name__}.",
     )
 
 
