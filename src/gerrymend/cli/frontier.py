@@ -153,7 +153,8 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
                 frontier = _frontier(request, asked, say)
                 code = 0
             except FrontierInterrupted as stop:
-                frontier, code = stop.frontier, INTERRUPTED
+                frontier = stop.frontier
+                code = INTERRUPTED
         if code:
             console.print("Interrupted; these points were done.")
         # After an interruption too: what was done can be trained again by itself.

@@ -166,7 +166,8 @@ def ranked(values: Array) -> tuple[Array, NDArray[np.intp]]:
     >>> [part.tolist() for part in ranked(np.array([30.0, 10.0, 30.0]))]
     [[10.0, 30.0], [1, 0, 1]]
     """
-    low, high = float(values.min()), float(values.max())
+    low = float(values.min())
+    high = float(values.max())
     distinct: Array
     # Values that are perhaps whole steps from the lowest, as ages and years are, need no sort: a
     # table of at most 4 entries a value is cheaper. Rounding is checked for afterwards.
@@ -203,10 +204,12 @@ def distinct_rows(columns: Sequence[Column]) -> Cells:
     Ranks are the digits of one number as long as it fits into 64 bits, so that one sort serves all
     columns in most cases.
     """
-    key, size = np.zeros(len(columns[0].values), dtype=np.intp), 1
+    key = np.zeros(len(columns[0].values), dtype=np.intp)
+    size = 1
     for column in columns:
         if column.categories is not None:
-            digits, rank = len(column.categories), column.values.astype(np.intp)
+            digits = len(column.categories)
+            rank = column.values.astype(np.intp)
         else:
             distinct, rank = ranked(column.values)
             digits = len(distinct)

@@ -50,7 +50,7 @@ AUDIT = Names(labels="y_true")
 
 
 class Decided(NamedTuple):
-    """What decisions hold: labels, scores to cut at `threshold`, or probabilities of a mixture."""
+    """Say how decisions are read: as labels, scores to cut, or probabilities of a mixture."""
 
     threshold: float | None = None
     decision_probabilities: bool = False

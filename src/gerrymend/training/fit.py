@@ -1,4 +1,4 @@
-"""What both classifiers share: validate, assemble, play, store."""
+"""The fit that both classifiers share: validate, assemble, play, store."""
 
 import math
 from abc import abstractmethod
@@ -49,7 +49,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
 
     @abstractmethod
     def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
-        """The subgroups that are to be treated alike; `audited`, as `audit` searches them."""
+        """Return the subgroups to treat alike; `audited`, as `audit` searches them."""
 
     @with_callbacks
     def fit(
@@ -118,7 +118,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         return [self._like(player, equilibrium) for equilibrium in played]
 
     def _like(self, player: Self, equilibrium: Equilibrium) -> Self:
-        """A classifier for one gamma of what was played."""
+        """Return a classifier for one gamma of what was played."""
         model = clone(self).set_params(gamma=equilibrium.gamma)
         for name in vars(player).keys() - vars(model).keys():
             setattr(model, name, getattr(player, name))
@@ -126,7 +126,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         return model
 
     def predict_proba(self, X: Any) -> Any:
-        """Probability with which the mixture makes each *decision*, by class.
+        """Return the probability with which the mixture makes each *decision*, by class.
 
         This is not P(y | x): it says how often a row like this is decided so, and it is what the
         fairness guarantee is about.
@@ -150,7 +150,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         return self.mixture_.predict(X, random_state)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Expected accuracy of the randomised decisions; no draw plays a part."""
+        """Return the expected accuracy of the randomised decisions; no draw plays a part."""
         check_is_fitted(self, "mixture_")
         return self.mixture_.score(X, y, sample_weight)
 
@@ -308,7 +308,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         self.certified_ = equilibrium.certified
 
     def _summary(self, equilibrium: Equilibrium) -> dict[str, Any]:
-        """How the mixture was trained, as plain data that tells nothing of a row."""
+        """Return how the mixture was trained, as plain data that tells nothing of a row."""
         return {
             "classifier": type(self).__name__,
             "estimator": repr(self.estimator),
