@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
+from statistics import mode
 from typing import Any
 
 import narwhals as nw
@@ -119,15 +120,21 @@ def check_column(name: Any, argument: str, columns: Iterable[str], table: str) -
 
 
 def check_same_length(**n_rows: int) -> None:
-    """Raise ArgumentError unless all arguments have the same number of rows."""
-    (first, expected), *others = n_rows.items()
-    if any(n != expected for _, n in others):
-        counts = "".join(f", {argument} has {n}" for argument, n in others)
-        raise ArgumentError(
-            first,
-            f"has {expected}{counts}. Rows are matched by position.",
-            lead="The arguments differ in their number of rows: ",
-        )
+    """Raise ArgumentError unless all arguments have the same number of rows.
+
+    The error is about the first whose number isn't the most common one.
+    """
+    expected = mode(n_rows.values())
+    counts = [f"{argument} has {n}" for argument, n in n_rows.items()]
+    for i, (argument, n) in enumerate(n_rows.items()):
+        if n != expected:
+            others = "".join(f", {count}" for count in counts[i + 1 :])
+            before = "".join(f"{count}, " for count in counts[:i])
+            raise ArgumentError(
+                argument,
+                f"has {n}{others}. Rows are matched by position.",
+                lead=f"The arguments differ in their number of rows: {before}",
+            )
 
 
 def as_vector(values: Any, argument: str) -> NDArray[Any]:
