@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.data import need_paper_data
 from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.auditing.from_rows import tally_of_rows
+from gerrymend.inputs.sample import Decided
 from gerrymend.notions import FALSE_POSITIVE_RATE
 
 DATASETS = ("communities", "adult", "student", "lawschool")
@@ -37,7 +38,7 @@ def expected_error(y, p):
 
 def searched_unfairness(y, p, protected, seconds):
     """The worst false-positive unfairness that a search of so many seconds finds."""
-    seen = tally_of_rows(y, p, protected, decision_probabilities=True).of_notion(
+    seen = tally_of_rows(y, p, protected, decided=Decided(decision_probabilities=True)).of_notion(
         FALSE_POSITIVE_RATE
     )
     search = seen.bind(LinearThresholds(restarts=10**9))

@@ -476,16 +476,7 @@ BAD = [
     ({"X": [[np.nan]] * 6}, {}, "NaN"),
     ({"X": [[np.inf]] * 6}, {}, "infinity"),
     ({"X": np.zeros((0, 2))}, {}, "0 sample|no rows|empty"),
-    ({"y": [1] * 6}, {}, "y has only one class, 1"),
-    (
-        {"y": [0, 1, 2] * 2},
-        {},
-        "Only binary classification is supported.*multiclass: y has 3",
-    ),
-    ({"y": [0, 1, np.nan] * 2}, {}, "y has 2 missing values"),
     ({"y": None}, {}, "requires y"),
-    ({"sample_weight": [1, 1, 1, 1, 1, -1]}, {}, "negative values"),
-    ({"sample_weight": [0] * 6}, {}, "zero in every row"),
     (
         {"sample_weight": [1, 0, 1, 0, 1, 0]},
         {"notion": "false_negative_rate"},
@@ -508,7 +499,6 @@ BAD = [
         {},
         "names 'race', which is no column of X .did you mean 'rase'",
     ),
-    ({"sensitive_features": pd.DataFrame({"age": [1, 2, 3, 4, 5, None]})}, {}, "Column 'age'"),
 ]
 
 

@@ -143,7 +143,11 @@ def test_the_text_for_people(folder, tmp_path):
                  "1 × linear-regression; it decides alone", "by race, sex, age, city, code, score",
                  "and 2 more", "gerrymend predict"):  # fmt: skip
         assert part in words
-    code, out, _ = fit(folder / "people.csv", *USUAL, "--out", path, "--gamma", 0, "--max-iter", 2)
+    code, out, err = fit(
+        folder / "people.csv", *USUAL, "--out", path, "--gamma", 0, "--max-iter", 2
+    )
+    assert "; or --max-iter (now 2), while the gap is large" in err
+    assert "; or set --certify, which keeps to gamma" in err
     assert code == 1
     words = " ".join(out.split())
     assert "More unfair than allowed The worst subgroup found is" in words

@@ -373,7 +373,6 @@ BAD = [
     ({"min_group_size": 0}, ValueError, "min_group_size must be a number of at least 1"),
     ({"sensitive_features": ["race"]}, ValueError, "names columns, and X has no column names"),
     ({"sensitive_features": {"a": [1, 2]}}, ValueError, "differ in their number of rows"),
-    ({"sample_weight": [1.0]}, ValueError, "sample_weight has 1 values for 400 rows"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -23,6 +24,8 @@ from gerrymend import (
     pareto_frontier,
     prove,
 )
+from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.sample import AUDIT, BY_LABEL, Sample
 from gerrymend.subgroups import Conjunctions, ExplicitGroups, LinearThresholds
 
 N = 40
@@ -90,7 +93,39 @@ WAYS = {
         X, y, sensitive_features={"a": a}, sample_weight=w, gamma=0.5
     ),
 }
-EVERY_WAY = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+TRAINED = ("subgroup fit", "marginal fit", "frontier")
+EVERY_WAY = pytest.mark.parametrize("way", WAYS)
+
+
+class ReadError(Exception):
+    """Raised in place of reading."""
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("weight", [None, np.ones(N)], ids=["", "weighted"])
+def test_every_way_in_is_the_one_reader(monkeypatch, way, weight):
+    """It gets what the user passed, as it was passed, and no work is done before."""
+    labels, decided, attribute = LABEL.copy(), DECIDED.copy(), BIT.copy()
+    read = Sample.read
+    given = {}
+
+    def spy(labels, protected, weight=None, **more):
+        if way == "holdout" and "first" not in given:
+            given["first"] = read(labels, protected, weight, **more)
+            return given["first"]
+        given.update(more, labels=labels, protected=protected, weight=weight)
+        raise ReadError
+
+    monkeypatch.setattr(Sample, "read", spy)
+    with pytest.raises(ReadError):
+        WAYS[way](attribute, labels, decided, weight)
+    assert given["labels"] is labels
+    assert given["protected"]["a"] is attribute
+    assert given["weight"] is weight
+    if way not in TRAINED and way != "derandomize":
+        assert given["decisions"] is decided
+    assert ("features" in given) == (way in TRAINED)
+
 
 ATTRIBUTES = {
     "int64 beyond 2^53": (BIT + BEYOND, "whole numbers .*9007199254740993"),
@@ -120,22 +155,11 @@ ATTRIBUTES = {
     "signalling NaN": ([Decimal("sNaN")] + [1] * (N - 1), "missing values"),
     "infinite category": (pd.Categorical(np.where(BIT == 1, np.inf, 0.0)), "infinite"),
     "huge": (BIT * 1e200, "overflow"),
+    # A search over linear thresholds took these for a constant, and found nothing.
+    "hidden by rounding": (2 * BIT + 10**12, "varies too little .* Subtract"),
+    "hidden at 2^53": (2 * BIT + BEYOND, "varies too little .* Subtract"),
+    "missing number": (pd.Series([None] + [1.5] * (N - 1)), "is numeric and has missing"),
 }
-
-
-@EVERY_WAY
-@pytest.mark.parametrize(("values", "message"), ATTRIBUTES.values(), ids=ATTRIBUTES)
-def test_an_attribute_is_refused_by_name(way, values, message):
-    with pytest.raises((TypeError, ValueError), match=f"Column 'a' of .*{message}"):
-        way(values, LABEL, DECIDED, None)
-
-
-@pytest.mark.parametrize("way", [way for way in WAYS if way != "holdout"])
-@pytest.mark.parametrize("offset", [10**12, BEYOND])
-def test_what_rounding_would_hide_is_told(way, offset):
-    """A search over linear thresholds took these for a constant, and found nothing."""
-    with pytest.raises(ValueError, match=r"Column 'a' of .* varies too little .* Subtract"):
-        WAYS[way](2 * BIT + offset, LABEL, DECIDED, None)
 
 
 @pytest.mark.parametrize("subgroups", ["linear", "marginals", "conjunctions", "trees"])
@@ -161,14 +185,16 @@ LABELS = {
     "same names": (pd.DataFrame(np.c_[LABEL, LABEL], columns=["y", "y"]), "one column; got 2"),
     "polars lists": (pl.Series([[1]] * N), "one value a row"),
     "polars structs": (pl.Series([{"f": 1}] * N), "one value a row"),
+    "one": (np.full(N, 7), "only one class, 7"),
+    "three": (np.arange(N) % 3, "has 3 classes, 0, 1, 2. Merge them into two"),
+    "None": ([None] + [0, 1] * (N // 2 - 1) + [1], "has 1 missing"),
+    "NaN": ([float("nan")] + [0, 1] * (N // 2 - 1) + [1], "has 1 missing"),
+    "pandas' NA": (np.array([pd.NA] + [0, 1] * (N // 2 - 1) + [1], dtype=object), "has 1 missing"),
+    "mixed": (["a", 1] * (N // 2), "mixes labels of types int, str"),
+    "two columns": (np.zeros((N, 2)), "must have one dimension"),
+    "empty": ([], "is empty"),
+    "short": ([0, 1], "has 2"),
 }
-
-
-@EVERY_WAY
-@pytest.mark.parametrize(("values", "message"), LABELS.values(), ids=LABELS)
-def test_labels_are_refused_by_name(way, values, message):
-    with pytest.raises((TypeError, ValueError), match=rf"\by(_true)? .*({message})"):
-        way(BIT, values, DECIDED, None)
 
 
 WEIGHTS = {
@@ -181,14 +207,55 @@ WEIGHTS = {
     "records": (np.array([(1.0,)] * N, dtype=[("f", "f8")]), "must be numbers"),
     "ragged": ([[1, 2]] + [1] * (N - 1), "differ in length"),
     "missing": ([None] + [1.0] * (N - 1), "NaN"),
+    "infinite": ([np.inf] + [1.0] * (N - 1), "NaN or infinite"),
+    "negative": ([-1] + [1] * (N - 1), "has negative values .the smallest is -1"),
+    "zero": (np.zeros(N), "is zero in every row"),
+    "short": ([1, 1], f"has 2 values for {N} rows"),
 }
 
 
-@EVERY_WAY
-@pytest.mark.parametrize(("values", "message"), WEIGHTS.values(), ids=WEIGHTS)
-def test_weights_are_refused_by_name(way, values, message):
-    with pytest.raises((TypeError, ValueError), match=f"sample_weight .*{message}"):
-        way(BIT, LABEL, DECIDED, values)
+FAULTS = {
+    f"{part}: {name}": (part, *fault)
+    for part, faults in {"a": ATTRIBUTES, "y": LABELS, "w": WEIGHTS}.items()
+    for name, fault in faults.items()
+}
+
+
+def by_counts(a, y, d, w):
+    audit_counts({"a": a, "label": y, "prediction": d, "count": [1] * N}, sensitive_features="a")
+
+
+# Each reader, and its names of labels and weights; counts have no weights, and lines are not rows.
+READERS = {
+    "audit": (
+        lambda a, y, d, w: Sample.read(y, {"a": a}, w, decisions=d, decided=BY_LABEL, names=AUDIT),
+        {"a": "sensitive_features", "y": "y_true", "w": "sample_weight"},
+    ),
+    "fit": (
+        lambda a, y, d, w: Sample.read(y, {"a": a}, w, features=X),
+        {"a": "sensitive_features", "y": "y", "w": "sample_weight"},
+    ),
+    "counts": (by_counts, {"a": "sensitive_features", "y": "label"}),
+}
+
+
+CASES = {
+    f"{reader}, {name}": (reader, *fault)
+    for reader, (_, names) in READERS.items()
+    for name, fault in FAULTS.items()
+    if fault[0] in names
+}
+
+
+@pytest.mark.parametrize(("reader", "part", "values", "message"), CASES.values(), ids=CASES)
+def test_a_fault_is_refused_by_name(reader, part, values, message):
+    read, names = READERS[reader]
+    rows = {"a": BIT, "y": LABEL, "d": DECIDED, "w": None} | {part: values}
+    with pytest.raises(ArgumentError) as told:
+        read(**rows)
+    assert told.value.argument == names[part]
+    column = "Column 'a' of " if part == "a" else ""
+    assert re.search(rf"\b{column}{names[part]} (.*\b)?({message})", str(told.value))
 
 
 NO_NUMBERS = {

@@ -26,48 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """Hold the options of `gerrymend audit`, as they were given.
+    """Hold the options of `gerrymend audit`, which its help explains, as they were given.
 
-    Attributes
-    ----------
-    file : path
-        A CSV or Parquet file.
-    label : str
-        The column of the true label.
-    protected : list of str
-        Columns of protected attributes; each entry may be several, separated by commas.
-    prediction, score, probability : str or None
-        The column of decisions, scores or probabilities: exactly one of them.
-    threshold : float or None
-        The cut of scores, 0.5 by default.
-    positive : str or None
-        The positive label, as text.
-    weight, counts : str or None
-        The column of weights, or of the number of rows that a line stands for: at most one of them.
-    notion : tuple of str
-        Names of the rates to compare.
-    subgroups : str
-        Name of the class of subgroups.
-    depth : int or None
-        Its max_depth, for classes that have one.
-    seed, gamma, budget, min_group_size, top : numbers
-        As random_state and so on of audit().
-    permutations, jobs, test_size : numbers
-        As n_permutations, n_jobs and test_size of audit().
-    holdout : path or None
-        A second file with the same columns; not with test_size or counts.
-    separator : str or None
-        The separator of a CSV file; None finds it.
-    missing : tuple of str
-        Texts that stand for a missing value.
-    features : list of str or None
-        Columns that the model decides by.
-
-    Raises
-    ------
-    ValueError
-        For options that exclude each other. Names of columns are checked by `open`, against the
-        header of the file.
+    Exactly one of `prediction`, `score` and `probability` is not None, and an entry of `protected`
+    may be several columns, separated by commas. Raises a ValueError for options that exclude each
+    other; names of columns are checked by `open`, against the header of the file.
     """
 
     file: Path

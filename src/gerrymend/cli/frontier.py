@@ -116,18 +116,7 @@ def add_to(app: typer.Typer) -> None:
 class Asked:
     """Hold the options of `gerrymend frontier` that `gerrymend fit` doesn't have.
 
-    Attributes
-    ----------
-    gammas : list of str or None
-        Numbers as text, each entry several separated by commas; None is the default list.
-    estimators : list of str
-        Some of ESTIMATOR_NAMES.
-    jobs : int
-        Processes, or -1 for all cores.
-    marginal : bool
-        Whether to train MARGINAL too, for contrast.
-    json_file, report : path
-        The files for JSON ("-" is standard output) and for the page, or None.
+    `gammas` are numbers as text, each entry several separated by commas.
     """
 
     gammas: list[str] | None
@@ -164,7 +153,8 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
                 frontier = _frontier(request, asked, say)
                 code = 0
             except FrontierInterrupted as stop:
-                frontier, code = stop.frontier, INTERRUPTED
+                frontier = stop.frontier
+                code = INTERRUPTED
         if code:
             console.print("Interrupted; these points were done.")
         # After an interruption too: what was done can be trained again by itself.

@@ -91,40 +91,10 @@ class Prepared:
 class TrainingRequest:
     """Hold the options that `gerrymend fit` and `frontier` share, as they were given.
 
-    Attributes
-    ----------
-    file : path
-        A CSV or Parquet file.
-    label, weight : str
-        Columns of the label and, if not None, of the weight.
-    protected : list of str
-        Columns of protected attributes; each entry may be several, separated by commas.
-    features, drop : list of str or None
-        Columns that decisions may use, or may not: at most one of the two.
-    exclude_protected : bool
-        Whether decisions may not use the protected columns.
-    impute : bool
-        Whether missing values are filled in; otherwise they are refused.
-    notion, gammas : tuples
-        Names of rates, and the unfairness to allow; `fit` has one gamma.
-    subgroups : str
-        Name of the class of subgroups.
-    max_iter : int or None
-        Rounds at most; None is the classifier's own default.
-    test_size : float or None
-        Part of the rows to keep out of the training.
-    budget : float
-        Seconds for the proof of an audit.
-    min_group_size, seed : int
-        As in audit(), and random_state of the classifier.
-    separator, missing :
-        As in `open_table`.
-
-    Raises
-    ------
-    ValueError
-        In the terms of the command, for options that can't be used. Names of columns are checked by
-        `prepare`.
+    Their help explains them. `fit` has one of `gammas`; `max_iter` of None is the classifier's own
+    default; an entry of `protected` may be several columns, separated by commas. Raises a
+    ValueError, in the terms of the command, for options that can't be used; names of columns are
+    checked by `prepare`.
     """
 
     file: Path

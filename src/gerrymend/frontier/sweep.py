@@ -19,8 +19,7 @@ from gerrymend.frontier.settings import (
     one_seed,
 )
 from gerrymend.frontier.tradeoffs import FrontierPoint, OnRows, ParetoFrontier, mark_dominated
-from gerrymend.inputs.protected import named_columns
-from gerrymend.inputs.sample import Names, Sample
+from gerrymend.inputs.sample import Names, Sample, named_columns
 from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
 from gerrymend.training.fit import ParityClassifier
 

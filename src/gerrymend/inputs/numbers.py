@@ -192,9 +192,8 @@ turn them into strings if they are codes.
         if other != value:
             raise ArgumentError(
                 where,
-                f"has numbers that float64 can't tell apart, such as "
-                f"{min(value, other)!r} and {max(value, other)!r}. Round them to 15 digits, or "
-                "turn them into strings.",
+                f"has numbers that float64 can't tell apart, such as {min(value, other)!r} and "
+                f"{max(value, other)!r}. Round them to 15 digits, or turn them into strings.",
             )
     return np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
 

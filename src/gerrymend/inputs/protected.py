@@ -120,34 +120,6 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
     return columns
 
 
-def named_columns(X: Any, sensitive_features: Any) -> Any:
-    """Return these columns of the frame X if names were given, else what was given."""
-    names = sensitive_features
-    if isinstance(names, str):
-        names = [names]
-    if not (isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names)):
-        return sensitive_features
-    if not is_frame(X):
-        # As many strings as rows are the values of one attribute, not names.
-        if len(names) == np.shape(X)[0]:
-            return list(names)
-        raise ArgumentError(
-            Argument("sensitive_features", value=repr(names)),
-            "names columns, and X has no column names. Pass X as a frame, or pass the protected "
-            "columns themselves.",
-        )
-    frame = frame_of(X, "X")
-    for name in names:
-        if name not in frame.columns:
-            raise ArgumentError(
-                "sensitive_features",
-                f"names {name!r}, which is no column of X"
-                f"{did_you_mean(name, frame.columns)}. A list of strings names columns; pass "
-                "values as an array or a Series.",
-            )
-    return frame.select(list(names)).to_native()
-
-
 def in_use(column: Column) -> Column:
     """Return the column without the categories that no row has."""
     if column.categories is None:
@@ -177,9 +149,8 @@ def select_columns(
         if len(columns) != len(wanted):
             raise ArgumentError(
                 argument,
-                f"has {len(columns)} columns, and the subgroup is defined on "
-                f"{len(wanted)}: {', '.join(wanted)}. Pass these, in this order, or a frame with "
-                "these names.",
+                f"has {len(columns)} columns, and the subgroup is defined on {len(wanted)}: "
+                f"{', '.join(wanted)}. Pass these, in this order, or a frame with these names.",
             )
         columns = tuple(
             replace(column, name=name) for column, name in zip(columns, wanted, strict=True)
@@ -195,7 +166,8 @@ def ranked(values: Array) -> tuple[Array, NDArray[np.intp]]:
     >>> [part.tolist() for part in ranked(np.array([30.0, 10.0, 30.0]))]
     [[10.0, 30.0], [1, 0, 1]]
     """
-    low, high = float(values.min()), float(values.max())
+    low = float(values.min())
+    high = float(values.max())
     distinct: Array
     # Values that are perhaps whole steps from the lowest, as ages and years are, need no sort: a
     # table of at most 4 entries a value is cheaper. Rounding is checked for afterwards.
@@ -232,10 +204,12 @@ def distinct_rows(columns: Sequence[Column]) -> Cells:
     Ranks are the digits of one number as long as it fits into 64 bits, so that one sort serves all
     columns in most cases.
     """
-    key, size = np.zeros(len(columns[0].values), dtype=np.intp), 1
+    key = np.zeros(len(columns[0].values), dtype=np.intp)
+    size = 1
     for column in columns:
         if column.categories is not None:
-            digits, rank = len(column.categories), column.values.astype(np.intp)
+            digits = len(column.categories)
+            rank = column.values.astype(np.intp)
         else:
             distinct, rank = ranked(column.values)
             digits = len(distinct)
@@ -315,9 +289,8 @@ def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
     if isinstance(data, str) or not isinstance(data, list | tuple | np.ndarray):
         raise ArgumentError(
             argument,
-            f"must be a frame (pandas, polars, pyarrow), a Series, a mapping from names "
-            f"to columns, an array or a list; got {type(data).__name__}. "
-            "Collect a lazy frame first.",
+            "must be a frame (pandas, polars, pyarrow), a Series, a mapping from names to "
+            f"columns, an array or a list; got {type(data).__name__}. Collect a lazy frame first.",
         )
     table = as_table(data, argument)
     return [(f"attribute_{j}", table[:, j]) for j in range(table.shape[1])]

@@ -1,6 +1,6 @@
 """The one reader of rows: labels, decisions, protected attributes and weights, checked together."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,20 +11,20 @@ from sklearn.utils import _safe_indexing
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.features import n_rows_of
 from gerrymend.inputs.protected import (
     Column,
     check_spreads,
     in_use,
-    named_columns,
     read_columns,
     select_columns,
     take_rows,
 )
+from gerrymend.inputs.settings import did_you_mean
 from gerrymend.inputs.validation import (
     as_pair,
     as_vector,
-    check_classes,
     check_labels,
     check_no_missing,
     check_same_length,
@@ -50,7 +50,7 @@ AUDIT = Names(labels="y_true")
 
 
 class Decided(NamedTuple):
-    """What decisions hold: labels, scores to cut at `threshold`, or probabilities of a mixture."""
+    """Say how decisions are read: as labels, scores to cut, or probabilities of a mixture."""
 
     threshold: float | None = None
     decision_probabilities: bool = False
@@ -202,6 +202,7 @@ class Sample:
             labels=self.labels[rows],
             columns=tuple(map(in_use, take_rows(self.columns, rows))),
             weight=self.weight[rows],
+            p=None if self.p is None else self.p[rows],
             features=_take(self.features, rows),
         )
 
@@ -221,12 +222,57 @@ def read_classes(
     *,
     cut_off: bool = False,
 ) -> NDArray[Any]:
-    """Return the two labels, the positive one second; see `check_classes`."""
-    if decided is None:
-        return check_labels(labels, names.labels)
-    # Decisions may show a label that no row has; scores and probabilities can't.
-    shown = decisions if decided.by_label else None
-    return check_classes(labels, shown, decided.pos_label, names.labels, names.decisions, cut_off)
+    """Return the two labels, the positive one second; raise ArgumentError unless there are two.
+
+    `cut_off` says that only the first of many labels are given, for the message.
+    """
+    check_label_types(labels, names.labels)
+    # A sample may hold one label only: the false positive rate of negatives is well defined. Then
+    # decisions may show the other; scores and probabilities can't.
+    if decisions is not None and decided is not None and decided.by_label:
+        check_label_types(decisions, names.decisions)
+        if len(labels) and (labels == labels[0]).all():
+            both = set(decisions.tolist()) | {labels.tolist()[0]}
+            labels = np.concatenate([labels, decisions]) if len(both) == 2 else labels
+    classes = check_labels(labels, names.labels, cut_off)
+    pos_label = None if decided is None else decided.pos_label
+    if pos_label is None:
+        return classes
+    if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():
+        raise ArgumentError(
+            Argument("pos_label", value=repr(pos_label)),
+            "is no label of ",
+            Argument(names.labels),
+            f"; its labels are {', '.join(map(repr, classes.tolist()))}.",
+        )
+    return np.array([classes[classes != pos_label][0], pos_label])
+
+
+def named_columns(X: Any, sensitive_features: Any) -> Any:
+    """Return these columns of the frame X if names were given, else what was given."""
+    names = sensitive_features
+    if isinstance(names, str):
+        names = [names]
+    if not (isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names)):
+        return sensitive_features
+    if not is_frame(X):
+        # As many strings as rows are the values of one attribute, not names.
+        if len(names) == np.shape(X)[0]:
+            return list(names)
+        raise ArgumentError(
+            Argument("sensitive_features", value=repr(names)),
+            "names columns, and X has no column names. Pass X as a frame, or pass the protected "
+            "columns themselves.",
+        )
+    frame = frame_of(X, "X")
+    for name in names:
+        if name not in frame.columns:
+            raise ArgumentError(
+                "sensitive_features",
+                f"names {name!r}, which is no column of X{did_you_mean(name, frame.columns)}. A "
+                "list of strings names columns; pass values as an array or a Series.",
+            )
+    return frame.select(list(names)).to_native()
 
 
 def _take(features: Any, rows: NDArray[np.intp]) -> Any:

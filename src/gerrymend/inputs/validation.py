@@ -1,7 +1,8 @@
 """Checks of input data, with messages that name the argument, the value got and the remedy."""
 
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from statistics import mode
 from typing import Any
 
 import narwhals as nw
@@ -81,9 +82,8 @@ def columns_of(data: Any, argument: str) -> dict[str, Any]:
         return columns
     raise ArgumentError(
         argument,
-        f"must be a frame (pandas, polars, pyarrow; or lazy: a Polars LazyFrame, a "
-        f"DuckDB relation, PySpark, Dask) or a mapping from names to columns; got "
-        f"{type(data).__name__}.",
+        "must be a frame (pandas, polars, pyarrow; or lazy: a Polars LazyFrame, a DuckDB "
+        f"relation, PySpark, Dask) or a mapping from names to columns; got {type(data).__name__}.",
     )
 
 
@@ -120,15 +120,21 @@ def check_column(name: Any, argument: str, columns: Iterable[str], table: str) -
 
 
 def check_same_length(**n_rows: int) -> None:
-    """Raise ArgumentError unless all arguments have the same number of rows."""
-    (first, expected), *others = n_rows.items()
-    if any(n != expected for _, n in others):
-        counts = "".join(f", {argument} has {n}" for argument, n in others)
-        raise ArgumentError(
-            first,
-            f"has {expected}{counts}. Rows are matched by position.",
-            lead="The arguments differ in their number of rows: ",
-        )
+    """Raise ArgumentError unless all arguments have the same number of rows.
+
+    The error is about the first whose number isn't the most common one.
+    """
+    expected = mode(n_rows.values())
+    counts = [f"{argument} has {n}" for argument, n in n_rows.items()]
+    for i, (argument, n) in enumerate(n_rows.items()):
+        if n != expected:
+            others = "".join(f", {count}" for count in counts[i + 1 :])
+            before = "".join(f"{count}, " for count in counts[:i])
+            raise ArgumentError(
+                argument,
+                f"has {n}{others}. Rows are matched by position.",
+                lead=f"The arguments differ in their number of rows: {before}",
+            )
 
 
 def as_vector(values: Any, argument: str) -> NDArray[Any]:
@@ -179,40 +185,6 @@ def check_none(missing: int, argument: str) -> None:
     """Raise ValueError if the number of missing values isn't 0."""
     if missing:
         raise ArgumentError(argument, f"has {missing} missing values; fill in or drop these rows.")
-
-
-def check_classes(
-    labels: NDArray[Any],
-    decisions: NDArray[Any] | None,
-    pos_label: Any,
-    argument: str,
-    of_decisions: str,
-    cut_off: bool = False,
-) -> NDArray[Any]:
-    """Return the two labels, the positive one second.
-
-    If all rows have one label, the other may come from the decisions. `cut_off` says that only the
-    first of many labels are given, for the message. Raises ArgumentError unless there are two.
-    """
-    check_label_types(labels, argument)
-    if decisions is not None:
-        check_label_types(decisions, of_decisions)
-    # A sample may hold one label only: the false positive rate of negatives is well defined.
-    if decisions is not None and len(labels) and (labels == labels[0]).all():
-        both = set(decisions.tolist()) | {labels.tolist()[0]}
-        if len(both) == 2:
-            labels = np.concatenate([labels, decisions])
-    classes = check_labels(labels, argument, cut_off)
-    if pos_label is None:
-        return classes
-    if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():
-        raise ArgumentError(
-            Argument("pos_label", value=repr(pos_label)),
-            "is no label of ",
-            Argument(argument),
-            f"; its labels are {', '.join(map(repr, classes.tolist()))}.",
-        )
-    return np.array([classes[classes != pos_label][0], pos_label])
 
 
 def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:

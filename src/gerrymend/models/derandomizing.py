@@ -19,8 +19,7 @@ from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Rows, Tally
 from gerrymend.inputs.categories import check_label_types
-from gerrymend.inputs.protected import named_columns
-from gerrymend.inputs.sample import Decided, Names, Sample, read_vector
+from gerrymend.inputs.sample import Decided, Names, Sample, named_columns, read_vector
 from gerrymend.inputs.settings import check_budget, check_choice, check_gamma
 from gerrymend.models.mixture import Predictor, ThresholdPredictor
 from gerrymend.models.mixture_classifier import MixtureClassifier

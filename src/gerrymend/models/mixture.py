@@ -70,7 +70,7 @@ class CostPredictor:
     cut: float = 0.0
 
     def score(self, X: Any) -> Array:
-        """What deciding 1 is predicted to save."""
+        """Return what deciding 1 is predicted to save."""
         score = -np.asarray(self.regressor.predict(X), dtype=np.float64).ravel()
         return _checked_score(score, self.regressor)
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from gerrymend._runtime.extras import need
-from gerrymend.inputs.protected import named_columns
+from gerrymend.inputs.sample import named_columns
 from gerrymend.models.mixture_classifier import MixtureClassifier
 from gerrymend.reporting.wording import visible
 from gerrymend.training.fit import ParityClassifier

@@ -48,7 +48,7 @@ def warn_unless_converged(
     after = f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={gamma:g} the"
     # The limit that ended the game, and what it is now.
     limit = "budget" if rounds < max_iter else "max_iter"
-    now = "" if rounds < max_iter else f" (now {max_iter})"
+    now = "" if rounds < max_iter else f"(now {max_iter})"
     warning = None
     if certify:
         if not equilibrium.certified:

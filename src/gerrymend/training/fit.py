@@ -1,4 +1,4 @@
-"""What both classifiers share: validate, assemble, play, store."""
+"""The fit that both classifiers share: validate, assemble, play, store."""
 
 import math
 from abc import abstractmethod
@@ -139,7 +139,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         return models
 
     def predict_proba(self, X: Any) -> Any:
-        """Probability with which the mixture makes each *decision*, by class.
+        """Return the probability with which the mixture makes each *decision*, by class.
 
         This is not P(y | x): it says how often a row like this is decided so, and it is what the
         fairness guarantee is about.
@@ -163,7 +163,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         return self.mixture_.predict(X, random_state)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Expected accuracy of the randomised decisions; no draw plays a part."""
+        """Return the expected accuracy of the randomised decisions; no draw plays a part."""
         check_is_fitted(self, "mixture_")
         return self.mixture_.score(X, y, sample_weight)
 
