@@ -4,14 +4,19 @@ Data is made on the device and never leaves it. Needs torch with CUDA, and some 
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
+import sklearn
 import torch
+from sklearn.linear_model import LinearRegression
 
 from benchmarks.recording import RESULTS, record
+from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import FictitiousPlay
 from gerrymend.solvers.regression.array_block import ArrayBlock
@@ -20,6 +25,7 @@ from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.rules import Term
 
+DEVICE = "cuda"
 N_PROTECTED = 5
 
 
@@ -38,18 +44,18 @@ def seconds_of(work, repeats=10):
 
 def bandwidth(n=1 << 30):
     """Bytes a second that a copy moves, read and written."""
-    source, target = (torch.ones(n, device="cuda") for _ in range(2))
+    source, target = (torch.ones(n, device=DEVICE) for _ in range(2))
     return 2 * source.nbytes / seconds_of(lambda: target.copy_(source))
 
 
 def problem(n, d):
     """Features, protected attributes among them, labels of which half are 0, weights."""
     torch.manual_seed(0)
-    X = torch.randn(n, d, device="cuda", dtype=torch.float32)
+    X = torch.randn(n, d, device=DEVICE, dtype=torch.float32)
     A = X[:, :N_PROTECTED].contiguous()
-    signal = X[:, 5] + A[:, 0] * A[:, 1] + torch.randn(n, device="cuda")
+    signal = X[:, 5] + A[:, 0] * A[:, 1] + torch.randn(n, device=DEVICE)
     y = (signal > signal.median()).to(torch.int8)
-    return X, A, y, torch.ones(n, device="cuda")
+    return X, A, y, torch.ones(n, device=DEVICE)
 
 
 def rounds(n, d, gammas, n_rounds):
@@ -89,6 +95,38 @@ def rounds(n, d, gammas, n_rounds):
     }
 
 
+def path(n, d, gammas, n_rounds, tol):
+    """What fit_path costs a user, all of it: rows are read, games played, and classifiers made.
+
+    Beside it, how long the first prediction of one of them takes, which makes its mixture.
+    """
+    X, A, y, _ = problem(n, d)
+    model = SubgroupParityClassifier(
+        LinearRegression(), solver="fictitious_play", max_iter=8, tol=tol, random_state=0,
+        subgroups=LinearThresholds(search="regression"),
+    )  # fmt: skip
+    os.environ["SCIPY_ARRAY_API"] = "1"
+    with sklearn.config_context(array_api_dispatch=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit_path(X, y, gammas=gammas, sensitive_features=A)  # loads libraries, and kernels
+        model.set_params(max_iter=n_rounds)
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        models = model.fit_path(X, y, gammas=gammas, sensitive_features=A)
+        torch.cuda.synchronize()
+        fitted = time.perf_counter()
+        models[len(models) // 2].predict(X)
+        torch.cuda.synchronize()
+        predicted = time.perf_counter()
+    n_played = max(one.n_iter_ for one in models)
+    return {
+        "ms_per_round": 1000 * (fitted - start) / n_played,
+        "fit_path_s": fitted - start,
+        "rounds": n_played,
+        "first_prediction_ms": 1000 * (predicted - fitted),
+    }
+
+
 def floor_ms(n, d, n_games, speed):
     """A round's least: the event's half of the basis twice, of the protected one twice, the rest
     of the basis once in 64 rounds, and the games' votes, pressure and members read and written."""
@@ -116,6 +154,11 @@ def main(folder=RESULTS):
         measured[name]["floor_ms"] = floor_ms(n, d, len(gammas), speed)
         print(name, json.dumps(measured[name]), flush=True)
         torch.cuda.empty_cache()
+    n, d, gammas, n_rounds = cases["n=2000, d=120, 1024 gammas"]
+    for tol, rounds_of_path in ((None, 120), (None, n_rounds), (0.002, n_rounds)):
+        name = f"fit_path, n={n}, d={d}, {len(gammas)} gammas, {rounds_of_path} rounds, tol={tol}"
+        measured[name] = path(n, d, gammas, rounds_of_path, tol)
+        print(name, json.dumps(measured[name]), flush=True)
     device = {
         "device": torch.cuda.get_device_name(),
         "driver": driver(),
