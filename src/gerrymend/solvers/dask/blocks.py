@@ -76,6 +76,8 @@ class Slot:
         except ArgumentError as error:
             error.lead = f"In partition {number} of the data: {error.lead}"
             raise
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"In partition {number} of the data: {error}") from error
 
     def ask(self, first: int, changes: Sequence[Call], last: int, call: Call) -> dict[int, Any]:
         """Make the changes from the `first` to the `last`; then what a call to each block answers.
