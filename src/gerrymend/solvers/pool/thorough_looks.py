@@ -21,8 +21,8 @@ from gerrymend.subgroups.base import Found
 
 # Numbers that a proof may read: about a second; and one that is to find subgroups rather than to
 # prove, a fifth of that. Branch and bound finds more in its time than any number of starts.
-_AUDIT_WORK = 1e7
-_PROBE_WORK = 2e6
+_AUDIT_WORK = 8e6
+_PROBE_WORK = 1.5e6
 # With more cells than this, that much work gets nowhere.
 _MOST_CELLS_PROVEN = 20_000
 # The part of what is left of a budget that a proof may take.
