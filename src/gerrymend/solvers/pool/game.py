@@ -27,6 +27,8 @@ _QUIET = 2 * _WAVE
 _CELLS_EVERY = 2
 # Rounds between two looks by the Auditor, but for the first rounds.
 _LOOK_EVERY = 4
+# Rounds after which it looks harder once a wave: before, mixtures are far from what they come to.
+_LOOK_HARDER_AFTER = 4 * _WAVE
 # Subgroups that it finds, one after another, in a look.
 _FOUND_AT_ONCE = 2
 # Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
@@ -115,7 +117,7 @@ class PoolGame:
             closing = last or self._number % _WAVE == 0
             self._play_round(closing)
             if closing or self._number <= _LOOK_EVERY or self._number % _LOOK_EVERY == 0:
-                self._look(harder=closing and self._number > 1 and not self._looks.exact)
+                self._look(harder=closing and self._number > _LOOK_HARDER_AFTER)
             if on_round is not None:
                 on_round(self._round())
             self._converged = closing and self._is_quiet() and self.gap <= self._tol
@@ -191,7 +193,11 @@ class PoolGame:
             tried.append(self._program.weights)
             known = self._known(tried[-1])
             look = self._looks.search(tried[-1])
-            if harder and look.unfairness <= max(self._gamma, known) + _WORSE:
+            if (
+                harder
+                and not self._looks.exact
+                and look.unfairness <= max(self._gamma, known) + _WORSE
+            ):
                 look = self._looks.probe(tried[-1])
             if look.unfairness > known + ROUNDING:
                 pool.add_group(look.group)
