@@ -214,16 +214,24 @@ class ArrayBlock:
         return members
 
     def replay(self, multipliers: Any, plays: Any, groups: Any) -> None:
-        """Do again what `decide` and `find` of many rounds have done.
+        """Do again what `decide` and `find` of many rounds have done, of which no sum is wanted.
 
         Round by round, in products of the same shape: others round differently, and would decide
         other rows.
         """
+        n_games = multipliers.shape[1]
+        pressed = self._zeros((n_games,), self._xp.float64)
+        sums = self._zeros((n_games, 3), self._xp.float64)
         for number in range(multipliers.shape[0]):
-            # A copy, as a part of a larger array may not lie at a boundary of memory, as they did.
-            play, group = (self._xp.asarray(one[number], copy=True) for one in (plays, groups))
-            self.decide(multipliers[number], play)
-            self.find(group)
+            placed = self._cast(multipliers[number, :])[:, None]
+            # Copies, as a part of a larger array may not lie at a boundary of memory, as they did.
+            play, group = (
+                self._xp.asarray(self._cast(values[number, ...]), copy=True)
+                for values in (plays, groups)
+            )
+            for rows in self._pieces(self._n_event, n_games):
+                self._take_votes(play @ self._basis[:, rows], rows, placed, pressed)
+                self._select(group @ self._protected_basis[:, rows], rows, sums)
 
     def bound(self, mean: Any, share: Any) -> Any:
         """Return Σ w·(u − mean)⁺ over the event, which no group exceeds; a vote counts `share`."""
