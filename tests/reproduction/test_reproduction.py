@@ -178,6 +178,7 @@ def test_watched_rounds_hold_the_first_and_the_last():
     assert len(rounds) <= 601
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     start = [sys.executable, "-c", "from gerrymend.cli import main; main()", "reproduce"]
     done = subprocess.run(

@@ -132,7 +132,7 @@ def test_by_name_and_in_a_classifier(toy):
     X, y, protected = toy
     assert isinstance(as_solver("no_regret"), NoRegret)
     clf = SubgroupParityClassifier(
-        LinearRegression(), solver=NoRegret(random_state=0), max_iter=200, tol=None
+        LinearRegression(), solver=NoRegret(random_state=0), max_iter=30, tol=None
     )
     clf.fit(X, y, sensitive_features=protected)
     p = clf.predict_proba(X)[:, 1]

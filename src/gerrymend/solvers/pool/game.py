@@ -95,7 +95,7 @@ class PoolGame:
             hurried = self._play_rounds(max_iter, reserve, on_round, reached)
             self._look_at_last(audited=not proof_follows)
             over = hurried or proof_follows or self._number >= max_iter
-            if over or max(self._penalty(), self.gap) <= self._tol:
+            if over or self.gap <= self._tol:
                 break
             # The last look found subgroups that the rounds' own had not: play on against these.
             self._gains = []
