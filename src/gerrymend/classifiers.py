@@ -90,7 +90,7 @@ class SubgroupParityClassifier(ParityClassifier):
     >>> from sklearn.linear_model import LinearRegression
     >>> from gerrymend import SubgroupParityClassifier
     >>> from gerrymend.datasets import make_intersectional
-    >>> data = make_intersectional(1000, n_numeric=0, random_state=0)
+    >>> data = make_intersectional(1000, cardinalities=(2, 3), n_numeric=0, random_state=0)
     >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.01, random_state=0)
     >>> clf.fit(data.data, data.target, sensitive_features=data.sensitive_features).n_iter_ > 1
     True
