@@ -21,7 +21,7 @@ def test_what_is_quoted_is_the_source(path, code):
 def test_the_examples_run():
     quoted = [code for _, code in QUOTED]
     examples = [code for code in ALL_CODE if code not in quoted]
-    assert len(examples) == 3
+    assert len(examples) == 4
     names: dict[str, object] = {"__name__": "tutorial"}
     with warnings.catch_warnings():
         # A solver that remembers one round converges to nothing.
