@@ -6,9 +6,11 @@ import weakref
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 from gerrymend._numeric.projection import RANK_TOLERANCE
 from gerrymend.inputs.protected import distinct_rows, read_columns
+from gerrymend.models.mixture import LinearPredictor
 from gerrymend.notions import (
     ERROR_RATE,
     FALSE_NEGATIVE_RATE,
@@ -21,6 +23,7 @@ from gerrymend.solvers.players.learners import LinearLearner
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
+from gerrymend.solvers.regression.learners import Taught
 from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks
 from gerrymend.subgroups import LinearThresholds
 from gerrymend.subgroups.encoding import LinearEncoding
@@ -130,6 +133,27 @@ def test_conventions_are_the_same(divisor, side):
     expected = reference(*rows, FALSE_POSITIVE_RATE, 60, None, solver)
     ours = over_blocks(*rows, FALSE_POSITIVE_RATE, 60, None, solver, cuts=(17,))
     assert_same(ours, expected, rows[0])
+
+
+def test_a_game_that_has_ended_is_taught_no_more():
+    """A classifier that trains on a cluster may take minutes, and nobody would ask for it."""
+    X, A, y, weight = problem(seed=1)
+    blocks = LocalBlocks([ArrayBlock(X, A, y, weight, FALSE_POSITIVE_RATE)])
+    lessons = []
+
+    def teach(multipliers, mean, scale, game):
+        lessons.append(game)
+        ((labels, saved),) = blocks.gather(ArrayBlock.costs, multipliers, mean, scale, game)
+        fitted = LinearRegression().fit(X, np.where(labels, 1, -1), sample_weight=saved)
+        return LinearPredictor(fitted.coef_, float(fitted.intercept_))
+
+    encoding = LinearEncoding.of(read_columns(A), weight)
+    settings = FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), [0.0, 0.0203], 7.3
+    game = RegressionGame(SummedBlocks(blocks), *settings, learner=Taught(teach))
+    ends = game.play(max_iter=40, tol=0.05)
+    assert ends[1].converged
+    assert ends[1].n_rounds < ends[0].n_rounds
+    assert [lessons.count(game) for game in range(2)] == [end.n_rounds for end in ends]
 
 
 def test_a_game_that_is_over_lets_go_of_its_rows():
