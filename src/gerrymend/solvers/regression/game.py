@@ -40,7 +40,7 @@ from gerrymend.solvers.fictitious_play import FictitiousPlay
 from gerrymend.solvers.loop import Limits, Listener, play
 from gerrymend.solvers.regression.array_block import rank_tolerance, tie
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Costs, CostSums, RoundLearner
-from gerrymend.solvers.regression.records import Records
+from gerrymend.solvers.regression.records import KeptPlays, Records
 from gerrymend.solvers.regression.replaying import replayer
 from gerrymend.solvers.regression.rows import RegressionRows
 from gerrymend.solvers.regression.standing import BEFORE, PRESENT, RECORDED, Standing
@@ -322,10 +322,10 @@ class RegressionGame:
         gaps = np.where(ended, self._gaps, self._gap(at))
         errors = np.array(self._records.errors).T
         unfairness = np.array(self._records.unfairness).T
-        all_plays, all_groups = zip(*self._records.on_host(), strict=True)
+        plays = self._records.plays()
+        keys = self._records.groups()
 
         def equilibrium(game: int, n: int) -> Equilibrium:
-            keys = np.concatenate([groups[:, game] for groups in all_groups])[:n]
             return PostponedEquilibrium(
                 gamma=float(self._gammas[game]),
                 make_mixture=partial(
@@ -333,7 +333,7 @@ class RegressionGame:
                     self._learner,
                     self._features,
                     self._tie,
-                    all_plays,
+                    plays,
                     game,
                     n,
                     [predictors[game] for predictors in self._played[:n]],
@@ -341,7 +341,7 @@ class RegressionGame:
                 rounds=np.arange(1, n + 1),
                 error=errors[game, :n].copy(),
                 unfairness=unfairness[game, :n].copy(),
-                subgroups=RuleSequence(self._rules, keys),
+                subgroups=RuleSequence(self._rules, keys[game, :n].copy()),
                 gap=float(gaps[game]),
                 make_worst=partial(measured.subgroup, game),
                 worst_unfairness=float(measured.unfairness[game]),
@@ -390,11 +390,10 @@ def _mixture(
     learner: RoundLearner,
     features: OrthonormalBasis,
     tie: float,
-    all_plays: Sequence[Array],
+    plays: KeptPlays,
     game: int,
     n_rounds: int,
     played: list[Predictor],
 ) -> Mixture:
     """Return the mixture of one game; it holds on to plays, and to none of the rows."""
-    plays = np.concatenate([some[:, game] for some in all_plays])[:n_rounds]
-    return learner.mixture(features, tie, plays, played)
+    return learner.mixture(features, tie, plays.of(game, n_rounds), played)

@@ -120,11 +120,14 @@ class Records:
             self.errors.extend(self._error_of_zero + against / (self._total * at[:, NUMBER]))
             self.unfairness.extend(np.array(at[:, UNFAIRNESS]))
 
-    def on_host(self) -> list[tuple[Array, Array]]:
-        """Return coordinates of all plays, and of all groups, on the host: some rounds at once."""
-        n = self._n_learner
-        chunks = (on_host(coordinates) for coordinates, _ in self._rounds(0))
-        return [(chunk[:, :, :n], chunk[:, :, n:]) for chunk in chunks]
+    def plays(self) -> "KeptPlays":
+        """Return the plays of all games, which stay where they are until one is asked for."""
+        return KeptPlays([coordinates for coordinates, _ in self._rounds(0)], self._n_learner)
+
+    def groups(self) -> Array:
+        """Return the coordinates of all groups on the host, of shape (n_games, n_rounds, …)."""
+        chunks = [on_host(chunk[:, :, self._n_learner :]) for chunk, _ in self._rounds(0)]
+        return np.ascontiguousarray(np.concatenate(chunks).swapaxes(0, 1))
 
     def changes(self) -> Iterator[tuple[Any, Any, Any]]:
         """Yield multipliers, plays and groups of all rounds: what the rows were told.
@@ -163,3 +166,21 @@ class Records:
     def there(self, values: Array) -> Any:
         """Bring an array of the host to where the game is."""
         return array_namespace(self._like).asarray(values, device=device(self._like))
+
+
+class KeptPlays:
+    """Keep the plays of all games where they were made, and none of the rows they are about.
+
+    Plays are most of what a path comes to: a thousand gammas in 500 rounds make a quarter of a
+    gigabyte. They are copied to the host, those of all games at once, when one is asked for.
+    """
+
+    def __init__(self, chunks: list[Any], n_learner: int) -> None:
+        self._chunks = chunks
+        self._n_learner = n_learner
+
+    def of(self, game: int, n_rounds: int) -> Array:
+        """Return the coordinates of one game's plays in so many rounds, one a row."""
+        self._chunks = [on_host(chunk) for chunk in self._chunks]
+        plays = [chunk[:, game, : self._n_learner] for chunk in self._chunks]
+        return np.concatenate(plays)[:n_rounds]
