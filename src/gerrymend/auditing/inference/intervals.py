@@ -255,11 +255,11 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
         return None
     notion = seen.notion
     mass = seen.cells.mass
-    squares = (np.asarray(notion.event, float) @ squared)[seen.cells.active]
+    event = np.asarray(notion.event, float)
+    squares = (event @ squared)[seen.cells.active]
     n = seen.cells.total_weight
     # Σ w² of the rows outside the event, where q = 0: they take part in the variance of c.
-    # A difference of sums, which rounding may take below 0 where all rows are in the event.
-    rest = max(0.0, float(squared.sum() - squares.sum()))
+    rest = float(((1 - event) @ squared).sum())
 
     # Rates between 0 and 1, whatever the outcomes of the notion are.
     lowest, largest = notion.outcome_range
@@ -267,7 +267,7 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     unit = (seen.outcomes - lowest * mass) / span
     table = np.array([mass, squares, unit])
     inside = (members @ table.T).T
-    outside = table.sum(axis=1)[:, None] - inside
+    outside = _outside(table, inside, members)
 
     # Newcombe's interval of Δ, each end with the spread on its side of either rate.
     rate, rate_low, rate_high = _rate(inside, level)
@@ -276,11 +276,12 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     below = np.hypot(rate - rate_low, other_high - other)
     above = np.hypot(rate_high - rate, other - other_low)
 
-    # ḡ, c = e·ḡ·(1 − ḡ), and Σ w² times the squared deviations of g and of q (see above).
+    # ḡ and 1 − ḡ, c = e·ḡ·(1 − ḡ), and Σ w² times the squared deviations of g and of q (see above).
     share = inside[0] / mass.sum()
-    c = inside[0] * (1 - share) / n
-    of_share = inside[1] * (1 - share) ** 2 + outside[1] * share**2
-    of_c = inside[1] * ((1 - share) ** 2 - c) ** 2 + outside[1] * (share**2 - c) ** 2 + rest * c**2
+    others = outside[0] / mass.sum()
+    c = inside[0] * others / n
+    of_share = inside[1] * others**2 + outside[1] * share**2
+    of_c = inside[1] * (others**2 - c) ** 2 + outside[1] * (share**2 - c) ** 2 + rest * c**2
     z = float(ndtri((1 + level) / 2))
 
     def times_delta(factor: Array, variance: Array) -> Array:
@@ -296,9 +297,24 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
 
     return Estimates(
         rate=lowest + span * np.array([rate_low, rate_high]),
-        gap=times_delta(1 - share, of_share / mass.sum() ** 2),
+        gap=times_delta(others, of_share / mass.sum() ** 2),
         unfairness=times_delta(c, of_c / n**2),
     )
+
+
+def _outside(table: Array, inside: Array, members: Any) -> Array:
+    """Return the sums over the cells out of each group, given those over the cells in it.
+
+    A difference of sums loses the digits of a small rest, and all of Σ w² where a few rows weigh
+    most: of groups with more than half of a sum the rest is added up itself.
+    """
+    everyone = table.sum(axis=1)
+    outside: Array = everyone[:, None] - inside
+    for group in np.flatnonzero((inside[:2] > 0.5 * everyone[:2, None]).any(axis=0)):
+        among = members[[group]]
+        among = among if isinstance(among, np.ndarray) else among.toarray()
+        outside[:, group] = table @ (1.0 - among[0])
+    return outside
 
 
 def rate_interval(rate: Array, size: Array, level: float) -> tuple[Array, Array]:
