@@ -25,7 +25,8 @@ from gerrymend.subgroups.base import Bracket, Found
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.proofs import planar
 from gerrymend.subgroups.proofs.branch_and_bound import Solved, solve
-from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes, fits
+from gerrymend.subgroups.proofs.chains import Meeting
+from gerrymend.subgroups.proofs.offset_boxes import close_in
 from gerrymend.subgroups.proofs.whole_points import Points, whole_numbers
 from gerrymend.subgroups.rules import LinearRule, Members
 
@@ -36,7 +37,7 @@ _MOST_DIMENSIONS = 8
 _LARGEST_PART = 4
 # With more dimensions than this even the exact algebra before the first bound outlasts a budget.
 _HOPELESS = 32
-# From so many dimensions on, boxes of offsets are tried first, with this share of the time.
+# From so many dimensions on, boxes of gaps are tried first, with this share of the time.
 _FEWEST_BOXED = 3
 _BOXES_SHARE = 0.8
 # A group that a proof has found gets so long for its rule, even at the end of the budget.
@@ -67,14 +68,9 @@ class ThresholdProofs:
         parts: tuple[tuple[str, float], ...]
         if (points := self._plane(residual)) is not None:
             solved, parts = _in_the_plane(points, value, deadline), ()
-        elif (bound := self._bound_by_boxes(residual, value, at_most, deadline)) <= value:
-            solved, parts = Solved(value, None, bound), ()
-        elif self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
-            solved = self._solve(self._blocks, residual, value, at_most, deadline, bound)
-            parts = ()
         else:
-            solved, parts = self._solve_parts(residual, value, at_most, deadline)
-            solved = solved._replace(upper_bound=min(solved.upper_bound, bound))
+            closed = self._close_in(residual, value, at_most, deadline)
+            solved, parts = self._go_on(closed, residual, at_most, deadline)
         if solved.members is not None:
             better = self._as_found(residual, solved.members, deadline)
             if better is not None and abs(float(better.values[0])) > value:
@@ -88,6 +84,26 @@ class ThresholdProofs:
         points = _points(self._blocks, residual)
         return points if points.n_strata == 1 and planar.fits(points.x) else None
 
+    def _go_on(
+        self, closed: Solved, residual: Array, at_most: float | None, deadline: float
+    ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
+        """Go on by cones of directions from what boxes of gaps have left open."""
+        parts: tuple[tuple[str, float], ...] = ()
+        is_open = closed.value < closed.upper_bound
+        if at_most is not None:
+            is_open = closed.value <= at_most < closed.upper_bound
+        if not is_open:
+            return closed, parts
+        if self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
+            solved = self._solve(self._blocks, residual, closed.value, at_most, deadline)
+        else:
+            solved, parts = self._solve_parts(residual, closed.value, at_most, deadline)
+        return Solved(
+            solved.value,
+            closed.members if solved.members is None else solved.members,
+            min(solved.upper_bound, closed.upper_bound),
+        ), parts
+
     def _solve(
         self,
         blocks: "Sequence[_Block]",
@@ -95,42 +111,43 @@ class ThresholdProofs:
         known: float,
         at_most: float | None,
         deadline: float,
-        proven: float = math.inf,
     ) -> Solved:
-        """Branch and bound over cones of directions; `proven` is a bound that is known."""
-        if at_most is not None and proven <= at_most:
-            return Solved(known, None, proven)
+        """Branch and bound over cones of directions."""
         points = _points(blocks, _rarer_sign(residual) * residual)
         ends = {} if at_most is None else {"enough": at_most, "target": at_most}
-        solved = solve(points, known=known, deadline=deadline, **ends)
-        return solved._replace(upper_bound=min(solved.upper_bound, proven))
+        return solve(points, known=known, deadline=deadline, **ends)
 
-    def _bound_by_boxes(
+    def _close_in(
         self, residual: Array, known: float, at_most: float | None, deadline: float
-    ) -> float:
-        """A bound where one number meets several categorical attributes; infinite elsewhere.
+    ) -> Solved:
+        """Find and bound groups where one number meets several categorical attributes.
 
-        There it closes in much sooner than cones of directions, but for the last bit: rows that are
-        tied. In few dimensions cones need no help.
+        Elsewhere nothing is found, and the bound is infinite. In few dimensions cones need no help.
         """
+        numbers = [block for block in self._blocks if not block.is_discrete]
+        discrete = [block for block in self._blocks if block.is_discrete and block.width > 0]
         dimensions = self._dimensions(self._blocks)
-        one_number = sum(not block.is_discrete for block in self._blocks) == 1
-        if not one_number or not _FEWEST_BOXED <= dimensions <= _HOPELESS:
-            return math.inf
-        strata = _strata(self._blocks)
-        number_first = sorted(self._blocks, key=lambda block: block.is_discrete)
-        points = _points(number_first, _rarer_sign(residual) * residual)
-        widths = [b.width for b in number_first[1:] if b is not strata and b.width > 0]
-        if not fits(points, widths):
-            return math.inf
+        if len(numbers) != 1 or not _FEWEST_BOXED <= dimensions <= _HOPELESS:
+            return Solved(known, None, math.inf)
+        counted = np.flatnonzero(residual)
+        meeting = Meeting(
+            numbers[0].coordinates()[0][counted],
+            [block.codes[counted] for block in discrete],
+            (_rarer_sign(residual) * residual)[counted],
+        )
         now = time.monotonic()
-        return bound_over_boxes(
-            points,
-            widths,
+        closed = close_in(
+            meeting,
             known=known,
+            enough=math.inf if at_most is None else at_most,
             target=-math.inf if at_most is None else at_most,
             deadline=now + _BOXES_SHARE * (deadline - now),
         )
+        if closed.members is None:
+            return Solved(*closed)
+        members = np.zeros(len(residual), dtype=bool)
+        members[counted] = closed.members
+        return Solved(closed.value, members, closed.upper_bound)
 
     def _solve_parts(
         self,
