@@ -102,9 +102,9 @@ def explore(
         kept = box
         for half in (box, size):
             if half == box:
-                _limit(stack, half, table.opposite, gap, middle, FAR)
+                _limit(stack, half, table.opposite[gap], gap, middle, FAR)
             else:
-                _limit(stack, half, table.opposite, gap, -FAR, middle)
+                _limit(stack, half, table.opposite[gap], gap, -FAR, middle)
             if _tighten(table, stack, half, gap, queue, waiting):
                 if kept != half:
                     _copy(stack, half, kept)
@@ -276,18 +276,14 @@ def _largest(values: Array) -> float:
 
 
 @njit(cache=True)
-def _limit(stack: Stack, box: int, opposite: Numbers, gap: int, low: int, high: int) -> bool:
-    """Narrow a gap, and return whether that has changed it."""
-    changed = False
+def _limit(stack: Stack, box: int, opposite: int, gap: int, low: int, high: int) -> None:
+    """Narrow a gap, and its opposite."""
     if low > stack.low[box, gap]:
         stack.low[box, gap] = low
-        stack.high[box, opposite[gap]] = -low
-        changed = True
+        stack.high[box, opposite] = -low
     if high < stack.high[box, gap]:
         stack.high[box, gap] = high
-        stack.low[box, opposite[gap]] = -high
-        changed = True
-    return changed
+        stack.low[box, opposite] = -high
 
 
 @njit(cache=True)
@@ -295,6 +291,7 @@ def _tighten(
     table: Table, stack: Stack, box: int, gap: int, queue: Numbers, waiting: NDArray[np.bool_]
 ) -> bool:
     """Narrow the gaps that follow from one that has changed; False where nothing is between."""
+    lows, highs = stack.low[box], stack.high[box]
     size = len(queue)
     queue[0] = gap
     head, tail = 0, 1
@@ -303,23 +300,26 @@ def _tighten(
         here = queue[head % size]
         head += 1
         waiting[here] = False
-        for one in (here, table.opposite[here]):
-            low, high = stack.low[box, one], stack.high[box, one]
-            for other in range(1, size):
-                both = table.sums[one, other]
-                if both < 0:
-                    continue
-                least, most = low + stack.low[box, other], high + stack.high[box, other]
-                if _limit(
-                    stack, box, table.opposite, both,
-                    least if least > -FAR // 2 else -FAR, most if most < FAR // 2 else FAR,
-                ):  # fmt: skip
-                    if stack.low[box, both] >= stack.high[box, both]:
-                        waiting[:] = False
-                        return False
-                    if not waiting[both] and not waiting[table.opposite[both]]:
-                        waiting[both] = True
-                        queue[tail % size] = both
-                        tail += 1
+        for other in range(1, size):
+            both = table.sums[here, other]
+            if both < 0:
+                continue
+            low = lows[here] + lows[other]
+            high = highs[here] + highs[other]
+            if low < -FAR // 2:  # one of them has no bound
+                low = -FAR
+            if high > FAR // 2:
+                high = FAR
+            if low <= lows[both] and high >= highs[both]:
+                continue
+            opposite = table.opposite[both]
+            _limit(stack, box, opposite, both, low, high)
+            if lows[both] >= highs[both]:
+                waiting[:] = False
+                return False
+            if not (waiting[both] or waiting[opposite]):
+                waiting[both] = True
+                queue[tail % size] = both
+                tail += 1
     waiting[:] = False
     return True

@@ -66,6 +66,8 @@ _MOST_BOXES = 600
 # Starts of the ascent on either side, and the share of the time that they may take.
 _STARTS = 64
 _ASCENT_SHARE = 0.1
+# The share of the time for chains that bound only a larger class.
+_POOLED_SHARE = 0.5
 _ROUNDING = 1e-11
 
 
@@ -96,6 +98,8 @@ def close_in(
     rounding = max(_ROUNDING, 2.0**-50 * len(meeting.weight)) * positive
     sides = [_Side(Chains.of(meeting, sign)) for sign in (1, -1)]
     now = clock()
+    if not sides[0].is_whole:
+        deadline = now + _POOLED_SHARE * (deadline - now)
     best = Closed(known, None, math.inf)
     for side in sides:
         best = side.ascend(best, rounding, now + _ASCENT_SHARE * (deadline - now), clock)
@@ -131,6 +135,7 @@ class _Side:
 
     def __init__(self, chains: Chains) -> None:
         self._chains = chains
+        self.is_whole = chains.is_whole
         self._ascent = Ascent(chains) if chains.is_whole else None
 
     def ascend(
@@ -168,7 +173,7 @@ class _Side:
         groups above the goal: only of the first box, as a whole, does a lesser bound hold.
         """
         stack = self._start()
-        allowed = math.inf if self._chains.is_whole else _MOST_BOXES * len(self._chains.weight)
+        allowed = math.inf if self.is_whole else _MOST_BOXES * len(self._chains.weight)
         summary = np.array([-math.inf, -math.inf, 0.0])
         tried = goal + rounding
         size = 1
@@ -180,7 +185,7 @@ class _Side:
             size, _ = explore(
                 self._chains.table, stack, size, goal + rounding, _READS_A_LOOK, summary
             )
-            if self._chains.is_whole and summary[1] > tried:
+            if self.is_whole and summary[1] > tried:
                 tried = summary[1]
                 members = self._chains.group_between(stack.low[-1], stack.high[-1])
                 if members is not None:

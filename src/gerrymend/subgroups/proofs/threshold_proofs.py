@@ -37,7 +37,8 @@ _MOST_DIMENSIONS = 8
 _LARGEST_PART = 4
 # With more dimensions than this even the exact algebra before the first bound outlasts a budget.
 _HOPELESS = 32
-# From so many dimensions on, boxes of gaps are tried first, with this share of the time.
+# From so many dimensions on, boxes of gaps are tried first; if parts are to follow, for this share
+# of the time.
 _FEWEST_BOXED = 3
 _BOXES_SHARE = 0.8
 # A group that a proof has found gets so long for its rule, even at the end of the budget.
@@ -135,13 +136,15 @@ class ThresholdProofs:
             [block.codes[counted] for block in discrete],
             (_rarer_sign(residual) * residual)[counted],
         )
-        now = time.monotonic()
+        if dimensions > _MOST_DIMENSIONS:  # what is proven of few attributes needs time as well
+            now = time.monotonic()
+            deadline = now + _BOXES_SHARE * (deadline - now)
         closed = close_in(
             meeting,
             known=known,
             enough=math.inf if at_most is None else at_most,
             target=-math.inf if at_most is None else at_most,
-            deadline=now + _BOXES_SHARE * (deadline - now),
+            deadline=deadline,
         )
         if closed.members is None:
             return Solved(*closed)
