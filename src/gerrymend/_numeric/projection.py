@@ -48,18 +48,18 @@ class WeightedColumns:
         return float(self._xp.sum(self._weight, dtype=self._xp.float64))
 
     def largest(self) -> Array:
-        """The largest size in each column."""
+        """Return the largest size in each column."""
         sizes = [on_host(self._xp.max(self._xp.abs(self._read(p)), axis=0)) for p in self._pieces]
         return np.max([np.zeros(self._n_columns), *sizes], axis=0)
 
     def means(self, size: Array, total: float) -> Array:
-        """What these rows bring to the mean of columns / size."""
+        """Return what these rows bring to the mean of columns / size."""
         size = self._here(size)
         sums = (self._share(p, total) @ (self._read(p) / size) for p in self._pieces)
         return on_host(sum(sums, self._here(np.zeros(self._n_columns))))
 
     def variances(self, size: Array, mean: Array, total: float) -> Array:
-        """What these rows bring to the variance of columns / size."""
+        """Return what these rows bring to the variance of columns / size."""
         size, mean = self._here(size), self._here(mean)
         sums = (self._share(p, total) @ (self._read(p) / size - mean) ** 2 for p in self._pieces)
         return on_host(sum(sums, self._here(np.zeros(self._n_columns))))
@@ -75,7 +75,7 @@ class WeightedColumns:
         return on_host(triangle)
 
     def basis(self, frame: "Frame", dtype: Any = None) -> Any:
-        """The columns of B, one a row: both products with it then read memory in order."""
+        """Return the columns of B, one a row: both products with it then read memory in order."""
         mean, scale, turn = map(self._here, (frame.mean, frame.scale, frame.turn.T))
         dtype = self._xp.float64 if dtype is None else dtype
         shape = (turn.shape[0], self._n_rows)
@@ -119,7 +119,7 @@ class Frame:
 
     @classmethod
     def of(cls, ask: Ask, tolerance: float = RANK_TOLERANCE, argument: str = "X") -> "Frame":
-        """The frame of columns whose rows lie in the parts that are asked."""
+        """Return the frame of columns whose rows lie in the parts that are asked."""
         mean, scale = moments(ask)
         _check_deviations(scale, argument)
         triangles = ask("triangle", mean, scale)
@@ -129,7 +129,7 @@ class Frame:
         return cls(mean, scale, right[kept].T / singular[kept])
 
     def coefficients(self, coordinates: Array) -> tuple[Array, Array]:
-        """Intercepts, and coefficients in the units of the columns, of coordinates in the basis."""
+        """Return intercepts and coefficients, in units of the columns, of basis coordinates."""
         turn = self.turn.copy()
         turn[1:] /= self.scale[:, None]
         turn[0] -= self.mean @ turn[1:]
@@ -167,7 +167,7 @@ class Projection:
         return product
 
     def coefficients(self, coordinates: Array) -> tuple[Array, Array]:
-        """Intercepts, and coefficients in the units of the columns as given."""
+        """Return intercepts, and coefficients in the units of the columns as given."""
         return self._frame.coefficients(coordinates)
 
 

@@ -79,7 +79,7 @@ class ThresholdProofs:
         return Bracket(found, min(trivial, solved.upper_bound), parts)
 
     def _plane(self, residual: Array) -> Points | None:
-        """The points, where they have two dimensions and an algorithm of their own."""
+        """Return the points, where they have two dimensions and an algorithm of their own."""
         if self._dimensions(self._blocks) != 2:
             return None
         points = _points(self._blocks, residual)
@@ -160,7 +160,7 @@ class ThresholdProofs:
         deadline: float,
         largest: int = _LARGEST_PART,
     ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
-        """Thresholds of two attributes, of three, and so on, as far as the time goes."""
+        """Prove thresholds of two attributes, of three, and so on, as far as the time goes."""
         parts: list[tuple[str, float]] = []
         best, members, used = 0.0, None, set[_Block]()
         for size in range(1, min(largest, len(self._blocks)) + 1):
@@ -209,7 +209,7 @@ class ThresholdProofs:
     def _better(
         best: float, members: Members | None, value: float, bound: float = math.inf
     ) -> Solved:
-        """The group of few attributes if it is worse than what is known."""
+        """Return the group of few attributes if it is worse than what is known."""
         return Solved(best, members, bound) if best > value else Solved(value, None, bound)
 
     def _dimensions(self, blocks: "Sequence[_Block]") -> int:
@@ -217,7 +217,7 @@ class ThresholdProofs:
         return sum(widths) - max((b.width for b in blocks if b.is_discrete), default=0)
 
     def _as_found(self, residual: Array, members: Members, deadline: float) -> Found | None:
-        """The group on the side whose rate is too high, by a rule with few terms."""
+        """Describe the group, on the side whose rate is too high, by a rule with few terms."""
         if residual[members].sum() < 0:
             members = ~members
         seconds = max(_SECONDS_FOR_A_RULE, deadline - time.monotonic())
@@ -242,19 +242,19 @@ class _Block:
         self._numbers = None if self.is_discrete else whole_numbers(column.values)
 
     def coordinates(self) -> list[NDArray[np.int64]]:
-        """The numbers, or an indicator of each category but one."""
+        """Return the numbers, or an indicator of each category but one."""
         if self._numbers is not None:
             return [self._numbers]
         return [(self.codes == code).astype(np.int64) for code in range(1, self.width + 1)]
 
 
 def _rarer_sign(residual: Array) -> float:
-    """The sign to collect: bounds cost less, and complements have the other sign."""
+    """Return the sign to collect: bounds cost less, and complements have the other sign."""
     return 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
 
 
 def _strata(blocks: Sequence[_Block]) -> _Block | None:
-    """The attribute whose categories are strata."""
+    """Return the attribute whose categories are strata."""
     discrete = [block for block in blocks if block.is_discrete]
     return max(discrete, key=lambda block: block.width, default=None)
 
@@ -271,7 +271,7 @@ def _points(blocks: Sequence[_Block], weight: Array) -> Points:
 
 
 def _in_the_plane(points: Points, known: float, deadline: float) -> Solved:
-    """Of either sign; weights sum to 0."""
+    """Find the worst half plane, of either sign; weights sum to 0."""
     merged, index = points.merged()  # rows may differ in attributes that are not in these points
     members, complete = planar.worst_half_plane(merged.x, merged.weight, deadline)
     value = abs(float(merged.weight[members].sum()))
@@ -286,7 +286,7 @@ def separating_rule(
     counted: Members,
     seconds: float = math.inf,
 ) -> LinearRule | None:
-    """A rule that has these members among the rows that count, with few and short coefficients.
+    """Find a rule with these members among the rows that count, and few, short coefficients.
 
     The least Σ|a_k|, in units of the attributes' spread, such that every row is at least 1 from the
     threshold, on its side: the widest margin in the largest coefficient, and few terms. None where
@@ -315,7 +315,7 @@ def separating_rule(
 def _in_units_of_spread(
     columns: Sequence[Column], encoding: LinearEncoding
 ) -> tuple[Any, Array, Array]:
-    """The design less a mean, by a scale, and the two; sparse, and not centred, if it is wide."""
+    """Return the design less a mean, by a scale, and both; sparse and not centred if wide."""
     m = len(columns[0].values)
     if not is_too_wide(m, len(encoding.terms)):
         design = encoding.matrix(columns)

@@ -76,7 +76,7 @@ class PooledSearch(GreatCircleSearch):
         smallest: int,
         deadline: float = math.inf,
     ) -> tuple[Array, float]:
-        """The best coefficients of all terms, the intercept last, and their |value|."""
+        """Return the best coefficients of all terms, the intercept last, and their |value|."""
         n_terms = self._design.shape[1]
         if not residual.any():
             return np.zeros(n_terms + 1), 0.0 if smallest == 0 else -1.0
@@ -124,7 +124,7 @@ class PooledSearch(GreatCircleSearch):
         return pooling.tocsr()
 
     def _directions(self, fit: Array, mean: Array, scale: Array) -> list[Array]:
-        """The regression's direction, and that of the categories' means, over z and 1."""
+        """Return the regression's direction, and that of the categories' means, over z and 1."""
         width = len(scale)
         finite = np.where(np.isfinite(scale), scale, 0.0)
         regression = np.zeros(width)

@@ -51,7 +51,7 @@ class RegressionSearch(LinearSearch):
         return self._source
 
     def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
-        """The regression's group, if it is large enough."""
+        """Return the regression's group, if it is large enough."""
         found = self.worst(residual[None])
         inside = rows[found.members[0] > 0].sum()
         return found if min(inside, rows.sum() - inside) >= smallest else None
@@ -61,7 +61,7 @@ class RegressionSearch(LinearSearch):
         return self.projection.fitted(coordinates)
 
     def worst(self, residuals: Array) -> Found:
-        """The group where the regression predicts too high a rate."""
+        """Return the group where the regression predicts too high a rate."""
         coordinates = self.projection.coordinates(residuals)
         members = (self.projection.fitted(coordinates) > TIE).astype(np.float64)
         return Found(np.vecdot(residuals, members), members, coordinates)

@@ -111,13 +111,13 @@ class GreatCircleSearch(LinearSearch):
         return ThresholdProofs(self._columns, self._encoding)
 
     def worst(self, residuals: Array) -> Found:
-        """The best of all starts, for each residual."""
+        """Return the best of all starts, for each residual."""
         no_rows = np.zeros(residuals.shape[1], dtype=np.intp)
         directions = np.array([self._search(residual, no_rows, 0)[0] for residual in residuals])
         return self._found(residuals, directions)
 
     def worst_of_size(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Found | None:
-        """The best of all starts, among groups with at least so many rows in and out."""
+        """Return the best of all starts, among groups with at least so many rows in and out."""
         direction, value = self._search(residual, rows, smallest)
         return self._found(residual[None], direction[None]) if value >= 0.0 else None
 
@@ -132,7 +132,7 @@ class GreatCircleSearch(LinearSearch):
         smallest: int,
         deadline: float = math.inf,
     ) -> tuple[Array, float]:
-        """The best direction and its |value|, from as many starts as there is time for.
+        """Return the best direction and its |value|, of as many starts as there is time for.
 
         Of the two sides of a threshold it names the one whose rate is too high, and between
         subgroups that are equally bad the one of fewer distinct rows, or whose first comes first.
@@ -178,7 +178,7 @@ class GreatCircleSearch(LinearSearch):
                 return direction, value
 
     def _too_high_side(self, direction: Array, residual: Array) -> tuple[Array, tuple[int, int]]:
-        """The direction or its opposite, and how many cells are in and the first; ties are not."""
+        """Return the direction or its opposite, how many cells are in, and the first; no ties."""
         u = direction @ self._zt
         if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():
             direction, u = -direction, -u
@@ -201,7 +201,7 @@ class GreatCircleSearch(LinearSearch):
         return starts
 
     def _regression_direction(self, residual: Array) -> Array:
-        """The regression's group, as a direction over z: its coefficients in the units of z.
+        """Return the regression's group as a direction over z: its coefficients in units of z.
 
         intercept + Σ a·x is (intercept + Σ a·mean) + Σ (a·scale)·z: no second factorisation.
         """
