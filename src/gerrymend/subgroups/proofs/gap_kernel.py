@@ -115,11 +115,16 @@ def explore(
 
 @njit(cache=True)
 def _copy(stack: Stack, box: int, place: int) -> None:
-    stack.low[place] = stack.low[box]
-    stack.high[place] = stack.high[box]
-    stack.first[place] = stack.first[box]
-    stack.final[place] = stack.final[box]
-    stack.best[place] = stack.best[box]
+    """Copy a box; element by element, as assigning a slice takes numba seconds to compile."""
+    for gap in range(stack.low.shape[1]):
+        stack.low[place, gap] = stack.low[box, gap]
+        stack.high[place, gap] = stack.high[box, gap]
+    n_strata, n_chains = stack.first.shape[1:]
+    for s in range(n_strata):
+        stack.best[place, s] = stack.best[box, s]
+        for r in range(n_chains):
+            stack.first[place, s, r] = stack.first[box, s, r]
+            stack.final[place, s, r] = stack.final[box, s, r]
 
 
 @njit(cache=True)
@@ -134,7 +139,9 @@ def _bound(
     n_entries = len(table.highest) // (n_strata * n_chains)
     _find_places(table, stack, box, looked.places)
     best = stack.best[box]
-    bound = best.sum()
+    bound = 0.0
+    for s in range(n_strata):
+        bound += best[s]
     read = 0
     for s in range(n_strata):
         bound -= best[s]
@@ -315,11 +322,17 @@ def _tighten(
             opposite = table.opposite[both]
             _limit(stack, box, opposite, both, low, high)
             if lows[both] >= highs[both]:
-                waiting[:] = False
+                _clear(waiting)
                 return False
             if not (waiting[both] or waiting[opposite]):
                 waiting[both] = True
                 queue[tail % size] = both
                 tail += 1
-    waiting[:] = False
+    _clear(waiting)
     return True
+
+
+@njit(cache=True)
+def _clear(waiting: NDArray[np.bool_]) -> None:
+    for i in range(len(waiting)):
+        waiting[i] = False

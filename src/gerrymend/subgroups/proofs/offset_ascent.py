@@ -75,12 +75,10 @@ def climb(
     """Change one offset at a time, by up to `span` steps, while the value grows; return it."""
     n_strata, n_chains, n_numbers = worth.shape
     n_thresholds = 6 * n_numbers * parts // step + 1
-    moved = np.empty((n_strata, n_thresholds))
-    others = np.empty((n_strata, n_thresholds))
     best, category, unchanged = -1.0, 0, 0
     while unchanged < len(offsets):
-        moved[:] = 0.0
-        others[:] = 0.0
+        moved = np.zeros((n_strata, n_thresholds))
+        others = np.zeros((n_strata, n_thresholds))
         for y in range(n_chains):
             offset = 0
             for k in range(len(offsets)):
