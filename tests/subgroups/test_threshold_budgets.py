@@ -5,6 +5,7 @@ import pytest
 
 from gerrymend import LinearThresholds
 from gerrymend.inputs.protected import Column
+from gerrymend.subgroups import linear
 from gerrymend.subgroups.proofs import branch_and_bound, threshold_proofs
 from tests.subgroups.brute_force import bind
 from tests.subgroups.thresholds import points_of
@@ -82,3 +83,18 @@ def test_the_search_factorises_nothing_a_second_time(monkeypatch):
     monkeypatch.setattr(np.linalg, "lstsq", lambda *_, **__: pytest.fail("a factorisation"))
     direction = bound._regression_direction(residual)
     assert np.array_equal(direction @ bound._zt > 1e-12, regression.members[0] > 0)
+
+
+def test_the_regression_of_thousands_of_categories_is_not_dense(monkeypatch):
+    """Its least squares took minutes; the same group comes out of sparse products."""
+    columns, residual = wide_columns(np.random.default_rng(5), widths=(9, 7))
+    dense = bind(LinearThresholds("regression"), columns).worst(residual[None])
+    monkeypatch.setattr(linear, "is_too_wide", lambda *_: True)
+    monkeypatch.setattr(np.linalg, "svd", lambda *_, **__: pytest.fail("a factorisation"))
+    bound = bind(LinearThresholds("regression"), columns)
+    thin = bound.worst(residual[None])
+    assert np.array_equal(thin.members, dense.members)
+    assert thin.values == pytest.approx(dense.values)
+    rule = bound.source.rule(thin.keys[0])
+    assert np.array_equal(rule.members({c.name: c for c in columns}), thin.members[0] > 0)
+    assert bound.worst_of_size(residual, np.ones(120, dtype=np.intp), 61) is None

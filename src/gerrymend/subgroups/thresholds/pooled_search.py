@@ -18,19 +18,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import lsmr
 
-from gerrymend._numeric.projection import TIE, WeightedColumns, moments, only
+from gerrymend._numeric.projection import WeightedColumns, moments, only
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import Found, RuleSource
-from gerrymend.subgroups.encoding import LinearEncoding, TermRules, is_too_wide
-from gerrymend.subgroups.thresholds.regression import LinearSearch
+from gerrymend.subgroups.base import Found
+from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
+from gerrymend.subgroups.thresholds.regression import LinearSearch, SparseRegression
 from gerrymend.subgroups.thresholds.search import GreatCircleSearch, starts_for
-
-# Numbers that LSMR may read: some seconds.
-_FIT_NUMBERS = 400_000_000
-_FEWEST_STEPS, _MOST_STEPS = 20, 200
 
 
 class PooledSearch(GreatCircleSearch):
@@ -47,12 +42,13 @@ class PooledSearch(GreatCircleSearch):
     ) -> None:
         LinearSearch.__init__(self, columns, encoding)
         self._event_weight = event_weight
-        self._design = encoding.sparse_matrix(columns)
+        self._sparse = SparseRegression(columns, encoding, event_weight)
+        self._design = self._sparse.design
+        self._source = self._sparse.source
         self._narrow, self._pooled = self._divided()
         width = len(self._narrow) + 2 * len(self._pooled) + 1
         self._restarts = starts_for(len(event_weight) * width, restarts)
         self._seed, self._logistic = seed, False
-        self._source: RuleSource = TermRules(encoding)
 
     def _divided(self) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
         """Terms that are kept as they are, and those of each pooled attribute: the widest first."""
@@ -80,7 +76,7 @@ class PooledSearch(GreatCircleSearch):
         n_terms = self._design.shape[1]
         if not residual.any():
             return np.zeros(n_terms + 1), 0.0 if smallest == 0 else -1.0
-        fit = self._fit(residual)
+        fit = self._sparse.fit(residual)
         pooling = self._pooling(residual, fit[:-1])
         reduced = np.asarray((self._design @ pooling).todense())
         mean, scale = moments(only(WeightedColumns(reduced, self._event_weight)))
@@ -94,18 +90,6 @@ class PooledSearch(GreatCircleSearch):
         coefficients = direction[:-1] / scale
         intercept = direction[-1] - coefficients @ mean
         return np.append(pooling @ coefficients, intercept), value
-
-    def _fit(self, residual: Array) -> Array:
-        """Least squares of the cells' mean residual, weighted: coefficients, the intercept last."""
-        root = np.sqrt(self._event_weight)
-        one = sparse.csr_array(np.ones((len(root), 1)))
-        design = sparse.diags_array(root) @ sparse.hstack([self._design, one], format="csr")
-        size = np.sqrt(np.asarray(design.multiply(design).sum(axis=0)).ravel())
-        size[size == 0.0] = 1.0
-        scaled = design @ sparse.diags_array(1.0 / size)
-        steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _FIT_NUMBERS // max(1, 2 * scaled.nnz)))
-        fit: Array = lsmr(scaled, residual / root, atol=1e-12, btol=1e-12, maxiter=steps)[0]
-        return fit / size
 
     def _pooling(self, residual: Array, fit: Array) -> sparse.csr_array:
         """One row a term, one column for each that the search sees."""
@@ -138,9 +122,7 @@ class PooledSearch(GreatCircleSearch):
         ]
 
     def _found(self, residuals: Array, directions: Array) -> Found:
-        scores = (self._design @ directions[:, :-1].T).T + directions[:, -1:]
-        members = (scores > TIE).astype(np.float64)
-        return Found(np.vecdot(residuals, members), members, directions)
+        return self._sparse.found(residuals, directions)
 
 
 class _Ascent(GreatCircleSearch):
