@@ -86,7 +86,7 @@ def test_a_bound_holds_whenever_the_clock_ends_it():
             assert looks <= deadline + 6, "no look after the deadline but each side's"
 
 
-@pytest.mark.parametrize("limit", ["_MOST_NUMBERS", "_MOST_CHAINS"])
+@pytest.mark.parametrize("limit", ["MOST_NUMBERS", "_MOST_CHAINS"])
 def test_a_bound_holds_of_pooled_numbers_and_of_joint_strata(monkeypatch, limit):
     monkeypatch.setattr(chains, limit, 3)
     monkeypatch.setattr(chains, "_FEWEST_NUMBERS", 3)
@@ -102,7 +102,7 @@ def test_a_bound_holds_of_pooled_numbers_and_of_joint_strata(monkeypatch, limit)
 
 
 def test_numbers_of_any_length_are_pooled(monkeypatch):
-    monkeypatch.setattr(chains, "_MOST_NUMBERS", 16)
+    monkeypatch.setattr(chains, "MOST_NUMBERS", 16)
     meeting, points = meeting_of(np.random.default_rng(4), (2, 2, 2), n_numbers=9)
     long = np.array([10**40 * int(number) for number in meeting.number], dtype=object)
     assert not Chains.of(meeting._replace(number=long), 1).is_whole

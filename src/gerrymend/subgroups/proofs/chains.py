@@ -19,7 +19,7 @@ from gerrymend.subgroups.rules import Members
 # More chains than this become strata, more numbers are pooled; so many entries has a table of all.
 _MOST_CHAINS = 24
 _FEWEST_NUMBERS = 16
-_MOST_NUMBERS = 512
+MOST_NUMBERS = 512
 _MOST_ENTRIES = 10_000_000
 # Margins of whole inequalities are fractions with small denominators, or 0.
 _LEAST_MARGIN = 1e-6
@@ -146,7 +146,7 @@ def _sizes(codes: Sequence[Numbers]) -> list[int]:
 
 def _most_numbers(n_cells: int) -> int:
     """Return how many numbers a table of so many chains may have, each with some 30 entries."""
-    return max(_FEWEST_NUMBERS, min(_MOST_NUMBERS, _MOST_ENTRIES // (30 * n_cells)))
+    return max(_FEWEST_NUMBERS, min(MOST_NUMBERS, _MOST_ENTRIES // (30 * n_cells)))
 
 
 def _worth(

@@ -39,7 +39,7 @@ _LARGEST_PART = 4
 _HOPELESS = 32
 # From so many dimensions on, boxes of gaps are tried first; if parts are to follow, for this share
 # of the time.
-_FEWEST_BOXED = 3
+FEWEST_BOXED = 3
 _BOXES_SHARE = 0.8
 # A group that a proof has found gets so long for its rule, even at the end of the budget.
 _SECONDS_FOR_A_RULE = 1.0
@@ -128,7 +128,7 @@ class ThresholdProofs:
         numbers = [block for block in self._blocks if not block.is_discrete]
         discrete = [block for block in self._blocks if block.is_discrete and block.width > 0]
         dimensions = self._dimensions(self._blocks)
-        if len(numbers) != 1 or not _FEWEST_BOXED <= dimensions <= _HOPELESS:
+        if len(numbers) != 1 or not FEWEST_BOXED <= dimensions <= _HOPELESS:
             return Solved(known, None, math.inf)
         counted = np.flatnonzero(residual)
         meeting = Meeting(
