@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gerrymend._numeric.short_numbers import shortest_between
 from gerrymend.inputs.protected import Column, read_columns
 from gerrymend.subgroups.rules import (
     Condition,
@@ -12,7 +13,6 @@ from gerrymend.subgroups.rules import (
     LinearRule,
     Term,
     number,
-    shortest_between,
 )
 
 

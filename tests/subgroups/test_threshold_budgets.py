@@ -9,6 +9,7 @@ import pytest
 from gerrymend import LinearThresholds
 from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
+from gerrymend.subgroups import linear
 from gerrymend.subgroups.proofs import branch_and_bound, planar, threshold_proofs
 from tests.subgroups.brute_force import bind
 from tests.subgroups.thresholds import points_of
@@ -121,3 +122,18 @@ def test_a_sweep_of_the_plane_ends_by_work_too():
     assert not complete
     _, complete = planar.worst_half_plane(points, residual, 1e12, WorkClock())
     assert complete
+
+
+def test_the_regression_of_thousands_of_categories_is_not_dense(monkeypatch):
+    """Its least squares took minutes; the same group comes out of sparse products."""
+    columns, residual = wide_columns(np.random.default_rng(5), widths=(9, 7))
+    dense = bind(LinearThresholds("regression"), columns).worst(residual[None])
+    monkeypatch.setattr(linear, "is_too_wide", lambda *_: True)
+    monkeypatch.setattr(np.linalg, "svd", lambda *_, **__: pytest.fail("a factorisation"))
+    bound = bind(LinearThresholds("regression"), columns)
+    thin = bound.worst(residual[None])
+    assert np.array_equal(thin.members, dense.members)
+    assert thin.values == pytest.approx(dense.values)
+    rule = bound.source.rule(thin.keys[0])
+    assert np.array_equal(rule.members({c.name: c for c in columns}), thin.members[0] > 0)
+    assert bound.worst_of_size(residual, np.ones(120, dtype=np.intp), 61) is None

@@ -9,7 +9,7 @@ from gerrymend.inputs.settings import check_choice, check_flag, check_whole
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.listed import ListedClass
-from gerrymend.subgroups.thresholds.regression import RegressionSearch
+from gerrymend.subgroups.thresholds.regression import RegressionSearch, SparseRegression
 from gerrymend.subgroups.thresholds.through_mean import ThroughMean
 
 
@@ -85,12 +85,13 @@ class LinearThresholds(SubgroupClass):
             design = encoding.matrix(columns)
             mean = np.array([total(weight * values) for values in design.T]) / total(weight)
             return (ThetaGrid if search == "grid" else ThroughMean)(counted, encoding, mean)
+        wide = is_too_wide(int(active.sum()), len(encoding.terms))
         if search == "regression":
-            return RegressionSearch(counted, encoding, event_weight[active])
+            regression = SparseRegression if wide else RegressionSearch
+            return regression(counted, encoding, event_weight[active])
         from gerrymend.subgroups.thresholds.pooled_search import PooledSearch
         from gerrymend.subgroups.thresholds.search import GreatCircleSearch
 
-        wide = is_too_wide(int(active.sum()), len(encoding.terms))
         return (PooledSearch if wide else GreatCircleSearch)(
             counted,
             encoding,

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from gerrymend._numeric.short_numbers import shortest_between
 from gerrymend._numeric.sums import Array, total
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import SubgroupClass
 from gerrymend.subgroups.listed import ListedClass
-from gerrymend.subgroups.rules import Condition, Conjunction, shortest_between
+from gerrymend.subgroups.rules import Condition, Conjunction
 
 
 class Marginals(SubgroupClass):

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.short_numbers import cut_between
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column, ranked
-from gerrymend.subgroups.rules import Condition, cut_between, number
+from gerrymend.subgroups.rules import Condition, number
 
 
 @dataclass(frozen=True, eq=False)

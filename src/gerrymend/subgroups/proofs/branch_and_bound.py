@@ -61,7 +61,7 @@ def solve(
     deadline: float = math.inf,
     clock: Clock = WALL_CLOCK,
 ) -> Solved:
-    """The largest value of a linear threshold over some points.
+    """Find the largest value of a linear threshold over some points.
 
     `known` is a value that some group is known to have; only better ones are looked for. It ends
     once a value is above `enough`, or none can be above `target`, or at the deadline.
@@ -79,7 +79,7 @@ def solve(
 def _solve_merged(
     points: Points, known: float, enough: float, target: float, deadline: float, clock: Clock
 ) -> Solved:
-    """The same for points that are all different; weights may have cancelled to 0."""
+    """Do the same for points that are all different; weights may have cancelled to 0."""
     positive = points.weight > 0
     if (points.weight >= 0).all() or not positive.any():  # take all, or none
         found = _Found(float(points.weight[positive].sum()), np.full(len(positive), positive.any()))
@@ -97,7 +97,7 @@ def _solve_merged(
 
 @functools.cache
 def _simplex(d: int) -> Array:
-    """The d + 1 corners of a regular simplex around the origin of d dimensions."""
+    """Return the d + 1 corners of a regular simplex around the origin of d dimensions."""
     corners: Array = np.linalg.svd(np.eye(d + 1) - 1.0 / (d + 1))[0][:, :d]
     return corners
 
@@ -178,7 +178,7 @@ class _Search:
         return bound > max(self.found.value, self._target) + self._rounding
 
     def _beyond_found(self, bound: float) -> float:
-        """A bound; where rounding alone puts it above what was found, without that."""
+        """Return a bound; where rounding alone puts it above what was found, without that."""
         return bound - self._rounding if bound <= self.found.value + self._rounding else bound
 
     def _add_vertex(self, direction: Array) -> int:
@@ -199,7 +199,7 @@ class _Search:
         return vertex
 
     def _try(self, u: Array) -> None:
-        """The best thresholds in a direction, none of which lies between two rows that are tied."""
+        """Try the best thresholds in a direction, none of them between two rows that are tied."""
         members = np.zeros(len(u), dtype=bool)
         for stratum in np.unique(self._points.stratum):
             rows = np.flatnonzero(self._points.stratum == stratum)
@@ -256,7 +256,7 @@ class _Search:
         return [tuple(vertex if i == end else i for i in cone) for end in edge]
 
     def _settle(self, cone: tuple[int, ...], bound: float, most_rows: int, deadline: float) -> bool:
-        """Whether the cone could be settled by a problem of fewer dimensions, and has been."""
+        """Settle the cone by a problem of fewer dimensions, if there is one, and say so."""
         self._evaluate(cone)
         direction = self._to_x @ self._directions[list(cone)].sum(axis=0)
         last = rows_in_question(

@@ -35,7 +35,7 @@ BELOW, AMBIGUOUS, ABOVE, ELSEWHERE = -1, 0, 1, 2
 def best_thresholds(
     u: Array, weight: Array, positives: Starts, negatives: Starts, eps: float, threshold: Array
 ) -> float:
-    """Σ over strata of the best sum of weights with u ≥ a threshold, which is written out.
+    """Return Σ over strata of the best sum of weights with u ≥ a threshold, which is written out.
 
     Only the value of a row of positive weight can be the best threshold; the empty group, worth 0,
     is allowed as well. Rows of negative weight up to eps below a threshold are not yet in.
@@ -97,7 +97,7 @@ def values_in(
 
 @njit(cache=True)
 def longest_edge(cone: NDArray[np.intp], directions: Array) -> tuple[int, int, float]:
-    """The two places in a cone whose generators are furthest apart, and their cosine."""
+    """Return the two places in a cone whose generators are furthest apart, and their cosine."""
     first, second, least = 0, 0, 1.0
     for a in range(len(cone)):
         for b in range(a):
@@ -113,7 +113,7 @@ def longest_edge(cone: NDArray[np.intp], directions: Array) -> tuple[int, int, f
 def cone_bound(
     u: Array, weight: Array, positives: Starts, negatives: Starts, target: float, eps: float
 ) -> float:
-    """The lesser of the two bounds, or the one that is not above the target.
+    """Return the lesser of the two bounds, or the one that is not above the target.
 
     In one or two dimensions the first often does; in more the second is nearly always the lesser.
     """
@@ -130,7 +130,7 @@ def cone_bound(
 
 @njit(cache=True)
 def _profile(u: Array, weight: Array, positives: Starts, negatives: Starts, eps: float) -> float:
-    """The first bound."""
+    """Return the first bound."""
     n_generators, m = u.shape
     extreme = u[0].copy()
     n_positive = positives[-1]
@@ -147,7 +147,7 @@ def _profile(u: Array, weight: Array, positives: Starts, negatives: Starts, eps:
 def _dominance(
     u: Array, weight: Array, positives: Starts, negatives: Starts, target: float, eps: float
 ) -> float:
-    """The second bound, or any that is not above the target."""
+    """Return the second bound, or any that is not above the target."""
     height = u[0].copy()
     for a in range(1, len(u)):
         height += u[a]
@@ -166,7 +166,7 @@ def _dominance(
 def _dominance_flow(
     u: Array, height: Array, weight: Array, rows: tuple[int, int, int, int], need: float, eps: float
 ) -> float:
-    """A flow from rows of positive weight to those that dominate them, until it is as needed.
+    """Send a flow from rows of positive weight to those that dominate them, as far as needed.
 
     Greedy: the highest first, each to the lowest rows that dominate it. Rows that dominate a high
     one dominate those below it too, so it has the first choice; low rows serve fewer others. On the
@@ -216,7 +216,7 @@ def _rising(
     scale: float,
     eps: float,
 ) -> tuple[Array, Array, Starts]:
-    """Values, less eps, and −weights of rows start:stop by height, and where each bucket begins.
+    """Sort values, less eps, and −weights of rows start:stop by height, into buckets.
 
     Near enough to the lowest first, without a sort.
     """
@@ -242,7 +242,7 @@ def _rising(
 def rows_in_question(
     u: Array, weight: Array, positives: Starts, negatives: Starts, value: float, eps: float
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Rows that may be the last one in, of their stratum, and strata that may have no row in.
+    """Return rows that may be the last of their stratum in, and strata that may have no row in.
 
     Of groups above the value: the last one has positive weight, or the group would be better
     without it. The profile of a stratum bounds what it can do with its threshold at each cut; if
@@ -286,7 +286,7 @@ def rows_in_question(
 
 @njit(cache=True)
 def _cuts_above(high: Array, order: NDArray[np.intp], first: int, last: int, value: float) -> int:
-    """The first place whose cut is not above a value; cuts fall."""
+    """Return the first place whose cut is not above a value; cuts fall."""
     while first < last:
         middle = (first + last) // 2
         if high[order[middle]] <= value:
@@ -300,7 +300,7 @@ def _cuts_above(high: Array, order: NDArray[np.intp], first: int, last: int, val
 def sides(
     u: Array, rows: NDArray[np.intp], stratum: NDArray[np.intp], eps: float
 ) -> NDArray[np.int8]:
-    """Whether each row is above or below each of some rows in the whole cone, or in part of it.
+    """Tell of each row if it is above or below each of some rows, in all or in part of the cone.
 
     Rows of other strata are ELSEWHERE; a row compared with itself is too.
     """
@@ -326,7 +326,7 @@ def sides(
 def ambiguous_pair(
     side: NDArray[np.int8], rows: NDArray[np.intp], y: Array
 ) -> tuple[int, int] | None:
-    """An ambiguous pair of rows that differ in y, if there is one."""
+    """Return an ambiguous pair of rows that differ in y, if there is one."""
     pair = _ambiguous_pair(side, rows, y)
     return None if pair[0] < 0 else pair
 

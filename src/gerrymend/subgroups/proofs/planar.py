@@ -18,14 +18,14 @@ _STEPS = 10**6
 
 
 def fits(x: NDArray[np.int64]) -> bool:
-    """Whether the coordinates are small enough to tell all directions between rows apart."""
+    """Say whether the coordinates are small enough to tell all directions between rows apart."""
     return x.dtype != object and float(np.ptp(x, axis=0).max(initial=0)) < _LARGEST
 
 
 def worst_half_plane(
     x: NDArray[np.int64], residual: Array, deadline: float = math.inf, clock: Clock = WALL_CLOCK
 ) -> tuple[Members, bool]:
-    """The rows on one side of a line, of the largest |sum of the residual|, which sums to 0.
+    """Find the side of a line with the largest |sum of the residual|, which sums to 0.
 
     All rows differ. The second result is whether it is the worst, or was by the deadline.
 
@@ -63,7 +63,7 @@ def worst_half_plane(
 def _turn_about(
     x: Array, residual: Array, pivots: NDArray[np.intp], best: float
 ) -> tuple[int, float, bool, float]:
-    """The pivot, the angle of the normal, whether the pivot is in, and the largest |value|.
+    """Return the pivot, the angle of the normal, whether the pivot is in, and the |value|.
 
     Only values above `best` are looked for.
 

@@ -24,7 +24,8 @@ from gerrymend.subgroups.base import Bracket, Found
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.proofs import planar
 from gerrymend.subgroups.proofs.branch_and_bound import Solved, solve
-from gerrymend.subgroups.proofs.offset_boxes import bound_over_boxes, fits
+from gerrymend.subgroups.proofs.chains import Meeting
+from gerrymend.subgroups.proofs.offset_boxes import close_in
 from gerrymend.subgroups.proofs.whole_points import Points, whole_numbers
 from gerrymend.subgroups.rules import LinearRule, Members
 
@@ -33,8 +34,9 @@ _MOST_DIMENSIONS = 8
 _LARGEST_PART = 4
 # With more dimensions than this even the exact algebra before the first bound outlasts a budget.
 _HOPELESS = 32
-# From so many dimensions on, boxes of offsets are tried first, with this share of the time.
-_FEWEST_BOXED = 3
+# From so many dimensions on, boxes of gaps are tried first; if parts are to follow, for this share
+# of the time.
+FEWEST_BOXED = 3
 _BOXES_SHARE = 0.8
 # A group that a proof has found gets so long for its rule, even at the end of the budget.
 _SECONDS_FOR_A_RULE = 1.0
@@ -69,14 +71,9 @@ class ThresholdProofs:
         parts: tuple[tuple[str, float], ...]
         if (points := self._plane(residual)) is not None:
             solved, parts = _in_the_plane(points, value, deadline, clock), ()
-        elif (bound := self._bound_by_boxes(residual, value, at_most, deadline, clock)) <= value:
-            solved, parts = Solved(value, None, bound), ()
-        elif self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
-            solved = self._solve(self._blocks, residual, value, at_most, deadline, clock, bound)
-            parts = ()
         else:
-            solved, parts = self._solve_parts(residual, value, at_most, deadline, clock)
-            solved = solved._replace(upper_bound=min(solved.upper_bound, bound))
+            closed = self._close_in(residual, value, at_most, deadline, clock)
+            solved, parts = self._go_on(closed, residual, at_most, deadline, clock)
         if solved.members is not None:
             better = self._as_found(residual, solved.members, deadline, clock)
             if better is not None and abs(float(better.values[0])) > value:
@@ -84,11 +81,36 @@ class ThresholdProofs:
         return Bracket(found, min(trivial, solved.upper_bound), parts)
 
     def _plane(self, residual: Array) -> Points | None:
-        """The points, where they have two dimensions and an algorithm of their own."""
+        """Return the points, where they have two dimensions and an algorithm of their own."""
         if self._dimensions(self._blocks) != 2:
             return None
         points = _points(self._blocks, residual)
         return points if points.n_strata == 1 and planar.fits(points.x) else None
+
+    def _go_on(
+        self,
+        closed: Solved,
+        residual: Array,
+        at_most: float | None,
+        deadline: float,
+        clock: Clock,
+    ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
+        """Go on by cones of directions from what boxes of gaps have left open."""
+        parts: tuple[tuple[str, float], ...] = ()
+        is_open = closed.value < closed.upper_bound
+        if at_most is not None:
+            is_open = closed.value <= at_most < closed.upper_bound
+        if not is_open:
+            return closed, parts
+        if self._dimensions(self._blocks) <= _MOST_DIMENSIONS:
+            solved = self._solve(self._blocks, residual, closed.value, at_most, deadline, clock)
+        else:
+            solved, parts = self._solve_parts(residual, closed.value, at_most, deadline, clock)
+        return Solved(
+            solved.value,
+            closed.members if solved.members is None else solved.members,
+            min(solved.upper_bound, closed.upper_bound),
+        ), parts
 
     def _solve(
         self,
@@ -98,43 +120,46 @@ class ThresholdProofs:
         at_most: float | None,
         deadline: float,
         clock: Clock,
-        proven: float = math.inf,
     ) -> Solved:
-        """Branch and bound over cones of directions; `proven` is a bound that is known."""
-        if at_most is not None and proven <= at_most:
-            return Solved(known, None, proven)
+        """Branch and bound over cones of directions."""
         points = _points(blocks, _rarer_sign(residual) * residual)
         ends = {} if at_most is None else {"enough": at_most, "target": at_most}
-        solved = solve(points, known=known, deadline=deadline, clock=clock, **ends)
-        return solved._replace(upper_bound=min(solved.upper_bound, proven))
+        return solve(points, known=known, deadline=deadline, clock=clock, **ends)
 
-    def _bound_by_boxes(
+    def _close_in(
         self, residual: Array, known: float, at_most: float | None, deadline: float, clock: Clock
-    ) -> float:
-        """A bound where one number meets several categorical attributes; infinite elsewhere.
+    ) -> Solved:
+        """Find and bound groups where one number meets several categorical attributes.
 
-        There it closes in much sooner than cones of directions, but for the last bit: rows that are
-        tied. In few dimensions cones need no help.
+        Elsewhere nothing is found, and the bound is infinite. In few dimensions cones need no help.
         """
+        numbers = [block for block in self._blocks if not block.is_discrete]
+        discrete = [block for block in self._blocks if block.is_discrete and block.width > 0]
         dimensions = self._dimensions(self._blocks)
-        one_number = sum(not block.is_discrete for block in self._blocks) == 1
-        if not one_number or not _FEWEST_BOXED <= dimensions <= _HOPELESS:
-            return math.inf
-        strata = _strata(self._blocks)
-        number_first = sorted(self._blocks, key=lambda block: block.is_discrete)
-        points = _points(number_first, _rarer_sign(residual) * residual)
-        widths = [b.width for b in number_first[1:] if b is not strata and b.width > 0]
-        if not fits(points, widths):
-            return math.inf
-        now = clock()
-        return bound_over_boxes(
-            points,
-            widths,
+        if len(numbers) != 1 or not FEWEST_BOXED <= dimensions <= _HOPELESS:
+            return Solved(known, None, math.inf)
+        counted = np.flatnonzero(residual)
+        meeting = Meeting(
+            numbers[0].coordinates()[0][counted],
+            [block.codes[counted] for block in discrete],
+            (_rarer_sign(residual) * residual)[counted],
+        )
+        if dimensions > _MOST_DIMENSIONS:  # what is proven of few attributes needs time as well
+            now = clock()
+            deadline = now + _BOXES_SHARE * (deadline - now)
+        closed = close_in(
+            meeting,
             known=known,
+            enough=math.inf if at_most is None else at_most,
             target=-math.inf if at_most is None else at_most,
-            deadline=now + _BOXES_SHARE * (deadline - now),
+            deadline=deadline,
             clock=clock,
         )
+        if closed.members is None:
+            return Solved(*closed)
+        members = np.zeros(len(residual), dtype=bool)
+        members[counted] = closed.members
+        return Solved(closed.value, members, closed.upper_bound)
 
     def _solve_parts(
         self,
@@ -145,7 +170,7 @@ class ThresholdProofs:
         clock: Clock,
         largest: int = _LARGEST_PART,
     ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
-        """Thresholds of two attributes, of three, and so on, as far as the time goes."""
+        """Prove thresholds of two attributes, of three, and so on, as far as the time goes."""
         parts: list[tuple[str, float]] = []
         best, members, used = 0.0, None, set[_Block]()
         for size in range(1, min(largest, len(self._blocks)) + 1):
@@ -200,7 +225,7 @@ class ThresholdProofs:
     def _better(
         best: float, members: Members | None, value: float, bound: float = math.inf
     ) -> Solved:
-        """The group of few attributes if it is worse than what is known."""
+        """Return the group of few attributes if it is worse than what is known."""
         return Solved(best, members, bound) if best > value else Solved(value, None, bound)
 
     def _dimensions(self, blocks: "Sequence[_Block]") -> int:
@@ -210,7 +235,7 @@ class ThresholdProofs:
     def _as_found(
         self, residual: Array, members: Members, deadline: float, clock: Clock
     ) -> Found | None:
-        """The group on the side whose rate is too high, by a rule with few terms."""
+        """Describe the group, on the side whose rate is too high, by a rule with few terms."""
         if residual[members].sum() < 0:
             members = ~members
         seconds = max(_SECONDS_FOR_A_RULE, deadline - clock()) if clock.is_time else math.inf
@@ -235,19 +260,19 @@ class _Block:
         self._numbers = None if self.is_discrete else whole_numbers(column.values)
 
     def coordinates(self) -> list[NDArray[np.int64]]:
-        """The numbers, or an indicator of each category but one."""
+        """Return the numbers, or an indicator of each category but one."""
         if self._numbers is not None:
             return [self._numbers]
         return [(self.codes == code).astype(np.int64) for code in range(1, self.width + 1)]
 
 
 def _rarer_sign(residual: Array) -> float:
-    """The sign to collect: bounds cost less, and complements have the other sign."""
+    """Return the sign to collect: bounds cost less, and complements have the other sign."""
     return 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
 
 
 def _strata(blocks: Sequence[_Block]) -> _Block | None:
-    """The attribute whose categories are strata."""
+    """Return the attribute whose categories are strata."""
     discrete = [block for block in blocks if block.is_discrete]
     return max(discrete, key=lambda block: block.width, default=None)
 
@@ -279,7 +304,7 @@ def separating_rule(
     counted: Members,
     seconds: float = math.inf,
 ) -> LinearRule | None:
-    """A rule that has these members among the rows that count, with few and short coefficients.
+    """Find a rule with these members among the rows that count, and few, short coefficients.
 
     The least Σ|a_k|, in units of the attributes' spread, such that every row is at least 1 from the
     threshold, on its side: the widest margin in the largest coefficient, and few terms. None where
@@ -308,7 +333,7 @@ def separating_rule(
 def _in_units_of_spread(
     columns: Sequence[Column], encoding: LinearEncoding
 ) -> tuple[Any, Array, Array]:
-    """The design less a mean, by a scale, and the two; sparse, and not centred, if it is wide."""
+    """Return the design less a mean, by a scale, and both; sparse and not centred if wide."""
     m = len(columns[0].values)
     if not is_too_wide(m, len(encoding.terms)):
         design = encoding.matrix(columns)

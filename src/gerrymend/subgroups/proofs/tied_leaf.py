@@ -46,7 +46,7 @@ def tied_leaf(
     eps: float,
     direction: Array,
 ) -> TiedLeaf | None:
-    """The problem that settles a cone, or None if there is none of fewer dimensions.
+    """Return the problem that settles a cone, or None if there is none of fewer dimensions.
 
     `u` has the rows' values in the cone's generators; `last` and `may_be_empty` are the rows and
     strata in question there; `direction` is any one of the cone, over x / size.
@@ -78,7 +78,7 @@ def tied_leaf(
 
 
 def _ranks(points: Points, direction: list[int]) -> NDArray[np.intp]:
-    """The order of the rows by rank and then, exactly, by their value in a direction."""
+    """Return the order of the rows by rank and then, exactly, by their value in a direction."""
     along = values_along(points.x, [direction])[:, 0]
     by_value = np.unique(along, return_inverse=True)[1]
     order: NDArray[np.intp] = np.unique(

@@ -55,7 +55,7 @@ class Points:
         return int(self.stratum.max()) + 1
 
     def merged(self) -> tuple["Points", NDArray[np.intp]]:
-        """Rows that no direction can tell apart as one, and which one each row went to."""
+        """Merge rows that no direction can tell apart, and return which one each row went to."""
         key, n_keys = np.zeros(len(self.weight), dtype=np.int64), 1
         for column in [self.stratum, self.rank, *self.x.T]:
             code = _codes(column)
@@ -70,7 +70,7 @@ class Points:
         return merged, key
 
     def take(self, rows: NDArray[Any]) -> "Points":
-        """Some of the rows."""
+        """Return some of the rows."""
         return replace(
             self,
             x=self.x[rows],
@@ -95,7 +95,7 @@ class Points:
         return [int(largest) for largest in np.abs(self.x).max(axis=0, initial=1)]
 
     def in_few_columns(self) -> "Points":
-        """The same orders of rows from as many columns as it takes, none nearly made of others.
+        """Keep the orders of rows in as few columns as it takes, none nearly made of others.
 
         Rows are taken relative to one of their own stratum and rank, all of this exactly: neither
         an offset nor a column that almost depends on others may cost digits later on. In a single
@@ -109,7 +109,7 @@ class Points:
         return replace(self, x=x)._well_conditioned()
 
     def _well_conditioned(self) -> "Points":
-        """No combination of the columns is nearly constant, in units of their spread.
+        """Replace columns until no combination is nearly constant, in units of their spread.
 
         While there is one, rounded to whole coefficients, it takes the place of the column that has
         the largest part in it: what the columns span stays the same.
@@ -148,7 +148,7 @@ class Points:
 
 
 def whole_numbers(column: Array) -> NDArray[Any]:
-    """The column in whole numbers, as small as they can be: shifted and scaled, exactly.
+    """Return the column in whole numbers, as small as can be: shifted and scaled, exactly.
 
     >>> whole_numbers(np.array([0.19, 1.0, 0.22])).tolist()
     [0, 27, 1]
@@ -169,7 +169,7 @@ def _codes(column: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _scaled(column: Array) -> NDArray[Any]:
-    """The column times a power of ten that makes every value a whole number."""
+    """Return the column times a power of ten that makes every value a whole number."""
     for digits in range(10):
         scaled = np.rint(column * 10.0**digits)
         if np.abs(scaled).max(initial=0.0) >= (10.0**_SURE_DIGITS if digits else _EXACT):
@@ -185,7 +185,7 @@ def _scaled(column: Array) -> NDArray[Any]:
 def orthogonal_to_differences(
     x: NDArray[Any], pair_apart: Callable[[NDArray[Any]], tuple[int, int] | None]
 ) -> list[list[int]]:
-    """A basis of what is orthogonal to x_i − x_j for some pairs of rows; exact.
+    """Return a basis of what is orthogonal to x_i − x_j for some pairs of rows; exact.
 
     `pair_apart(y)` is one of the pairs with y_i ≠ y_j, if there is one. Start with all unit
     vectors, and y their values in each row. While a pair differs in one of them, the part along its
@@ -210,7 +210,7 @@ def orthogonal_to_differences(
 
 
 def values_along(x: NDArray[Any], directions: list[list[int]]) -> NDArray[np.float64]:
-    """The order of the rows in each direction, exactly: equal where they are tied, else not."""
+    """Return the rows' order in each direction, exactly: equal where they are tied, else not."""
     largest = int(np.abs(x).max(initial=1)) * max(abs(e) for v in directions for e in v)
     if largest * x.shape[1] < _EXACT:  # float64 has these whole numbers, and a fast product
         values: NDArray[np.float64] = x.astype(np.float64) @ np.array(directions, dtype=float).T
@@ -221,7 +221,7 @@ def values_along(x: NDArray[Any], directions: list[list[int]]) -> NDArray[np.flo
 
 
 def independent_columns(x: NDArray[Any]) -> list[int]:
-    """Columns that are independent and span the others: each that those before don't; exact.
+    """Choose columns that are independent and span the others, the first that do; exact.
 
     Xc = 0 just where XᵀXc = 0, so it is enough to eliminate in that small matrix.
 
@@ -250,7 +250,7 @@ def _products(x: NDArray[Any]) -> list[list[int]]:
 
 
 def nearest(basis: list[list[int]], direction: Array, size: list[int]) -> list[int] | None:
-    """A whole combination of the basis near to a direction, which is over x / size.
+    """Return a whole combination of the basis near to a direction, which is over x / size.
 
     None where the direction is orthogonal to the whole basis.
 

@@ -22,7 +22,7 @@ _SAME_ANGLE = 1e-11
 def best_on_circle(
     first: Array, second: Array, residual: Array, rows: NDArray[np.intp], smallest: int
 ) -> float:
-    """The angle in [0, π) whose group has the largest |value|, exact on the circle.
+    """Return the angle in [0, π) whose group has the largest |value|, exact on the circle.
 
     Of the groups with at least `smallest` of the `rows` in and out; NaN if there is none.
 

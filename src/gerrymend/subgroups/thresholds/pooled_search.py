@@ -17,18 +17,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import lsmr
 
-from gerrymend._numeric.projection import TIE, WeightedColumns, moments, only
+from gerrymend._numeric.projection import WeightedColumns, moments, only
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Found
-from gerrymend.subgroups.encoding import LinearEncoding, TermRules, is_too_wide
+from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
+from gerrymend.subgroups.thresholds.regression import SparseRegression
 from gerrymend.subgroups.thresholds.search import Ascent, StartedSearch, starts_for
-
-# Numbers that LSMR may read: some seconds.
-_FIT_NUMBERS = 400_000_000
-_FEWEST_STEPS, _MOST_STEPS = 20, 200
 
 
 class PooledSearch(StartedSearch):
@@ -47,9 +43,10 @@ class PooledSearch(StartedSearch):
         width = len(self._narrow) + 2 * len(self._pooled) + 1
         super().__init__(columns, encoding, starts_for(len(event_weight) * width, restarts))
         self._event_weight = event_weight
-        self._design = encoding.sparse_matrix(columns)
+        self._sparse = SparseRegression(columns, encoding, event_weight)
+        self._design = self._sparse.design
+        self._source = self._sparse.source
         self._seed = seed
-        self._source = TermRules(encoding)
 
     def _search(
         self,
@@ -58,11 +55,11 @@ class PooledSearch(StartedSearch):
         smallest: int,
         deadline: float = math.inf,
     ) -> tuple[Array, float]:
-        """The best coefficients of all terms, the intercept last, and their |value|."""
+        """Return the best coefficients of all terms, the intercept last, and their |value|."""
         n_terms = self._design.shape[1]
         if not residual.any():
             return np.zeros(n_terms + 1), 0.0 if smallest == 0 else -1.0
-        fit = self._fit(residual)
+        fit = self._sparse.fit(residual)
         pooling = self._pooling(residual, fit[:-1])
         reduced = np.asarray((self._design @ pooling).todense())
         mean, scale = moments(only(WeightedColumns(reduced, self._event_weight)))
@@ -72,18 +69,6 @@ class PooledSearch(StartedSearch):
         coefficients = direction[:-1] / scale
         intercept = direction[-1] - coefficients @ mean
         return np.append(pooling @ coefficients, intercept), value
-
-    def _fit(self, residual: Array) -> Array:
-        """Least squares of the cells' mean residual, weighted: coefficients, the intercept last."""
-        root = np.sqrt(self._event_weight)
-        one = sparse.csr_array(np.ones((len(root), 1)))
-        design = sparse.diags_array(root) @ sparse.hstack([self._design, one], format="csr")
-        size = np.sqrt(np.asarray(design.multiply(design).sum(axis=0)).ravel())
-        size[size == 0.0] = 1.0
-        scaled = design @ sparse.diags_array(1.0 / size)
-        steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _FIT_NUMBERS // max(1, 2 * scaled.nnz)))
-        fit: Array = lsmr(scaled, residual / root, atol=1e-12, btol=1e-12, maxiter=steps)[0]
-        return fit / size
 
     def _pooling(self, residual: Array, fit: Array) -> sparse.csr_array:
         """One row a term, one column for each that the search sees."""
@@ -102,7 +87,7 @@ class PooledSearch(StartedSearch):
         return pooling.tocsr()
 
     def _directions(self, fit: Array, mean: Array, scale: Array) -> list[Array]:
-        """The regression's direction, and that of the categories' means, over z and 1."""
+        """Return the regression's direction, and that of the categories' means, over z and 1."""
         width = len(scale)
         finite = np.where(np.isfinite(scale), scale, 0.0)
         regression = np.zeros(width)
@@ -116,9 +101,7 @@ class PooledSearch(StartedSearch):
         ]
 
     def _found(self, residuals: Array, directions: Array) -> Found:
-        scores = (self._design @ directions[:, :-1].T).T + directions[:, -1:]
-        members = (scores > TIE).astype(np.float64)
-        return Found(np.vecdot(residuals, members), members, directions)
+        return self._sparse.found(residuals, directions)
 
 
 def _divided(

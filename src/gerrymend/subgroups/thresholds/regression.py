@@ -4,12 +4,19 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import lsmr
 
 from gerrymend._numeric.projection import TIE, Projection
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import BoundClass, Found, RuleSource
-from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
+from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding, TermRules
+
+# Numbers that LSMR may read: some seconds.
+_FIT_NUMBERS = 400_000_000
+_FEWEST_STEPS = 20
+_MOST_STEPS = 200
 
 
 class LinearSearch(BoundClass):
@@ -25,6 +32,19 @@ class LinearSearch(BoundClass):
     def covers(self) -> str:
         """The class in words."""
         return f"every linear threshold of {', '.join(self._encoding.levels)}"
+
+    def worst_of_size(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        *,
+        seconds: float = math.inf,
+    ) -> Found | None:
+        """Return the group that `worst` finds, if it is large enough."""
+        found = self.worst(residual[None])
+        inside = rows[found.members[0] > 0].sum()
+        return found if min(inside, rows.sum() - inside) >= smallest else None
 
 
 class RegressionSearch(LinearSearch):
@@ -57,25 +77,55 @@ class RegressionSearch(LinearSearch):
         """What turns keys into rules."""
         return self._source
 
-    def worst_of_size(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        *,
-        seconds: float = math.inf,
-    ) -> Found | None:
-        """The regression's group, if it is large enough."""
-        found = self.worst(residual[None])
-        inside = rows[found.members[0] > 0].sum()
-        return found if min(inside, rows.sum() - inside) >= smallest else None
-
     def fitted(self, coordinates: Array) -> Array:
         """Predicted residuals by cell."""
         return self.projection.fitted(coordinates)
 
     def worst(self, residuals: Array) -> Found:
-        """The group where the regression predicts too high a rate."""
+        """Return the group where the regression predicts too high a rate."""
         coordinates = self.projection.coordinates(residuals)
         members = (self.projection.fitted(coordinates) > TIE).astype(np.float64)
         return Found(np.vecdot(residuals, members), members, coordinates)
+
+
+class SparseRegression(LinearSearch):
+    """The same heuristic for thousands of indicators, whose dense factorisation takes minutes.
+
+    The fit is by LSMR, which needs products with the design alone; these are sparse. Keys are
+    coefficients of all terms, the intercept last.
+    """
+
+    def __init__(
+        self, columns: tuple[Column, ...], encoding: LinearEncoding, event_weight: Array
+    ) -> None:
+        super().__init__(columns, encoding)
+        self._event_weight = event_weight
+        self.design = encoding.sparse_matrix(columns)
+        self._source: RuleSource = TermRules(encoding)
+
+    @property
+    def source(self) -> RuleSource:
+        """What turns keys into rules."""
+        return self._source
+
+    def worst(self, residuals: Array) -> Found:
+        """Return the group where the regression predicts too high a rate."""
+        return self.found(residuals, np.array([self.fit(residual) for residual in residuals]))
+
+    def found(self, residuals: Array, directions: Array) -> Found:
+        """Return the groups of coefficients of all terms, the intercept last."""
+        scores = (self.design @ directions[:, :-1].T).T + directions[:, -1:]
+        members = (scores > TIE).astype(np.float64)
+        return Found(np.vecdot(residuals, members), members, directions)
+
+    def fit(self, residual: Array) -> Array:
+        """Fit the cells' mean residual, weighted; return coefficients, the intercept last."""
+        root = np.sqrt(self._event_weight)
+        one = sparse.csr_array(np.ones((len(root), 1)))
+        design = sparse.diags_array(root) @ sparse.hstack([self.design, one], format="csr")
+        size = np.sqrt(np.asarray(design.multiply(design).sum(axis=0)).ravel())
+        size[size == 0.0] = 1.0
+        scaled = design @ sparse.diags_array(1.0 / size)
+        steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _FIT_NUMBERS // max(1, 2 * scaled.nnz)))
+        fit: Array = lsmr(scaled, residual / root, atol=1e-12, btol=1e-12, maxiter=steps)[0]
+        return fit / size

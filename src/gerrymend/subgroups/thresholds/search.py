@@ -280,7 +280,7 @@ class GreatCircleSearch(StartedSearch):
         return starts
 
     def _regression_direction(self, residual: Array) -> Array:
-        """The regression's group, as a direction over z: its coefficients in the units of z.
+        """Return the regression's group as a direction over z: its coefficients in units of z.
 
         intercept + Σ a·x is (intercept + Σ a·mean) + Σ (a·scale)·z: no second factorisation.
         """

@@ -61,7 +61,7 @@ class ThroughMean(BoundClass):
         return f"every linear threshold of {' and '.join(self._names)} through their mean"
 
     def worst(self, residuals: Array) -> Found:
-        """The exact worst group, for each residual."""
+        """Return the exact worst group, for each residual."""
         no_rows = np.zeros(len(self._x), dtype=np.intp)
         keys = np.array([self._best(residual, no_rows, 0) for residual in residuals])
         return self._found(residuals, keys)
@@ -74,7 +74,7 @@ class ThroughMean(BoundClass):
         *,
         seconds: float = math.inf,
     ) -> Found | None:
-        """The exact worst of the groups with at least so many rows in and out."""
+        """Return the exact worst of the groups with at least so many rows in and out."""
         key = self._best(residual, rows, smallest)
         return None if key is None else self._found(residual[None], key[None])
 
@@ -85,7 +85,7 @@ class ThroughMean(BoundClass):
         return Found(values, members, keys)
 
     def _best(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Array | None:
-        """The key of the largest |value| among groups of a size."""
+        """Return the key of the largest |value| among groups of a size."""
         values, sizes = self._sums(residual), self._sums(rows)
         fits = (sizes >= smallest) & (rows.sum() - sizes >= smallest)
         if not fits.any():
@@ -98,7 +98,7 @@ class ThroughMean(BoundClass):
         return np.array([np.cos(angle), np.sin(angle), float(on)])
 
     def _sums(self, amounts: NDArray[np.generic]) -> Array:
-        """Sums over the groups at each turn and after it, without and with the rows on them.
+        """Sum over the groups at each turn and after it, without and with the rows on them.
 
         Where rows L leave and rows E enter, a group that was V just before is V − L without the
         rows on its threshold, V + E with them, and V − L + E after.
