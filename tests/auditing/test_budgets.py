@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gerrymend import LinearThresholds, Trees, audit
-from gerrymend.auditing import described
+from gerrymend.auditing import chosen_subgroups
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.thresholds.search import GreatCircleSearch
 from tests.checker.reports import report_of
@@ -130,7 +130,7 @@ def test_no_subgroup_is_searched_for_when_the_time_is_up(monkeypatch):
     monkeypatch.setattr(ListedClass, "search", lambda *_, **__: pytest.fail("a search was begun"))
     report = audit(**numbers(3), subgroups="marginals", top=4, budget=100.0)
     assert len(report.top) == 1
-    assert described._half_until(100.0) == 0.0
+    assert chosen_subgroups._half_until(100.0) == 0.0
 
 
 def test_there_are_no_permutations_where_one_search_takes_longer(monkeypatch):

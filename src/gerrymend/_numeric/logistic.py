@@ -68,7 +68,9 @@ class LogisticRows:
         self, X: Array, *, C: float, fit_intercept: bool, tol: float, max_iter: int
     ) -> None:
         self._X = X
-        self._C, self._tol, self._max_iter = C, tol, max_iter
+        self._C = C
+        self._tol = tol
+        self._max_iter = max_iter
         self._with_intercept = 1.0 if fit_intercept else 0.0
         n_rows, n_features = X.shape
         step = max(1, _BLOCK // max(1, n_features))
@@ -118,10 +120,13 @@ class LogisticRows:
         With e = exp(−|m|): log(1 + exp(−z·m)) = log(1 + e) + max(−z·m, 0), and the probability of
         the other label is e / (1 + e) where z·m > 0, else 1 / (1 + e); nothing overflows.
         """
-        w, intercept = coefficients[:-1], coefficients[-1]
-        loss, gradient = 0.0, np.zeros(len(coefficients))
+        w = coefficients[:-1]
+        intercept = coefficients[-1]
+        loss = 0.0
+        gradient = np.zeros(len(coefficients))
         for rows in self._blocks:
-            X, sign = self._X[rows], signed[rows]
+            X = self._X[rows]
+            sign = signed[rows]
             score = X @ w + intercept
             margin = score * np.sign(sign)
             decay = np.exp(-np.abs(score))

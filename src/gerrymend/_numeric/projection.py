@@ -38,9 +38,12 @@ class WeightedColumns:
     """
 
     def __init__(self, columns: Any, weight: Any, order: Any = None) -> None:
-        self.columns, self._weight, self._order = columns, weight, order
+        self.columns = columns
+        self._weight = weight
+        self._order = order
         self._xp = array_namespace(columns)
-        self._n_rows, self._n_columns = weight.shape[0], columns.shape[1]
+        self._n_rows = weight.shape[0]
+        self._n_columns = columns.shape[1]
         step = _BLOCK if is_numpy_array(columns) else _DEVICE_NUMBERS // (self._n_columns + 1)
         self._pieces = [slice(i, i + step) for i in range(0, self._n_rows, step)]
 
@@ -61,7 +64,8 @@ class WeightedColumns:
 
     def variances(self, size: Array, mean: Array, total: float) -> Array:
         """Return what these rows bring to the variance of columns / size."""
-        size, mean = self._here(size), self._here(mean)
+        size = self._here(size)
+        mean = self._here(mean)
         sums = (self._share(p, total) @ (self._read(p) / size - mean) ** 2 for p in self._pieces)
         return on_host(sum(sums, self._here(np.zeros(self._n_columns))))
 
@@ -70,7 +74,8 @@ class WeightedColumns:
 
         It is carried over the pieces.
         """
-        mean, scale = self._here(mean), self._here(scale)
+        mean = self._here(mean)
+        scale = self._here(scale)
         triangle = self._here(np.zeros((0, self._n_columns + 1)))
         for rows in self._pieces:
             root = self._xp.astype(self._weight[rows], self._xp.float64) ** 0.5

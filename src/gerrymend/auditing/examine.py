@@ -10,7 +10,7 @@ import numpy as np
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import check_stopped, interruptible
 from gerrymend._runtime.workers import check_jobs
-from gerrymend.auditing.described import described_subgroups, published_beside
+from gerrymend.auditing.chosen_subgroups import described_subgroups, published_beside
 from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import simultaneous_intervals

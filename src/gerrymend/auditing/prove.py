@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gerrymend._runtime.interrupts import interruptible
-from gerrymend.auditing.described import describable
+from gerrymend.auditing.chosen_subgroups import describable
 from gerrymend.auditing.examine import DESCRIBING, as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size

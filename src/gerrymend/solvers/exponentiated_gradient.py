@@ -101,8 +101,11 @@ class _Path:
         max_iter: int,
         **rules: Any,
     ) -> None:
-        self._learner, self._auditor, self._max_iter = learner, auditor, max_iter
-        self._pool, self._cell_play = Pool(auditor), CellPlay(auditor)
+        self._learner = learner
+        self._auditor = auditor
+        self._max_iter = max_iter
+        self._pool = Pool(auditor)
+        self._cell_play = CellPlay(auditor)
         for decision in (False, True):
             decided = np.full(len(auditor.base_cost), decision)
             self._pool.add_classifier(decided, learner.constant(decision))

@@ -48,7 +48,9 @@ class _WeightsPlayer(Player):
     duals_are_averages = False
 
     def __init__(self, auditor: Auditor, gammas: Array, C: float) -> None:
-        self._auditor, self._gammas, self._C = auditor, gammas, C
+        self._auditor = auditor
+        self._gammas = gammas
+        self._C = C
         self._classes = [
             notion.subgroups for notion in auditor.notions
             if isinstance(notion.subgroups, ListedClass)
@@ -85,7 +87,8 @@ class _WeightsPlayer(Player):
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
-        self._violations, self._squares = state["violations"], state["squares"]
+        self._violations = state["violations"]
+        self._squares = state["squares"]
         self._set_duals()
 
     def _set_duals(self) -> None:

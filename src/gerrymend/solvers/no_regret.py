@@ -100,7 +100,9 @@ class _PerturbedPlayer(FictitiousPlayer):
         random: np.random.Generator,
     ) -> None:
         super().__init__(auditor, gammas, C, lag=False, short=False, realised=True)
-        self._n_samples, self._random, self._drawing = n_samples, random, random
+        self._n_samples = n_samples
+        self._random = random
+        self._drawing = random
         self._n_answers = self._n_drawn = 0
         self._votes = np.zeros((len(gammas), len(auditor.base_cost)))
         steepest = [C * float(np.abs(one.slope).max()) / 2 for one in auditor.notions]
@@ -125,12 +127,16 @@ class _PerturbedPlayer(FictitiousPlayer):
 
     def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
         """Collect plays; when there are enough, answer them."""
-        votes, n_drawn = self._votes + decisions, self._n_drawn + 1
+        votes = self._votes + decisions
+        n_drawn = self._n_drawn + 1
         if n_drawn == self._n_samples:
             super().step(self._n_answers + 1, self._auditor.worst(votes, n_drawn), decisions)
             self._n_answers += 1
-            votes, n_drawn = np.zeros_like(votes), 0
-        self._votes, self._n_drawn, self._random = votes, n_drawn, self._drawing
+            votes = np.zeros_like(votes)
+            n_drawn = 0
+        self._votes = votes
+        self._n_drawn = n_drawn
+        self._random = self._drawing
 
     def state(self) -> State:
         """Return the sums, the plays not answered yet, and where the noise goes on."""
@@ -145,5 +151,6 @@ class _PerturbedPlayer(FictitiousPlayer):
         """Go on from a state."""
         super().restore(state)
         self._votes = state["votes"].astype(np.float64)
-        self._n_drawn, self._n_answers = state["n_drawn"], state["n_answers"]
+        self._n_drawn = state["n_drawn"]
+        self._n_answers = state["n_answers"]
         self._random.bit_generator.state = state["random"]

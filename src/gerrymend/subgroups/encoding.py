@@ -148,7 +148,8 @@ class DirectionRules:
         both = zip(
             (coefficients / unit[:, None]).tolist(), (thresholds / unit).tolist(), strict=True
         )
-        terms, levels = self.encoding.terms, self.encoding.levels
+        terms = self.encoding.terms
+        levels = self.encoding.levels
         return [LinearRule(terms, tuple(given), threshold, levels) for given, threshold in both]
 
 

@@ -81,7 +81,7 @@ class NotionAuditor:
     def _event_rows(
         self, y: NDArray[np.intp], weight: Array
     ) -> tuple[slice | NDArray[np.intp], NDArray[np.intp]]:
-        """The rows that count, in the order of their cells, and the cell of each."""
+        """Return the rows in the event, in the order of their cells, and the cell of each."""
         rows = np.flatnonzero(self.notion.in_event(y) & (weight > 0))
         if rows.size == 0:
             raise nothing_counts(self.notion)
@@ -120,14 +120,14 @@ class NotionAuditor:
         return outcomes
 
     def event_share(self, members: Array) -> Array:
-        """The groups' part of the event, by weight: centre(g) is the group less this."""
+        """Return the groups' part of the event, by weight: centre(g) is the group less this."""
         share: Array = members @ self._event_share
         return share
 
     def subgroup(
         self, key: Any, members: Members, votes: Array, n_votes: int | None
     ) -> Subgroup | None:
-        """The subgroup of a key, measured on the rows that its description selects."""
+        """Return the subgroup of a key, measured on the rows that its description selects."""
         cells = EventCells(
             self.notion,
             self._cells.columns,
@@ -169,7 +169,8 @@ class Auditor:
         self.notions = [
             NotionAuditor(notion, subgroups, cells, y, weight, audited_class) for notion in notions
         ]
-        self._subgroups, self._columns = audited_class or subgroups, cells.columns
+        self._subgroups = audited_class or subgroups
+        self._columns = cells.columns
         self.total_weight = total(weight)
         self.base_cost: Array = 1.0 - 2.0 * y.astype(np.float64)
         self.pressed = self._pressed_rows()
@@ -178,7 +179,7 @@ class Auditor:
         self._error_slope = weight * self.base_cost / self.total_weight
 
     def _pressed_rows(self) -> slice:
-        """A slice that holds every row whose cost can change: those in some notion's event."""
+        """Return a slice of all rows whose cost can change: those in some notion's event."""
         rows = [np.arange(len(self.base_cost))[one.rows] for one in self.notions]
         return slice(int(min(r.min() for r in rows)), int(max(r.max() for r in rows)) + 1)
 
@@ -206,7 +207,7 @@ class Auditor:
     def subgroup(
         self, answer: Answer, model: int, votes: Array, n_votes: int | None
     ) -> Subgroup | None:
-        """The subgroup that an answer holds for one model, measured on that model's votes."""
+        """Return the subgroup of an answer for one model, measured on that model's votes."""
         which, key = answer.key(model)
         members = answer.found[which].members[model] > 0
         return self.notions[which].subgroup(key, members, votes, n_votes)

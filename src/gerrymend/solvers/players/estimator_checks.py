@@ -50,7 +50,8 @@ def check_uses_weights(estimator: Any, X: Any) -> None:
         return
     rows = _safe_indexing(X, np.repeat(np.arange(min(10, X.shape[0])), 2))
     label = np.tile([0, 1], rows.shape[0] // 2)
-    models, decided = [], []
+    models = []
+    decided = []
     for heavy in (0, 1):
         weight = np.where(label == heavy, 1000.0, 1.0)
         seed_estimator(model := clone(estimator), 0)  # so that only weights can make a difference

@@ -89,8 +89,10 @@ class LinearLearner(Learner):
         order: NDArray[np.intp] | None = None,
     ) -> None:
         self.projection = Projection(X, weight, order)
-        self._X, self._order = X, slice(None) if order is None else order
-        self._pressed, self.row_weight = pressed, weight
+        self._X = X
+        self._order = slice(None) if order is None else order
+        self._pressed = pressed
+        self.row_weight = weight
         self._weight = None if (weight == 1.0).all() else weight[pressed]
         # Rows that are never pressed bring the same to the product in every round.
         fixed = weight * base_cost
@@ -323,7 +325,8 @@ def _cuts(score: Array, costs: Sequence[Array], weight: Array) -> list[float]:
     """Return the distinct cuts of least cost, over the rows that have weight."""
     if not (weight == 1.0).all():
         counted = weight > 0
-        score, weight = score[counted], weight[counted]
+        score = score[counted]
+        weight = weight[counted]
         costs = [cost[counted] * weight for cost in costs]
     return list(dict.fromkeys(best_cuts(score, costs).tolist()))
 
@@ -332,7 +335,8 @@ def _is_plain_logistic(estimator: Any, X: Any) -> bool:
     """Say whether it is the logistic regression that has refits, on few enough columns."""
     if type(estimator) is not LogisticRegression or not isinstance(X, np.ndarray):
         return False
-    default, settings = LogisticRegression().get_params(), estimator.get_params()
+    default = LogisticRegression().get_params()
+    settings = estimator.get_params()
     free = ("C", "fit_intercept", "tol", "max_iter", "random_state", "warm_start", "n_jobs")
     alike = all(settings[name] == default[name] for name in default if name not in free)
     return alike and X.dtype == np.float64 and X.shape[1] <= _MOST_COLUMNS

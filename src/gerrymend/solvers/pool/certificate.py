@@ -36,7 +36,7 @@ _LEAST_GAMMA = 1e-5
 
 
 def weigh_strictly(pool: Pool, gamma: float) -> Weighing:
-    """The mixture of least error that keeps every subgroup of the pool below gamma.
+    """Return the mixture of least error that keeps every subgroup of the pool below gamma.
 
     For a gamma of about 0 it is the better constant, the pool's first or second classifier: only
     that treats everyone alike to the last digit.
@@ -52,7 +52,8 @@ def prove_mixture(
 ) -> Certificate:
     """Prove a mixture within gamma, or find a subgroup that refutes it, before the deadline."""
     residuals = auditor.residuals(pool.probability(weights)[None], None)
-    classes, n = [notion.subgroups for notion in auditor.notions], auditor.total_weight
+    classes = [notion.subgroups for notion in auditor.notions]
+    n = auditor.total_weight
     # Whatever ends it, there is a bound for every notion.
     bounds = [
         float(one.upper_bound(residual)[0]) / n

@@ -35,7 +35,9 @@ _FOUND_AT_ONCE = 2
 _WORSE = 1e-3
 # Parts of the budget: what rounds leave for the last look, and for a proof after it; and what a
 # look leaves, as the Auditor's search can't be hurried.
-FOR_LAST_LOOK, FOR_PROOF, _FOR_SEARCH = 0.35, 0.6, 0.15
+FOR_LAST_LOOK = 0.35
+FOR_PROOF = 0.6
+_FOR_SEARCH = 0.15
 
 
 class Stage(Enum):
@@ -60,11 +62,16 @@ class PoolGame:
         tol: float | None,
         budget: float,
     ) -> None:
-        self._learner, self._auditor, self._pool = learner, auditor, pool
+        self._learner = learner
+        self._auditor = auditor
+        self._pool = pool
         self._cell_play = cell_play
-        self._gamma, self._C, self._tol = gamma, C, -math.inf if tol is None else tol
+        self._gamma = gamma
+        self._C = C
+        self._tol = -math.inf if tol is None else tol
         self._stakes = Stakes(pool, gamma, C, self._tol)
-        self._start, self._budget = time.monotonic(), budget
+        self._start = time.monotonic()
+        self._budget = budget
         self._looks = ThoroughLooks(auditor, pool, self._start + budget)
         self._program: Weighing = weigh(pool.error, pool.unfairness, gamma, C)
         self.stage = Stage.ROUNDS
@@ -127,7 +134,7 @@ class PoolGame:
         return hurried
 
     def _left(self) -> float:
-        """The part of the budget that is left."""
+        """Return the part of the budget that is left."""
         return 1.0 - (time.monotonic() - self._start) / self._budget
 
     def _is_quiet(self) -> bool:
@@ -156,7 +163,7 @@ class PoolGame:
             self._closing_duals = duals
 
     def _duals(self, own: Array, closing: bool) -> Array:
-        """What the Learner answers: the program's own duals, or the wave's."""
+        """Return the duals that the Learner answers: the program's own duals, or the wave's."""
         if closing:
             return own
         wave: float = 0.5 - 0.5 * math.cos(2 * math.pi * self._number / _WAVE)
@@ -187,7 +194,8 @@ class PoolGame:
         Of these mixtures the one stands that is worth least to an Auditor who knows them all; one
         within gamma, if that costs no more than `tol`.
         """
-        pool, tried = self._pool, []
+        pool = self._pool
+        tried = []
         for _ in range(_FOUND_AT_ONCE):
             self._program = weigh(pool.error, pool.unfairness, self._gamma, self._C)
             tried.append(self._program.weights)
@@ -219,7 +227,7 @@ class PoolGame:
         self._records[self._number] = self.standing
 
     def _known(self, weights: Array) -> float:
-        """The unfairness of a mixture to the subgroups of the pool."""
+        """Return the unfairness of a mixture to the subgroups of the pool."""
         return float(np.abs(self._pool.unfairness @ weights).max(initial=0.0))
 
     def reconsider(self) -> None:
@@ -269,10 +277,11 @@ class PoolGame:
         return max(0.0, self._stakes.worth(self.standing) - float(value))
 
     def _round(self) -> Round:
-        """What a callback sees."""
+        """Return what a callback sees."""
         assert self.standing is not None
         votes = self._number * self._pool.probability(self.standing.weights)[None]
-        error, unfairness = self.standing.error, self.standing.unfairness
+        error = self.standing.error
+        unfairness = self.standing.unfairness
         return Round(self._number, np.array([error]), np.array([unfairness]), votes)
 
     def state(self) -> State:
@@ -296,16 +305,23 @@ class PoolGame:
         """Go on from a state, over the pool of that time."""
         self._start = time.monotonic() - state["seconds"]
         self._looks = ThoroughLooks(self._auditor, self._pool, self._start + self._budget)
-        self.stage, self._program = Stage(state["stage"]), state["program"]
-        self._number, self._plays, self._gains = state["number"], state["plays"], state["gains"]
-        self._last_excess, self._converged = state["last_excess"], state["converged"]
-        self._closing_duals, self._records = state["closing_duals"], state["records"]
-        self.standing, self.certificate = state["standing"], state["certificate"]
+        self.stage = Stage(state["stage"])
+        self._program = state["program"]
+        self._number = state["number"]
+        self._plays = state["plays"]
+        self._gains = state["gains"]
+        self._last_excess = state["last_excess"]
+        self._converged = state["converged"]
+        self._closing_duals = state["closing_duals"]
+        self._records = state["records"]
+        self.standing = state["standing"]
+        self.certificate = state["certificate"]
 
     def equilibrium(self) -> Equilibrium:
-        """What the game came to, its mixture measured by all subgroups that any game found."""
+        """Return what the game came to, its mixture measured by all subgroups of any game."""
         assert self.standing is not None
-        pool, auditor = self._pool, self._auditor
+        pool = self._pool
+        auditor = self._auditor
         standing = self._stakes.standing(self.standing.weights, self.standing.worst)
         self._records[self._number] = self.standing = standing
         probability = pool.probability(standing.weights)

@@ -76,7 +76,8 @@ class LastLook:
         return best.error + self._stakes.C * excess - self.program.value
 
     def _weigh(self) -> None:
-        pool, stakes = self._pool, self._stakes
+        pool = self._pool
+        stakes = self._stakes
         self.program = weigh(pool.error, pool.unfairness, self._aim * stakes.gamma, stakes.C)
 
     def _best(self) -> Standing:

@@ -48,7 +48,7 @@ class Pool:
         return len(self.keys)
 
     def add_classifier(self, decisions: Decisions, key: Any) -> int:
-        """The number of a classifier, taken in unless one in the pool decides the same."""
+        """Return the number of a classifier, taken in unless one in the pool decides the same."""
         bits = np.packbits(decisions)
         content = _digest(bits)
         if content in self._known:
@@ -65,7 +65,8 @@ class Pool:
 
     def add_group(self, group: PooledGroup) -> None:
         """Take in a subgroup."""
-        notion, step = self._auditor.notions[group.notion], max(1, _BLOCK // self._n_rows)
+        notion = self._auditor.notions[group.notion]
+        step = max(1, _BLOCK // self._n_rows)
         row = [
             self._values(notion.residuals(self._decisions(slice(start, start + step)), 1), group)
             for start in range(0, len(self), step)
@@ -79,14 +80,14 @@ class Pool:
         return (values / self._auditor.total_weight).round(_DIGITS)
 
     def probability(self, weights: Array) -> Array:
-        """The probability with which a mixture of the pool decides each row 1."""
+        """Return the probability with which a mixture of the pool decides each row 1."""
         p = np.zeros(self._n_rows)
         for classifier in np.flatnonzero(weights).tolist():
             p += weights[classifier] * self._decisions(slice(classifier, classifier + 1))[0]
         return np.clip(p, 0.0, 1.0)
 
     def cost(self, duals: Array) -> Array:
-        """What deciding 1 costs each row under signed duals λ⁻ − λ⁺ of the subgroups."""
+        """Return the cost of deciding 1 in each row under signed duals λ⁻ − λ⁺ of the subgroups."""
         pressure = [np.zeros((1, len(notion.event_weight))) for notion in self._auditor.notions]
         for which in np.flatnonzero(duals):
             group = self.groups[which]
@@ -118,8 +119,11 @@ class Pool:
 
     def restore(self, state: State) -> None:
         """Have in it what was there, and nothing else."""
-        self._bits, self.keys, self.groups = state["bits"], state["keys"], state["groups"]
-        self.error, self.unfairness = state["error"], state["unfairness"]
+        self._bits = state["bits"]
+        self.keys = state["keys"]
+        self.groups = state["groups"]
+        self.error = state["error"]
+        self.unfairness = state["unfairness"]
         self._known = {_digest(bits): number for number, bits in enumerate(self._bits)}
 
 

@@ -14,8 +14,12 @@ def vote(fitted, tie, multipliers, members, pressure, votes, pressed):
     Adds Σ pressure·votes to `pressed`.
     """
     for game in range(len(fitted)):
-        row, total, multiplier = fitted[game], 0.0, multipliers[game]
-        member, press, mine = members[game], pressure[game], votes[game]
+        row = fitted[game]
+        total = 0.0
+        multiplier = multipliers[game]
+        member = members[game]
+        press = pressure[game]
+        mine = votes[game]
         for i in range(len(row)):
             press[i] += multiplier * member[i]
             mine[i] += row[i] < -tie
@@ -30,7 +34,9 @@ def select(fitted, tie, weight, offset, slope, votes, members, sums):
     The fitted values become w·b·g. Adds Σ w·g, Σ w·a·g and Σ w·b·votes·g to `sums`.
     """
     for game in range(len(fitted)):
-        row, member, mine = fitted[game], members[game], votes[game]
+        row = fitted[game]
+        member = members[game]
+        mine = votes[game]
         weights = offsets = voted = 0.0
         for i in range(len(row)):
             inside = row[i] > tie

@@ -21,7 +21,8 @@ def _by_cell(votes, slope, shift, starts, first, out):
     """Write Σ slope·votes of each cell, on the grid of `_sums`: the same in any order of rows."""
     size = len(out)
     if len(starts) == 0:  # a cell is a row
-        votes, slope = votes[first : first + size], slope[first : first + size]
+        votes = votes[first : first + size]
+        slope = slope[first : first + size]
         for i in range(size):
             out[i] = (slope[i] * votes[i] + shift) - shift
         return
@@ -46,7 +47,8 @@ def vote(fitted, tie, first, votes):
 def press(multipliers, members, first, votes, slope, shift, starts, counts, out, pressed):
     """Press on the last groups, and sum the votes by cell; add Σ counts·sums to `pressed`."""
     for game in range(len(out)):
-        row, sign = out[game], int(multipliers[game])
+        row = out[game]
+        sign = int(multipliers[game])
         mine = counts[game][first : first + len(row)]
         last = members[game][first : first + len(row)]
         if sign != 0:
@@ -79,7 +81,9 @@ def spread(games, multipliers, members, cell, slope, first, out):
     size = out.shape[1]
     slope = slope[first : first + size]
     for k in range(len(games)):
-        mine, row, multiplier = members[games[k]], out[k], multipliers[games[k]]
+        mine = members[games[k]]
+        row = out[k]
+        multiplier = multipliers[games[k]]
         if len(cell) == 0:  # a cell is a row
             mine = mine[first : first + size]
             for i in range(size):
@@ -94,7 +98,8 @@ def decided(fitted, tie, first, base, total):
     """Add Σ base, over rows whose fitted cost is below 0, to `total`."""
     base = base[first : first + fitted.shape[1]]
     for play in range(len(fitted)):
-        row, mine = fitted[play], 0.0
+        row = fitted[play]
+        mine = 0.0
         for i in range(len(row)):
             mine += base[i] if row[i] < -tie else 0.0
         total[play] += mine

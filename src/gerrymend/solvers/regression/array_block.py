@@ -74,7 +74,8 @@ class ArrayBlock:
         self.dtype = features.dtype
 
         def by_label(values: tuple[float, float], rows: Any) -> Any:
-            of_one, of_zero = float(values[1]), float(values[0])
+            of_one = float(values[1])
+            of_zero = float(values[0])
             where = xp.astype(positive[rows], self.dtype)
             return where * of_one + (1.0 - where) * of_zero
 
@@ -106,7 +107,8 @@ class ArrayBlock:
         Bᵀ(w·(1 − 2y)), Bᵀ(w·b) and Bᵀw; Pᵀ(w·a) and Pᵀw; then total weight, that of positives, of
         the event, Σ w·a, and how many rows outside of it have a cost above and below 0.
         """
-        xp, n = self._xp, self._n_event
+        xp = self._xp
+        n = self._n_event
         self._basis = self.features.basis(features, self.dtype)
         self._protected_basis = basis = self.protected.basis(protected, self.dtype)
         # What votes, and what members, are multiplied with for the sums that are asked for.
@@ -142,7 +144,8 @@ class ArrayBlock:
         for rows in self._pieces(self._n_event, counts.shape[0]):
             pressure = self._pressure[:, rows] + multipliers * self._members[:, rows]
             cost = self._weighted_base[rows] + (pressure - self._slope[rows] * mean) * scale
-            above, below = xp.sum(cost > 0, axis=1), xp.sum(cost < 0, axis=1)
+            above = xp.sum(cost > 0, axis=1)
+            below = xp.sum(cost < 0, axis=1)
             counts += xp.astype(xp.stack([above, below], axis=1), xp.float64)
         return counts
 
@@ -152,7 +155,8 @@ class ArrayBlock:
         Returns, over the event and all rounds, Pᵀ(w·b·votes) with Σ w·b·votes beside it;
         Σ w·(1 − 2y)·votes; and Σ k·w·b·votes, with the pressure k that the Learner answered.
         """
-        multipliers, coordinates = self._cast(multipliers)[:, None], self._cast(coordinates)
+        multipliers = self._cast(multipliers)[:, None]
+        coordinates = self._cast(coordinates)
         n_games = coordinates.shape[0]
         products = self._zeros((n_games, self._of_votes.shape[0]), self._xp.float64)
         pressed = self._zeros((n_games,), self._xp.float64)
@@ -163,7 +167,8 @@ class ArrayBlock:
 
     def _take_votes(self, fitted: Any, rows: slice, multipliers: Any, pressed: Any) -> None:
         """Press on a piece, vote where the fitted cost is below 0, and add Σ k·w·b·votes."""
-        pressure, votes = self._pressure[:, rows], self._votes[:, rows]
+        pressure = self._pressure[:, rows]
+        votes = self._votes[:, rows]
         pressure += multipliers * self._members[:, rows]
         votes += self._cast(fitted < -tie(self.dtype))
         pressed += self._dots(pressure, votes)
@@ -179,7 +184,8 @@ class ArrayBlock:
 
     def vote(self, multipliers: Array, predictors: Sequence[Predictor]) -> Sums:
         """Take in decisions as `decide` does, those of one predictor a game, and over all rows."""
-        n, rows = self._n_event, self.features.columns
+        n = self._n_event
+        rows = self.features.columns
         decisions = self._zeros((len(predictors), len(rows)))
         if len(rows):
             decisions[:] = [predictor.decide(rows)[self._order] for predictor in predictors]
@@ -246,8 +252,10 @@ class ArrayBlock:
 
     def decided_outside(self, plays: Any) -> Any:
         """Return Σ w·(1 − 2y)·d over rows outside of the event, for the decisions of many plays."""
-        xp, n = self._xp, self._n_event
-        basis, base = self._basis[:, n:], self._weighted_base[n:]
+        xp = self._xp
+        n = self._n_event
+        basis = self._basis[:, n:]
+        base = self._weighted_base[n:]
         at_once = _CPU_PLAYS if self._on_cpu() else plays.shape[0]
         total = self._zeros((plays.shape[0],), xp.float64)
         for first in range(0, plays.shape[0], at_once):
@@ -282,7 +290,9 @@ class ArrayBlock:
 
         One rule for each game, of which a vote counts `share`.
         """
-        xp, n, step = self._xp, self._n_event, len(rules)
+        xp = self._xp
+        n = self._n_event
+        step = len(rules)
         sums = self._zeros((4, step), xp.float64)
         thresholds, share = (self._there(values)[:, None] for values in (thresholds, share))
         for rows in self._pieces(self._order.shape[0], step):
@@ -308,7 +318,8 @@ class ArrayBlock:
 
     def _products(self, values: Any, basis: Any) -> Any:
         """Return values @ basisᵀ; in float32, sums of 4096 terms are then added in float64."""
-        xp, n = self._xp, values.shape[1]
+        xp = self._xp
+        n = values.shape[1]
         if self.dtype == xp.float64 or n <= _FLOAT32_TERMS:
             return xp.astype(values @ basis.T, xp.float64)
         whole = n - n % _FLOAT32_TERMS

@@ -64,15 +64,19 @@ class CellRows:
         self, features: OrthonormalBasis, protected: OrthonormalBasis, n_games: int
     ) -> Sums:
         """Make the state of so many games; return what doesn't change, as `ArrayBlock` does."""
-        learner, notion, rows = self._learner, self._notion, self._event_rows
-        of_features, of_protected = self._bases["features"], self._bases["protected"]
+        learner = self._learner
+        notion = self._notion
+        rows = self._event_rows
+        of_features = self._bases["features"]
+        of_protected = self._bases["protected"]
         self._cut_up(of_features.basis, of_protected.basis, n_games)
         n_cells = len(notion.event_weight)
         self._votes = np.zeros((n_games, rows.stop - rows.start), dtype=np.int32)
         self._counts = np.zeros((n_games, n_cells), dtype=np.int32)
         self._members = np.zeros((n_games, n_cells), dtype=np.int8)
         self._number = 0
-        base_cost, weight = self._auditor.base_cost, learner.row_weight
+        base_cost = self._auditor.base_cost
+        weight = learner.row_weight
         outside = np.delete(base_cost, rows)
         scalars = [
             self._auditor.total_weight,
@@ -97,8 +101,10 @@ class CellRows:
 
         The last row of the latter makes Σ w·b·votes.
         """
-        notion, rows = self._notion, self._event_rows
-        n_cells, n_rows = len(notion.event_weight), rows.stop - rows.start
+        notion = self._notion
+        rows = self._event_rows
+        n_cells = len(notion.event_weight)
+        n_rows = rows.stop - rows.start
         self._plays_at_once = max(n_games, _PLAYS)
         self._room = np.empty(max(_NUMBERS, self._plays_at_once))
         self._features = self._pieces(basis[:, rows], n_games)

@@ -23,7 +23,8 @@ def device_game(
     X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
 ) -> RowsRead:
     """Check rows on a device; X was read already."""
-    xp, like = array_namespace(X), device(X)
+    xp = array_namespace(X)
+    like = device(X)
     protected = X if sensitive_features is None else sensitive_features
     arrays = {"y": y, "sensitive_features": protected, "sample_weight": sample_weight}
     for argument, data in arrays.items():

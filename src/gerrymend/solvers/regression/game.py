@@ -136,7 +136,8 @@ class RegressionGame:
         xp = array_namespace(like)
         self._sign = np.sign if is_numpy_array(like) else xp.sign  # xp's costs six times NumPy's
         self._dtype = xp.float32 if single else None  # to which coordinates are brought
-        n_games, n_learner = len(self._gammas), like.shape[1]
+        n_games = len(self._gammas)
+        n_learner = like.shape[1]
         n_coordinates = n_learner + self._offset.shape[1]
 
         def zeros(*shape: int, dtype: Any = xp.float64) -> Any:

@@ -85,7 +85,8 @@ class Records:
         self._n_rounds += 1
 
     def _make_room(self) -> None:
-        xp, where = array_namespace(self._like), device(self._like)
+        xp = array_namespace(self._like)
+        where = device(self._like)
         n_games, n_coordinates = self._like.shape
         shape = self._step, n_games, n_coordinates
         coordinates = xp.empty(shape, dtype=self._like.dtype, device=where)
@@ -134,7 +135,8 @@ class Records:
 
         What is placed on a group presses in the round after its own.
         """
-        n, xp = self._n_learner, array_namespace(self._like)
+        n = self._n_learner
+        xp = array_namespace(self._like)
         last = self.there(np.zeros((1, self._like.shape[0])))
         for coordinates, figures in self._rounds(0):
             placed = xp.concat([last, figures[:, MULTIPLIERS, :]])

@@ -134,12 +134,14 @@ class _Search:
         self._middles: dict[tuple[int, int], int] = {}
         self._u = np.empty((max(1, len(self._z)), len(points.weight)))
         self._heap: list[tuple[float, int, tuple[int, ...]]] = []
-        self._target, self._closed = -math.inf, -math.inf
+        self._target = -math.inf
+        self._closed = -math.inf
         self.found = _Found(0.0, None)
 
     def run(self, known: _Found, enough: float, target: float, deadline: float) -> float:
         """Search, and return a bound on every value that was not found."""
-        self.found, self._target = known, target
+        self.found = known
+        self._target = target
         if known.value < 0.0:  # no one at all
             self.found = _Found(0.0, np.zeros(len(self._order), dtype=bool))
         for cone in self._cover():
@@ -185,7 +187,8 @@ class _Search:
         size = math.sqrt(direction @ direction)
         direction = direction / size if size > 0 else direction
         u = direction @ self._z + self._shift
-        vertex, self._n_vertices = self._n_vertices, self._n_vertices + 1
+        vertex = self._n_vertices
+        self._n_vertices = self._n_vertices + 1
         if vertex == len(self._directions):
             self._directions = np.concatenate([self._directions, self._directions])
             self._thresholds = np.concatenate([self._thresholds, self._thresholds])

@@ -74,7 +74,8 @@ class Chains:
         chain = np.zeros(len(stratum), dtype=np.intp)
         for size, code in zip(sizes, codes[n_joint:], strict=True):
             chain = chain * size + code
-        n_strata, n_chains = int(stratum.max()) + 1, math.prod(sizes)
+        n_strata = int(stratum.max()) + 1
+        n_chains = math.prod(sizes)
         number = sign * meeting.number
         number = number - number.min()
         width = -(-(int(number.max()) + 1) // _most_numbers(n_strata * n_chains))
@@ -180,7 +181,8 @@ def _worth(
 
 def _of_intervals(highest: Array) -> Array:
     """Return the largest of 2^k thresholds from each on, for all k, and beyond both ends."""
-    n_cells, n_numbers = highest.shape[0], highest.shape[1] - 1
+    n_cells = highest.shape[0]
+    n_numbers = highest.shape[1] - 1
     levels = [np.zeros((n_cells, 3 * n_numbers + 3))]
     levels[0][:, :n_numbers] = highest[:, :1]
     levels[0][:, n_numbers : 2 * n_numbers + 1] = highest

@@ -28,7 +28,10 @@ from gerrymend._runtime.compiling import njit
 Starts = NDArray[np.intp]
 _BUCKETS = 256
 _AT_ONCE = 128  # rows
-BELOW, AMBIGUOUS, ABOVE, ELSEWHERE = -1, 0, 1, 2
+BELOW = -1
+AMBIGUOUS = 0
+ABOVE = 1
+ELSEWHERE = 2
 
 
 @njit(cache=True)
@@ -42,7 +45,8 @@ def best_thresholds(
     """
     value = 0.0
     for s in range(len(positives) - 1):
-        first, last = positives[s], positives[s + 1]
+        first = positives[s]
+        last = positives[s + 1]
         size = last - first
         if size == 0:
             threshold[s] = 0.0
@@ -51,7 +55,8 @@ def best_thresholds(
         cuts = u[order]
         entering = np.zeros(size + 1)  # weight that comes in at each cut
         for i in range(negatives[s], negatives[s + 1]):
-            low, high = 0, size
+            low = 0
+            high = size
             while low < high:
                 middle = (low + high) // 2
                 if cuts[middle] <= u[i] - eps:
@@ -59,7 +64,8 @@ def best_thresholds(
                 else:
                     low = middle + 1
             entering[low] += weight[i]
-        best, running = -math.inf, 0.0
+        best = -math.inf
+        running = 0.0
         for a in range(size):
             running += weight[order[a]] + entering[a]
             if running > best:
@@ -85,7 +91,8 @@ def values_in(
     """
     n_terms, m = z.shape
     for a in range(len(cone)):
-        row, vertex = u[a], cone[a]
+        row = u[a]
+        vertex = cone[a]
         for i in range(m):
             row[i] = shift[i] - offsets[vertex, stratum[i]]
         for k in range(n_terms):
@@ -98,14 +105,18 @@ def values_in(
 @njit(cache=True)
 def longest_edge(cone: NDArray[np.intp], directions: Array) -> tuple[int, int, float]:
     """Return the two places in a cone whose generators are furthest apart, and their cosine."""
-    first, second, least = 0, 0, 1.0
+    first = 0
+    second = 0
+    least = 1.0
     for a in range(len(cone)):
         for b in range(a):
             cosine = 0.0
             for k in range(directions.shape[1]):
                 cosine += directions[cone[a], k] * directions[cone[b], k]
             if cosine < least:
-                first, second, least = a, b, cosine
+                first = a
+                second = b
+                least = cosine
     return first, second, least
 
 
@@ -152,7 +163,8 @@ def _dominance(
     for a in range(1, len(u)):
         height += u[a]
     most = weight[: positives[-1]].sum()
-    flow, need = 0.0, most - target
+    flow = 0.0
+    need = most - target
     for s in range(len(positives) - 1):
         rows = positives[s], positives[s + 1], negatives[s], negatives[s + 1]
         if rows[0] < rows[1] and rows[2] < rows[3]:
@@ -174,7 +186,8 @@ def _dominance_flow(
     """
     first, last, start, stop = rows
     order = np.argsort(-height[first:last]) + first
-    lowest, highest = height[order[-1]], height[start:stop].max()
+    lowest = height[order[-1]]
+    highest = height[start:stop].max()
     scale = (_BUCKETS - 1) / (highest - lowest) if highest > lowest else 0.0
     above, room, bucket = _rising(u, height, weight, start, stop, lowest, scale, eps)
     dominates = np.empty(_AT_ONCE, dtype=np.bool_)
@@ -182,12 +195,14 @@ def _dominance_flow(
     for j in order:
         if height[j] > highest:
             continue
-        left, q = weight[j], bucket[int((height[j] - lowest) * scale)]
+        left = weight[j]
+        q = bucket[int((height[j] - lowest) * scale)]
         while q < len(room) and left > 0.0:
             n_rows = min(_AT_ONCE, len(room) - q)
             dominates[:] = True
             for a in range(len(u)):  # without branches, so that many rows are compared at a time
-                column, value = above[a, q : q + n_rows], u[a, j]
+                column = above[a, q : q + n_rows]
+                value = u[a, j]
                 for k in range(n_rows):
                     dominates[k] &= column[k] >= value
             for k in range(n_rows):
@@ -228,7 +243,8 @@ def _rising(
     for b in range(_BUCKETS):
         bucket[b + 1] += bucket[b]
     place = bucket.copy()
-    above, room = np.empty((len(u), stop - start)), np.empty(stop - start)
+    above = np.empty((len(u), stop - start))
+    room = np.empty(stop - start)
     for i in range(start, stop):
         q = place[own[i - start]]
         place[own[i - start]] += 1
@@ -249,15 +265,20 @@ def rows_in_question(
     that and the best of all other strata is not above the value, the threshold isn't there. Row j
     can be the last one if a threshold in [low_j, high_j] is possible.
     """
-    low, high = u[0].copy(), u[0].copy()
+    low = u[0].copy()
+    high = u[0].copy()
     for a in range(1, len(u)):
-        low, high = np.minimum(low, u[a]), np.maximum(high, u[a])
+        low = np.minimum(low, u[a])
+        high = np.maximum(high, u[a])
     low -= eps
-    n_strata, n_positive = len(positives) - 1, positives[-1]
-    order, profile = np.empty(n_positive, dtype=np.intp), np.empty(n_positive)
+    n_strata = len(positives) - 1
+    n_positive = positives[-1]
+    order = np.empty(n_positive, dtype=np.intp)
+    profile = np.empty(n_positive)
     best = np.zeros(n_strata)
     for s in range(n_strata):
-        first, last = positives[s], positives[s + 1]
+        first = positives[s]
+        last = positives[s + 1]
         ranked = np.argsort(-high[first:last]) + first
         for i in range(first, last):  # an assignment of a slice takes numba seconds to compile
             order[i] = ranked[i - first]
@@ -272,7 +293,8 @@ def rows_in_question(
     spare = best.sum() - value
     in_question = np.zeros(n_positive, dtype=np.bool_)
     for s in range(n_strata):
-        first, last = positives[s], positives[s + 1]
+        first = positives[s]
+        last = positives[s + 1]
         latest = -1  # the next cut from here on that is possible, going up from the lowest
         for q in range(last - 1, first - 1, -1):
             if profile[q] > best[s] - spare:
@@ -306,10 +328,13 @@ def sides(
     """
     m = u.shape[1]
     side = np.empty((len(rows), m), dtype=np.int8)
-    least, largest = np.empty(m), np.empty(m)  # differences over the cone, without branches
+    # differences over the cone, without branches
+    least = np.empty(m)
+    largest = np.empty(m)
     for q in range(len(rows)):
         j = rows[q]
-        least[:], largest[:] = math.inf, -math.inf
+        least[:] = math.inf
+        largest[:] = -math.inf
         for a in range(len(u)):
             column = u[a]
             for i in range(m):

@@ -148,7 +148,8 @@ def _bound(
         best[s] = 0.0
         looked.chain[s] = -1
         for r in range(n_chains):
-            first, stop = stack.first[box, s, r], stack.final[box, s, r] + 1
+            first = stack.first[box, s, r]
+            stop = stack.final[box, s, r] + 1
             if first >= stop:
                 continue
             profile = looked.profile[s, r, first:stop]
@@ -203,7 +204,8 @@ def _narrow(table: Table, stack: Stack, box: int, slack: float, looked: _Looked)
         needed = stack.best[box, s] - slack
         for r in range(n_chains):
             profile = looked.profile[s, r]
-            first, final = stack.first[box, s, r], stack.final[box, s, r]
+            first = stack.first[box, s, r]
+            final = stack.final[box, s, r]
             while first <= final and profile[first] < needed:
                 first += 1
             while first <= final and profile[final] < needed:
@@ -244,15 +246,18 @@ def _choose(table: Table, stack: Stack, box: int, looked: _Looked) -> tuple[int,
                 gap = table.opposite[gap]
                 side = 1 - side
             loss[side, gap] += abs(lower - upper)
-    chosen, largest = -1, -1.0
+    chosen = -1
+    largest = -1.0
     for gap in range(1, len(table.opposite)):
         low, high = _ends(n_numbers, stack, box, gap)
         if gap > table.opposite[gap] or high - low < 2:
             continue
-        lesser, greater = min(loss[0, gap], loss[1, gap]), max(loss[0, gap], loss[1, gap])
+        lesser = min(loss[0, gap], loss[1, gap])
+        greater = max(loss[0, gap], loss[1, gap])
         score = 5.0 * lesser + greater + 1e-9 * (high - low)
         if score > largest:
-            chosen, largest = gap, score
+            chosen = gap
+            largest = score
     low, high = _ends(n_numbers, stack, box, max(chosen, 0))
     return chosen, (low + high) // 2
 
@@ -298,10 +303,12 @@ def _tighten(
     table: Table, stack: Stack, box: int, gap: int, queue: Numbers, waiting: NDArray[np.bool_]
 ) -> bool:
     """Narrow the gaps that follow from one that has changed; False where nothing is between."""
-    lows, highs = stack.low[box], stack.high[box]
+    lows = stack.low[box]
+    highs = stack.high[box]
     size = len(queue)
     queue[0] = gap
-    head, tail = 0, 1
+    head = 0
+    tail = 1
     # Sums of three gaps and more are approached in turns, which need not end.
     while head < min(tail, 20 * size):
         here = queue[head % size]

@@ -47,13 +47,15 @@ class Ascent:
         return self._climb(start)
 
     def _climb(self, start: Numbers) -> float:
-        worth, has_category = self._chains.worth, self._chains.has_category
+        worth = self._chains.worth
+        has_category = self._chains.has_category
         self._offsets = start.copy()
         reach = worth.shape[2]
         climb(worth, has_category, self._offsets, _PARTS, _PARTS, 2 * reach)
         value: float = climb(worth, has_category, self._offsets, _PARTS, 1, 2 * _PARTS)
         if value > self._best:
-            self._best, self._best_offsets = value, self._offsets.copy()
+            self._best = value
+            self._best_offsets = self._offsets.copy()
         return value
 
     def members(self) -> Members:
@@ -78,7 +80,9 @@ def climb(
     """Change one offset at a time, by up to `span` steps, while the value grows; return it."""
     n_strata, n_chains, n_numbers = worth.shape
     n_thresholds = 6 * n_numbers * parts // step + 1
-    best, category, unchanged = -1.0, 0, 0
+    best = -1.0
+    category = 0
+    unchanged = 0
     while unchanged < len(offsets):
         moved = np.zeros((n_strata, n_thresholds))
         others = np.zeros((n_strata, n_thresholds))
@@ -117,7 +121,8 @@ def _add_worth(worth: Array, y: int, offset: int, parts: int, step: int, total: 
 def _best_shift(moved: Array, others: Array, span: int) -> tuple[float, int]:
     """Return the largest sum, over strata, of the best thresholds, and the least shift for it."""
     n_strata, n_thresholds = moved.shape
-    best, best_shift = -1.0, 0
+    best = -1.0
+    best_shift = 0
     for turn in range(2 * span + 1):
         shift = (turn + 1) // 2 if turn % 2 == 0 else -((turn + 1) // 2)
         total = 0.0
@@ -132,7 +137,8 @@ def _best_shift(moved: Array, others: Array, span: int) -> tuple[float, int]:
                 highest = value if value > highest else highest
             total += highest
         if total > best + _LEAST_GAIN:
-            best, best_shift = total, shift
+            best = total
+            best_shift = shift
     return best, best_shift
 
 

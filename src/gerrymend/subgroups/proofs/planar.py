@@ -72,26 +72,34 @@ def _turn_about(
     once.
     """
     m = len(x)
-    best_pivot, best_angle, best_in = -1, 0.0, False
-    slope, change = np.empty(m), np.empty(m)
+    best_pivot = -1
+    best_angle = 0.0
+    best_in = False
+    slope = np.empty(m)
+    change = np.empty(m)
     for j in pivots:
         value = 0.0
         for i in range(m):
-            f, s = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1]
+            f = x[i, 0] - x[j, 0]
+            s = x[i, 1] - x[j, 1]
             is_in = f > 0.0 or (f == 0.0 and s > 0.0)  # just after angle 0
             if is_in:
                 value += residual[i]
             if f == 0.0:
-                slope[i], change[i] = -np.inf, 0.0
+                slope[i] = -np.inf
+                change[i] = 0.0
             else:
-                slope[i], change[i] = s / f, -residual[i] if is_in else residual[i]
+                slope[i] = s / f
+                change[i] = -residual[i] if is_in else residual[i]
         order = np.argsort(slope)
         before = 0.0
         for place in range(m + 1):
             here = np.arctan2(1.0, -slope[order[place]]) if place < m else np.pi
             gain = max(abs(value), abs(value + residual[j]))
             if gain > best and here - before > _SAME_ANGLE:
-                best, best_pivot, best_angle = gain, j, (before + here) / 2
+                best = gain
+                best_pivot = j
+                best_angle = (before + here) / 2
                 best_in = abs(value + residual[j]) >= abs(value)
             if place < m:
                 value += change[order[place]]

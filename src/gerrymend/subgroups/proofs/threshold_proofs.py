@@ -46,7 +46,8 @@ class ThresholdProofs:
     """The linear thresholds over the cells of some columns."""
 
     def __init__(self, columns: Sequence[Column], encoding: LinearEncoding) -> None:
-        self._columns, self._encoding = columns, encoding
+        self._columns = columns
+        self._encoding = encoding
         self._blocks = [_Block(column) for column in columns]
 
     def prove(
@@ -70,7 +71,8 @@ class ThresholdProofs:
         deadline = clock() + allowed
         parts: tuple[tuple[str, float], ...]
         if (points := self._plane(residual)) is not None:
-            solved, parts = _in_the_plane(points, value, deadline, clock), ()
+            solved = _in_the_plane(points, value, deadline, clock)
+            parts = ()
         else:
             closed = self._close_in(residual, value, at_most, deadline, clock)
             solved, parts = self._go_on(closed, residual, at_most, deadline, clock)
@@ -172,7 +174,9 @@ class ThresholdProofs:
     ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
         """Prove thresholds of two attributes, of three, and so on, as far as the time goes."""
         parts: list[tuple[str, float]] = []
-        best, members, used = 0.0, None, set[_Block]()
+        best = 0.0
+        members = None
+        used = set[_Block]()
         for size in range(1, min(largest, len(self._blocks)) + 1):
             bound = 0.0
             if not self._is_hopeful(size):
@@ -183,7 +187,9 @@ class ThresholdProofs:
             ):
                 solved = self._solve(blocks, residual, best, at_most, deadline, clock)
                 if solved.members is not None:
-                    best, members, used = solved.value, solved.members, set(blocks)
+                    best = solved.value
+                    members = solved.members
+                    used = set(blocks)
                 bound = max(bound, solved.upper_bound)
                 refuted = at_most is not None and best > at_most
                 if refuted or clock() >= deadline:

@@ -61,13 +61,15 @@ def tied_leaf(
     if star is None:
         return None
     rank = _ranks(points, star)
-    higher, lower = rank > rank[last, None], rank < rank[last, None]
+    higher = rank > rank[last, None]
+    lower = rank < rank[last, None]
     if ((higher & (side <= AMBIGUOUS)) | (lower & (side >= AMBIGUOUS) & (side <= ABOVE))).any():
         return None
     inside = np.zeros(len(rank), dtype=bool)
     between = np.zeros(len(rank), dtype=bool)
     for stratum in np.unique(points.stratum[last]):
-        mine, own = points.stratum == stratum, rank[last[points.stratum[last] == stratum]]
+        mine = points.stratum == stratum
+        own = rank[last[points.stratum[last] == stratum]]
         if may_be_empty[stratum]:
             between |= mine & (rank >= own.min())
         else:

@@ -56,14 +56,16 @@ class Points:
 
     def merged(self) -> tuple["Points", NDArray[np.intp]]:
         """Merge rows that no direction can tell apart, and return which one each row went to."""
-        key, n_keys = np.zeros(len(self.weight), dtype=np.int64), 1
+        key = np.zeros(len(self.weight), dtype=np.int64)
+        n_keys = 1
         for column in [self.stratum, self.rank, *self.x.T]:
             code = _codes(column)
             n_codes = int(code.max(initial=0)) + 1
             if n_keys * n_codes > _MOST_CODES**2:
                 key = np.unique(key, return_inverse=True)[1]
                 n_keys = len(key)
-            key, n_keys = key * n_codes + code, n_keys * n_codes
+            key = key * n_codes + code
+            n_keys = n_keys * n_codes
         _, first, key = np.unique(key, return_index=True, return_inverse=True)
         weight: Array = np.bincount(key, self.weight, len(first)).astype(np.float64)
         merged = Points(self.x[first], weight, self.stratum[first], self.rank[first])
@@ -162,7 +164,8 @@ def whole_numbers(column: Array) -> NDArray[Any]:
 
 def _codes(column: NDArray[Any]) -> NDArray[np.int64]:
     """Whole numbers from 0 on in the order of the column's."""
-    least, largest = int(column.min(initial=0)), int(column.max(initial=0))
+    least = int(column.min(initial=0))
+    largest = int(column.max(initial=0))
     if largest - least < _MOST_CODES:
         return (column - least).astype(np.int64)
     return np.unique(column, return_inverse=True)[1]
@@ -233,7 +236,8 @@ def independent_columns(x: NDArray[Any]) -> list[int]:
     for i, row in enumerate(_products(x)):
         for lead, other in reduced:
             if row[lead]:
-                factor, own = other[lead], row[lead]
+                factor = other[lead]
+                own = row[lead]
                 row = _shortened([factor * a - own * b for a, b in zip(row, other, strict=True)])
         if any(row):
             chosen.append(i)

@@ -34,14 +34,19 @@ def best_on_circle(
     m = len(first)
     slope = np.empty(m)
     # Just after angle 0: a row with f = 0 changes sides at 0, and has the sign of s from there on.
-    value, inside, total = 0.0, 0, 0
+    value = 0.0
+    inside = 0
+    total = 0
     change = np.empty(m)
     turn = np.empty(m, dtype=np.intp)
     for i in range(m):
-        f, s = first[i], second[i]
+        f = first[i]
+        s = second[i]
         total += rows[i]
         if f == 0.0:
-            slope[i], change[i], turn[i] = -np.inf, 0.0, 0
+            slope[i] = -np.inf
+            change[i] = 0.0
+            turn[i] = 0
             is_in = s > 0.0
         else:
             slope[i] = s / f
@@ -52,14 +57,18 @@ def best_on_circle(
             value += residual[i]
             inside += rows[i]
     order = np.argsort(slope)
-    best, angle, before = -1.0, np.nan, -np.inf
+    best = -1.0
+    angle = np.nan
+    before = -np.inf
     for place in range(m + 1):
         here = slope[order[place]] if place < m else np.inf
         if abs(value) > best and smallest <= inside <= total - smallest:
             # cot φ = −slope, so an angle is arctan2(1, −slope).
-            low, high = np.arctan2(1.0, -before), np.arctan2(1.0, -here)
+            low = np.arctan2(1.0, -before)
+            high = np.arctan2(1.0, -here)
             if high - low > _SAME_ANGLE:
-                best, angle = abs(value), (low + high) / 2
+                best = abs(value)
+                angle = (low + high) / 2
         if place < m:
             value += change[order[place]]
             inside += turn[order[place]]
@@ -70,7 +79,9 @@ def best_on_circle(
 @njit(cache=True)
 def measure(u: Array, residual: Array, rows: NDArray[np.intp], smallest: int) -> float:
     """|value| of the rows with u > 0, ties left out; −1 if the group is too small or too large."""
-    value, inside, total = 0.0, 0, 0
+    value = 0.0
+    inside = 0
+    total = 0
     for i in range(len(u)):
         total += rows[i]
         if u[i] > TIE:
@@ -123,5 +134,8 @@ def ascend(
             moved += candidate[k] * z[k]
         new_value = measure(moved, residual, rows, smallest)
         if new_value > value + least_gain:
-            direction, u, value, since_gain = candidate, moved, new_value, 0
+            direction = candidate
+            u = moved
+            value = new_value
+            since_gain = 0
     return direction, value, since_gain, turn

@@ -25,7 +25,8 @@ class LinearSearch(BoundClass):
     exact = False
 
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding) -> None:
-        self._columns, self._encoding = columns, encoding
+        self._columns = columns
+        self._encoding = encoding
         self.vc_dimension = len(encoding.terms) + 1
 
     @property

@@ -31,12 +31,16 @@ _LEAST_GAIN = 1e-12
 # near the best find more in the same time than few long ones, and far ones help in few dimensions.
 _STEPS = (np.inf, 0.1, 1.0, 0.1)
 # Starts of a search that is asked often: as many as this many numbers allow, within limits.
-_OFTEN_NUMBERS, _FEWEST, _MOST = 135_000, 5, 200
+_OFTEN_NUMBERS = 135_000
+_FEWEST = 5
+_MOST = 200
 _HARDER = 8
 # Rows of all circles between two looks at the clock: some tenths of a second.
 _STRETCH = 2_000_000
 # Numbers that the logistic regression's start may read, within limits on its steps: a second or so.
-_LOGISTIC_NUMBERS, _FEWEST_STEPS, _MOST_STEPS = 300_000_000, 10, 200
+_LOGISTIC_NUMBERS = 300_000_000
+_FEWEST_STEPS = 10
+_MOST_STEPS = 200
 
 
 def starts_for(n_numbers: int, restarts: int | None) -> int:
@@ -74,21 +78,26 @@ class Ascent:
         """
         check_cells(len(self.z), residual, rows)
         size = len(self.zt)
-        best, best_value, size_and_first = np.zeros(size), 0.0 if smallest == 0 else -1.0, (0, 0)
+        best = np.zeros(size)
+        best_value = 0.0 if smallest == 0 else -1.0
+        size_and_first = (0, 0)
         for i in range(len(starts) + restarts if starts else 0):
             # A generator for each start: one more start can then only add to what is found.
             rng = np.random.default_rng([self._seed, i])
             if i < len(starts):
                 start = starts[i]
             else:
-                start, step = rng.standard_normal(size), _STEPS[i % len(_STEPS)]
+                start = rng.standard_normal(size)
+                step = _STEPS[i % len(_STEPS)]
                 if np.isfinite(step):
                     start = best + step * start / np.sqrt(size)
             direction, value = self._climb(start, residual, rows, smallest, deadline)
             if value > best_value - _LEAST_GAIN:
                 direction, members = self._too_high_side(direction, residual)
                 if value > best_value + _LEAST_GAIN or members < size_and_first:
-                    best, best_value, size_and_first = direction, value, members
+                    best = direction
+                    best_value = value
+                    size_and_first = members
             if time.monotonic() >= deadline:
                 break
         return best, best_value
@@ -103,7 +112,9 @@ class Ascent:
     ) -> tuple[Array, float]:
         """Ascend from one start, with a look at the clock now and then."""
         direction = start / (np.linalg.norm(start) or 1.0)
-        since_gain, turn, stretch = 0, 0, 1 + _STRETCH // len(rows)
+        since_gain = 0
+        turn = 0
+        stretch = 1 + _STRETCH // len(rows)
         while True:
             direction, value, since_gain, turn = ascend(
                 self.zt, residual, rows, smallest, direction, since_gain, turn, stretch,
@@ -116,7 +127,8 @@ class Ascent:
         """Return the direction or its opposite, how many cells are in, and the first; no ties."""
         u = direction @ self.zt
         if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():
-            direction, u = -direction, -u
+            direction = -direction
+            u = -u
         return direction, (int(np.count_nonzero(u > TIE)), int(np.argmax(u > TIE)))
 
 
@@ -158,7 +170,8 @@ class StartedSearch(LinearSearch):
     def quick(self) -> "StartedSearch":
         """Few starts, as the regression's alone may be a dead end, and no logistic regression."""
         quick = copy.copy(self)
-        quick._restarts, quick._logistic = min(_FEWEST, self._restarts), False
+        quick._restarts = min(_FEWEST, self._restarts)
+        quick._logistic = False
         return quick
 
     @property
@@ -205,7 +218,7 @@ class StartedSearch(LinearSearch):
         return self._found(residual[None], direction[None])
 
     def worst(self, residuals: Array) -> Found:
-        """The best of all starts, for each residual."""
+        """Return the best of all starts, for each residual."""
         no_rows = np.zeros(residuals.shape[1], dtype=np.intp)
         directions = np.array([self._search(residual, no_rows, 0)[0] for residual in residuals])
         return self._found(residuals, directions)
@@ -218,7 +231,7 @@ class StartedSearch(LinearSearch):
         *,
         seconds: float = math.inf,
     ) -> Found | None:
-        """The best of all starts, among groups with at least so many rows in and out."""
+        """Return the best of all starts, among groups with at least so many rows in and out."""
         direction, value = self._search(residual, rows, smallest, time.monotonic() + seconds)
         return self._found(residual[None], direction[None]) if value >= 0.0 else None
 
@@ -245,7 +258,8 @@ class GreatCircleSearch(StartedSearch):
         coefficients = unit[:, :-1] / scale
         self._source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
         # A constant column has an infinite scale, and no part in any direction.
-        self._mean, self._scale = mean, np.where(np.isfinite(scale), scale, 0.0)
+        self._mean = mean
+        self._scale = np.where(np.isfinite(scale), scale, 0.0)
 
     def _search(
         self,

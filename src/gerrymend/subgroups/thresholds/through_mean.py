@@ -86,7 +86,8 @@ class ThroughMean(BoundClass):
 
     def _best(self, residual: Array, rows: NDArray[np.intp], smallest: int) -> Array | None:
         """Return the key of the largest |value| among groups of a size."""
-        values, sizes = self._sums(residual), self._sums(rows)
+        values = self._sums(residual)
+        sizes = self._sums(rows)
         fits = (sizes >= smallest) & (rows.sum() - sizes >= smallest)
         if not fits.any():
             return None
