@@ -16,6 +16,7 @@ from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import as_notions
 from gerrymend.solvers.players import auditor
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.pool import thorough_looks
 from gerrymend.solvers.pool.game import PoolGame
 from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
 from gerrymend.subgroups.thresholds.search import StartedSearch
@@ -199,3 +200,15 @@ def test_proofs_are_compiled_before_the_clock_starts(monkeypatch):
     X, y, attributes = made(seed=0)
     SubgroupParityClassifier(max_iter=2, tol=None).fit(X, y, sensitive_features=attributes)
     assert events == ["compile", "clock"]
+
+
+def test_an_unproven_mixture_keeps_clear_of_gamma(monkeypatch):
+    """Longer audits found up to 8 % more where the proof had to end; it must not be above gamma."""
+    monkeypatch.setattr(thorough_looks, "_AUDIT_WORK", 1e5)
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(300, 4))
+    X = np.column_stack([A, rng.normal(size=(300, 2))])
+    y = (X @ rng.normal(size=6) + X[:, 0] * X[:, 1] + rng.normal(size=300) > 0).astype(int)
+    clf, reported, _ = fitted(X, y, A, gamma=0.02, max_iter=40)
+    assert clf.upper_bound_ > 0.02
+    assert reported <= 0.95 * 0.02 + ROUNDING

@@ -137,3 +137,17 @@ def test_the_regression_of_thousands_of_categories_is_not_dense(monkeypatch):
     rule = bound.source.rule(thin.keys[0])
     assert np.array_equal(rule.members({c.name: c for c in columns}), thin.members[0] > 0)
     assert bound.worst_of_size(residual, np.ones(120, dtype=np.intp), 61) is None
+
+
+def test_numbers_of_very_many_values_are_not_begun(monkeypatch):
+    """Writing a million values as whole numbers took longer than the budget, for no bound."""
+    monkeypatch.setattr(threshold_proofs, "_MOST_LEVELS", 20)
+    monkeypatch.setattr(threshold_proofs, "whole_numbers", lambda *_: pytest.fail("was begun"))
+    rng = np.random.default_rng(0)
+    columns = (Column("x", rng.random(30)), Column("z", rng.random(30).round(1)))
+    residual = rng.standard_normal(30)
+    residual -= residual.mean()
+    bound = bind(LinearThresholds(restarts=1), columns)
+    assert bound.unprovable.startswith("x has 30 different values, and above 20 no proof")
+    bracket = bound.prove(residual)
+    assert bracket.upper_bound == pytest.approx(residual[residual > 0].sum())

@@ -188,8 +188,9 @@ def _counts(column: Any) -> NDArray[np.int64]:
     if wrong.any():
         raise ArgumentError(
             "count",
-            f"must be whole numbers of rows, 0 or more; got {numbers[wrong][0]:g}. Sums of "
-            "weights are no counts: audit the rows, with sample_weight.",
+            "must be whole numbers of rows, 0 or more and below 2⁵³; got "
+            f"{numbers[wrong][0]:.17g}. Sums of weights are no counts: audit the rows, with "
+            "sample_weight.",
         )
     if not numbers.any():
         raise ArgumentError("count", "is 0 in every line: the table counts no rows.")

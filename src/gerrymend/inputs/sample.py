@@ -203,7 +203,7 @@ class Sample:
             columns=tuple(map(in_use, take_rows(self.columns, rows))),
             weight=self.weight[rows],
             p=None if self.p is None else self.p[rows],
-            features=_take(self.features, rows),
+            features=None if self.features is None else _take(self.features, rows),
         )
 
 

@@ -256,7 +256,7 @@ def decisions_from(
     if decision_probabilities:
         p = as_numbers(y_pred, argument, because=PROBABILITIES)
         if ((p < -_ROUNDING) | (p > 1 + _ROUNDING)).any():
-            ends = f"ranges from {p.min():g} to {p.max():g}; with "
+            ends = f"ranges from {float(p.min())!r} to {float(p.max())!r}; with "
             raise ArgumentError(argument, ends, PROBABILITIES, " it must lie in [0, 1].")
         return np.clip(p, 0.0, 1.0)
     unknown = sorted(map(repr, set(y_pred.tolist()) - set(classes.tolist())))

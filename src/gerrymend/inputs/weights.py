@@ -16,8 +16,8 @@ WEIGHT = "sample_weight"
 def check_weights(weights: Any, n_rows: int, argument: str = WEIGHT) -> Array:
     """Return weights as an array of length `n_rows`; ones if None.
 
-    Only their ratios matter, so weights of extreme size are scaled by a power of two. Raises
-    ArgumentError for negative, missing or infinite weights, and if all are 0.
+    In an audit only their ratios matter, and so weights of extreme size are scaled by a power of
+    two. Raises ArgumentError for negative, missing or infinite weights, and if all are 0.
     """
     if weights is None:
         return np.ones(n_rows)

@@ -55,7 +55,8 @@ def write_page(html: str, path: str | Path) -> Path:
         raise FileNotFoundError(
             f"path {str(path)!r} is in a folder that does not exist; make it, or name another."
         )
-    write_whole(target, html.encode())
+    # Text from data may have halves of characters, which no encoding has.
+    write_whole(target, html.encode(errors="backslashreplace"))
     return target
 
 

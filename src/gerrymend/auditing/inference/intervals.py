@@ -297,7 +297,7 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
 
     return Estimates(
         rate=lowest + span * np.array([rate_low, rate_high]),
-        gap=times_delta(others, of_share / mass.sum() ** 2),
+        gap=times_delta(others, of_share / mass.sum() / mass.sum()),  # whose square may be 0
         unfairness=times_delta(c, of_c / n**2),
     )
 

@@ -21,12 +21,14 @@ from gerrymend.solvers.pool.program import Weighing, weigh
 class Certificate(NamedTuple):
     """What is proven of a mixture: no subgroup of the class exceeds `upper_bound`.
 
-    `refuted_by` is a subgroup above gamma, where there was no time left to learn from it.
+    `found` are the worst subgroups that the proofs have met, one for each notion; of a mixture that
+    is refuted the last one is above gamma.
     """
 
     weights: Array
     upper_bound: float
-    refuted_by: PooledGroup | None
+    found: tuple[PooledGroup, ...]
+    is_refuted: bool
 
 
 # How far below gamma the program aims: bounds that need not be tight are proven in far less time.
@@ -59,12 +61,13 @@ def prove_mixture(
         float(one.upper_bound(residual)[0]) / n
         for one, residual in zip(classes, residuals, strict=True)
     ]
+    met: list[PooledGroup] = []
     for which, residual in enumerate(residuals):
         seconds = max(0.0, deadline - time.monotonic())
         bracket = classes[which].prove(residual[0], at_most=gamma * n, seconds=seconds)
         bounds[which] = min(bounds[which], bracket.upper_bound / n)
-        if abs(float(bracket.found.values[0])) / n > gamma + ROUNDING:
-            found = bracket.found
-            group = PooledGroup(which, found.members[0] > 0, found.keys[0])
-            return Certificate(weights, max(bounds), group)
-    return Certificate(weights, max(bounds), None)
+        found = bracket.found
+        met.append(PooledGroup(which, found.members[0] > 0, found.keys[0]))
+        if abs(float(found.values[0])) / n > gamma + ROUNDING:
+            return Certificate(weights, max(bounds), tuple(met), is_refuted=True)
+    return Certificate(weights, max(bounds), tuple(met), is_refuted=False)

@@ -240,21 +240,21 @@ class PoolGame:
         pool = self._pool
         while True:
             program = weigh_strictly(pool, self._gamma)
-            found, unfairness = self._looks.search(program.weights)
-            if unfairness <= self._gamma + ROUNDING or self._left() <= 0:
+            look = self._looks.search(program.weights)
+            found = look.group
+            if look.unfairness <= self._gamma + ROUNDING or self._left() <= 0:
                 certificate = prove_mixture(
                     self._auditor, pool, program.weights, self._gamma, self._start + self._budget
                 )
-                if certificate.refuted_by is None or self._left() <= 0:
+                if not certificate.is_refuted or self._left() <= 0:
                     break
-                found = certificate.refuted_by
+                found = certificate.found[-1]
                 self._program = program
                 self._play_round(closing=True)
             pool.add_group(found)
             reached()
-        for group in (found, certificate.refuted_by):  # the mixture is measured by them too
-            if group is not None:
-                pool.add_group(group)
+        for group in (found, *certificate.found):  # the mixture is measured by them too
+            pool.add_group(group)
         self.certificate = certificate
         self.standing = self._stakes.standing(certificate.weights, found)
         self._records[self._number] = self.standing

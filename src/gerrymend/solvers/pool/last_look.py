@@ -11,7 +11,8 @@ a lower bound on what any mixture of these classifiers is worth; it ends once th
 
 A mixture becomes the inner one when the searches of the rounds say so, which are cheap. Once
 nothing is left to gain it is audited; if the audit finds more, it goes on from there. How much more
-says how far below gamma the program has to aim for the next to be within it.
+says how far below gamma the program has to aim for the next to be within it. Where the audit has to
+end before it has proven that there is no more, the mixture keeps clear of gamma.
 """
 
 from collections.abc import Callable
@@ -30,6 +31,9 @@ _ATTEMPTS = 20
 # The program aims at this part of gamma, and at the second one at least.
 _AIM = 0.98
 _LOWEST_AIM = 0.85
+# The part of gamma that a mixture keeps to where its audit ended before its proof: a longer audit
+# found up to 8 % more of such mixtures, and 2 % in the middle.
+_UNPROVEN = 0.95
 # From the inner mixture towards the outer one.
 _STEP = 0.5
 # Error, or its worth in unfairness, for which it is not worth going on.
@@ -44,6 +48,7 @@ class LastLook:
         self._pool = pool
         self._stakes = stakes
         self._aim = _AIM
+        self._keeps_clear = False
         self._inner: list[Standing] = []
         self._audited: list[Array] = []
         self.program: Weighing
@@ -104,6 +109,11 @@ class LastLook:
         self._audited.append(best.weights)
         look = self._looks.audit(best.weights)
         self._measured(best.weights, look)
+        if not look.is_closed and not self._keeps_clear:
+            self._keeps_clear = True
+            self._stakes = self._stakes.at(_UNPROVEN * self._stakes.gamma)
+            if best.unfairness > self._stakes.gamma + ROUNDING:
+                return True
         if look.unfairness <= best.unfairness + ROUNDING:
             return False
         self._aim = max(_LOWEST_AIM, min(self._aim, _AIM * best.unfairness / look.unfairness))

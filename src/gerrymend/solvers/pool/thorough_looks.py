@@ -1,4 +1,4 @@
-"""Looks at a mixture as `audit` looks, so that an audit of the fit finds nothing worse.
+"""Looks at a mixture as `audit` looks, so that an audit of the fit finds little that is worse.
 
 The search of the rounds is asked often and must be cheap; a mixture that was weighed against what
 it finds is the very one that it has nothing left to say about. So a mixture that is to stand is
@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.interrupts import interruptible
+from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.players.auditor import Auditor, NotionAuditor
 from gerrymend.solvers.pool.pool import Pool, PooledGroup
-from gerrymend.subgroups.base import Found
+from gerrymend.subgroups.base import BoundClass, Bracket
 
 # Numbers that a proof may read: about a second, at 4 ns each; and one that is to find subgroups
 # rather than to prove, a tenth of that. Branch and bound finds more than as many starts.
@@ -30,10 +31,11 @@ _PROOF_SHARE = 0.5
 
 
 class Look(NamedTuple):
-    """The worst subgroup that was found of a mixture."""
+    """The worst subgroup that was found of a mixture, and whether none is worse for certain."""
 
     group: PooledGroup
     unfairness: float
+    is_closed: bool = False
 
 
 class ThoroughLooks:
@@ -70,7 +72,7 @@ class ThoroughLooks:
         return self._worst(weights, self._audited)
 
     @interruptible
-    def _worst(self, weights: Array, found_by: Callable[[NotionAuditor, Array], Found]) -> Look:
+    def _worst(self, weights: Array, found_by: Callable[[NotionAuditor, Array], Bracket]) -> Look:
         residuals = self._auditor.residuals(self._pool.probability(weights)[None], None)
         looks = [
             self._look(which, found_by(notion, residual))
@@ -78,25 +80,35 @@ class ThoroughLooks:
                 zip(self._auditor.notions, residuals, strict=True)
             )
         ]
-        return max(looks, key=lambda look: look.unfairness)
+        worst = max(looks, key=lambda look: look.unfairness)
+        return worst._replace(is_closed=all(look.is_closed for look in looks))
 
-    def _probed(self, notion: NotionAuditor, residual: Array) -> Found:
+    def _probed(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.subgroups
         if bound.exact or residual.shape[1] > _MOST_CELLS_PROVEN:
-            return bound.thorough.worst(residual)
-        return bound.prove(residual[0], work=_PROBE_WORK).found
+            return _searched(bound.thorough, residual)
+        return bound.prove(residual[0], work=_PROBE_WORK)
 
-    def _audited(self, notion: NotionAuditor, residual: Array) -> Found:
+    def _audited(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.audited
         if bound.exact:
-            return bound.worst(residual)
+            return _searched(bound, residual)
         if math.isfinite(self._deadline):
             seconds = _PROOF_SHARE * max(0.0, self._deadline - time.monotonic())
-            return bound.prove(residual[0], seconds=seconds).found
+            return bound.prove(residual[0], seconds=seconds)
         if residual.shape[1] > _MOST_CELLS_PROVEN:
-            return bound.worst(residual)
-        return bound.prove(residual[0], work=_AUDIT_WORK).found
+            return _searched(bound, residual)
+        return bound.prove(residual[0], work=_AUDIT_WORK)
 
-    def _look(self, which: int, found: Found) -> Look:
+    def _look(self, which: int, bracket: Bracket) -> Look:
+        found = bracket.found
         group = PooledGroup(which, found.members[0] > 0, found.keys[0])
-        return Look(group, abs(float(found.values[0])) / self._auditor.total_weight)
+        total = self._auditor.total_weight
+        unfairness = abs(float(found.values[0])) / total
+        return Look(group, unfairness, bracket.upper_bound / total <= unfairness + ROUNDING)
+
+
+def _searched(bound: BoundClass, residual: Array) -> Bracket:
+    """Return what a search finds, which is exact or has no bound."""
+    found = bound.worst(residual)
+    return Bracket(found, abs(float(found.values[0])) if bound.exact else math.inf)

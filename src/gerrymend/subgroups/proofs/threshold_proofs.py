@@ -9,6 +9,7 @@ category of the other, so the others stay indicators.
 import itertools
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ _MOST_DIMENSIONS = 8
 _LARGEST_PART = 4
 # With more dimensions than this even the exact algebra before the first bound outlasts a budget.
 _HOPELESS = 32
+# With more values of a number than this, writing them as whole numbers does.
+_MOST_LEVELS = 200_000
 # From so many dimensions on, boxes of gaps are tried first; if parts are to follow, for this share
 # of the time.
 FEWEST_BOXED = 3
@@ -66,7 +69,7 @@ class ThresholdProofs:
         value = abs(float(found.values[0]))
         trivial = float(np.maximum(residual, 0.0).sum())
         decided = trivial == 0.0 or (at_most is not None and value > at_most)
-        if decided or allowed <= 0.0:
+        if decided or allowed <= 0.0 or self._too_fine is not None:
             return Bracket(found, trivial)
         deadline = clock() + allowed
         parts: tuple[tuple[str, float], ...]
@@ -201,12 +204,23 @@ class ThresholdProofs:
         return self._better(best, members, value, whole), tuple(parts)
 
     @property
+    def _too_fine(self) -> "_Block | None":
+        """Return a number of so many values that exact arithmetic alone outlasts a budget."""
+        numbers = (block for block in self._blocks if not block.is_discrete)
+        return next((block for block in numbers if block.n_levels > _MOST_LEVELS), None)
+
+    @property
     def unprovable(self) -> str:
         """Why no proof over all attributes is tried, and what to change; "" where one is.
 
         Up to _MOST_DIMENSIONS cones are, up to _HOPELESS boxes beside one number, and parts that
         are the whole.
         """
+        if (fine := self._too_fine) is not None:
+            return (
+                f"{fine.name} has {fine.n_levels:,} different values, and above {_MOST_LEVELS:,} "
+                "no proof is tried, whatever the budget; round it"
+            )
         dimensions = self._dimensions(self._blocks)
         has_boxes = sum(not block.is_discrete for block in self._blocks) == 1
         tried = _HOPELESS if has_boxes or len(self._blocks) <= _LARGEST_PART else _MOST_DIMENSIONS
@@ -263,11 +277,17 @@ class _Block:
         self.codes: NDArray[np.intp] = codes
         self.is_discrete = column.is_categorical or len(levels) <= 2
         self.width = len(levels) - 1 if self.is_discrete else 1
-        self._numbers = None if self.is_discrete else whole_numbers(column.values)
+        self.name = column.name
+        self.n_levels = len(levels)
+        self._values = column.values
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.int64]:
+        return whole_numbers(self._values)
 
     def coordinates(self) -> list[NDArray[np.int64]]:
         """Return the numbers, or an indicator of each category but one."""
-        if self._numbers is not None:
+        if not self.is_discrete:
             return [self._numbers]
         return [(self.codes == code).astype(np.int64) for code in range(1, self.width + 1)]
 
