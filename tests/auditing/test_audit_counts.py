@@ -145,7 +145,11 @@ GOOD = {
     "count": [30, 20, 10, 0],
 }
 BAD = [
-    ({"count": [1, 2, -3, 4]}, {}, "count must be whole numbers of rows, 0 or more and below 2⁵³; got -3"),
+    (
+        {"count": [1, 2, -3, 4]},
+        {},
+        "count must be whole numbers of rows, 0 or more and below 2⁵³; got -3",
+    ),
     ({"count": [1, 2.5, 3, 4]}, {}, "got 2.5. Sums of weights are no counts"),
     ({"count": [1, np.inf, 3, 4]}, {}, "count must be whole numbers .* got inf"),
     ({"count": [1, None, 3, 4]}, {}, "count has 1 missing"),
