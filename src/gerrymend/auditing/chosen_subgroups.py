@@ -121,6 +121,8 @@ def top_subgroups(
     """
     columns = {column.name: column for column in examined[0].seen.tally.columns}
     chosen = [worst]
+    # `kept` is what the others must differ from. What was passed over is taken out of the search as
+    # well, or it would be found again.
     kept = [worst.rule.members(columns)]
     taken_out = list(kept)
     for _ in range(_PATIENCE * (number - 1)):
@@ -168,6 +170,7 @@ def _worst_of_the_rest(
     """Return the worst subgroup by the cells that are left; None where nothing differs there."""
     seen = part.seen
     mass = part.seen.cells.mass
+    # Both sides are one division of the rows: with the smaller gone, more is left to search.
     gone = np.logical_or.reduce([_smaller_side(part, members) for members in taken_out])
     if gone.all():
         return None

@@ -21,7 +21,10 @@ from gerrymend.solvers.pool.standing import Stakes, Standing
 from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
 from gerrymend.subgroups.base import RuleSequence
 
+# Rounds of a wave. Duals swell from 0 to their full size and fall again; the round in which they
+# would be 0 closes the wave, and answers the program's own duals instead.
 _WAVE = 12
+# Rounds in a row that gain no more than `tol`, before a game is taken to be over: two waves.
 _QUIET = 2 * _WAVE
 # Every so many rounds the play is one for cells.
 _CELLS_EVERY = 2
@@ -155,6 +158,8 @@ class PoolGame:
         if for_cells:
             self._cell_play.answered(answers[0][0])
         numbers = [self._pool.add_classifier(*answer) for answer in answers]
+        # Whatever cost was fitted, its score was cut for the program's own duals too. What the
+        # answers are worth under these says whether the Learner can still improve on the program.
         best = self._pool.values(own, self._gamma)[numbers].min()
         self._gains.append(max(0.0, self._program.value - float(best)))
         self._plays.append(numbers[0])
@@ -179,6 +184,8 @@ class PoolGame:
             return np.zeros(len(signed))
         violations = np.concatenate([signed, -signed]) - self._gamma
         squares = np.square(np.abs(violations).max(axis=0)).sum()
+        # η = √(ln N / Σ max r²), of N experts: both sides of each subgroup, and no constraint at
+        # all.
         rate = np.sqrt(np.log(len(violations) + 1) / max(squares, 1e-100))
         logits = np.append(0.0, rate * violations.sum(axis=1))
         weights = np.exp(logits - logits.max())
@@ -241,6 +248,8 @@ class PoolGame:
         while True:
             program = weigh_strictly(pool, self._gamma)
             found, unfairness = self._looks.search(program.weights)
+            # A proof takes far longer than a search: none is tried of a mixture that a search
+            # refutes, unless time is up and there has to be a bound.
             if unfairness <= self._gamma + ROUNDING or self._left() <= 0:
                 certificate = prove_mixture(
                     self._auditor, pool, program.weights, self._gamma, self._start + self._budget
@@ -248,6 +257,8 @@ class PoolGame:
                 if certificate.refuted_by is None or self._left() <= 0:
                     break
                 found = certificate.refuted_by
+                # The Learner answers the strict program, or the pool may hold no way around the
+                # subgroup.
                 self._program = program
                 self._play_round(closing=True)
             pool.add_group(found)
@@ -303,6 +314,7 @@ class PoolGame:
 
     def restore(self, state: State) -> None:
         """Go on from a state, over the pool of that time."""
+        # The budget goes on from where it was; the time between the two runs doesn't count.
         self._start = time.monotonic() - state["seconds"]
         self._looks = ThoroughLooks(self._auditor, self._pool, self._start + self._budget)
         self.stage = Stage(state["stage"])

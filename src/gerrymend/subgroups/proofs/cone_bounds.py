@@ -63,6 +63,7 @@ def best_thresholds(
                     high = middle
                 else:
                     low = middle + 1
+            # The first cut that is eps or more below the row: from there on it is in for sure.
             entering[low] += weight[i]
         best = -math.inf
         running = 0.0
@@ -164,6 +165,7 @@ def _dominance(
         height += u[a]
     most = weight[: positives[-1]].sum()
     flow = 0.0
+    # With so much flow the bound is at the target, and nobody asks how far below it could be.
     need = most - target
     for s in range(len(positives) - 1):
         rows = positives[s], positives[s + 1], negatives[s], negatives[s + 1]
@@ -193,6 +195,7 @@ def _dominance_flow(
     dominates = np.empty(_AT_ONCE, dtype=np.bool_)
     flow = 0.0
     for j in order:
+        # To dominate j is to be no lower in any generator, and so in their sum, the height.
         if height[j] > highest:
             continue
         left = weight[j]
@@ -290,6 +293,8 @@ def rows_in_question(
             running += weight[order[q]] + entering[q - first]
             profile[q] = running
             best[s] = max(best[s], running)
+    # A cut of stratum s is possible if profile + Σ best of the others > value: if it is above
+    # best_s − spare. No row at all is worth 0, which is possible if best_s < spare.
     spare = best.sum() - value
     in_question = np.zeros(n_positive, dtype=np.bool_)
     for s in range(n_strata):
@@ -300,6 +305,7 @@ def rows_in_question(
             if profile[q] > best[s] - spare:
                 latest = q
             reach = _cuts_above(high, order, first, last, low[order[q]])
+            # Thresholds of row j reach down to low_j itself.
             while reach < last and high[order[reach]] == low[order[q]]:
                 reach += 1
             in_question[order[q]] = latest >= 0 and latest < reach
