@@ -16,7 +16,6 @@ from gerrymend.subgroups.base import (
     BoundClass,
     Bracket,
     Found,
-    RuleSource,
     SubgroupClass,
     check_cells,
 )
@@ -107,18 +106,8 @@ class TreeSearch(BoundClass):
         self.exact = max_depth <= 2
         self._axes = axes
         self._max_depth = max_depth
-        self._covers = covers
-        self._source = TreeRules(tuple(axis.scale for axis in axes))
-
-    @property
-    def source(self) -> RuleSource:
-        """The object that makes rules of keys."""
-        return self._source
-
-    @property
-    def covers(self) -> str:
-        """The class in words."""
-        return self._covers
+        self.covers = covers
+        self.source = TreeRules(tuple(axis.scale for axis in axes))
 
     def worst(self, residuals: Array) -> Found:
         """Return the worst tree for each residual.

@@ -111,7 +111,7 @@ class Chains:
         Such gaps leave the last row of each stratum to choose.
         """
         table = self.table
-        if not self._has_offsets(low, high):
+        if not self._has_offsets(high):
             return None
         n_strata, n_chains, n_numbers = table.last.shape
         threshold = np.full((n_strata, n_chains), n_numbers)
@@ -131,7 +131,7 @@ class Chains:
         members: Members = self.number >= threshold[self.stratum, self.chain]
         return members
 
-    def _has_offsets(self, low: Numbers, high: Numbers) -> bool:
+    def _has_offsets(self, high: Numbers) -> bool:
         """Say whether some offsets have their gaps strictly between: by the widest margin."""
         first, second = np.nonzero(self.table.gap)
         high = high[self.table.gap[first, second]]  # the lows are those of the opposite gaps

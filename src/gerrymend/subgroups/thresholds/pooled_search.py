@@ -45,7 +45,7 @@ class PooledSearch(StartedSearch):
         self._event_weight = event_weight
         self._sparse = SparseRegression(columns, encoding, event_weight)
         self._design = self._sparse.design
-        self._source = self._sparse.source
+        self.source = self._sparse.source
         self._seed = seed
 
     def _search(

@@ -20,7 +20,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import Bracket, Found, RuleSource, check_cells
+from gerrymend.subgroups.base import Bracket, Found, check_cells
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 from gerrymend.subgroups.proofs.threshold_proofs import ThresholdProofs
 from gerrymend.subgroups.thresholds.great_circles import ascend
@@ -135,10 +135,8 @@ class Ascent:
 class StartedSearch(LinearSearch):
     """Ascent from some starts: a lower bound, and where proofs start.
 
-    A subclass implements `_search` and `_found`, and has `_source`.
+    A subclass implements `_search` and `_found`, and sets `source`.
     """
-
-    _source: RuleSource
 
     def __init__(
         self, columns: tuple[Column, ...], encoding: LinearEncoding, restarts: int
@@ -160,11 +158,6 @@ class StartedSearch(LinearSearch):
     @abstractmethod
     def _found(self, residuals: Array, directions: Array) -> Found:
         """Return the groups of some keys, measured by a residual each."""
-
-    @property
-    def source(self) -> RuleSource:
-        """What turns keys into rules."""
-        return self._source
 
     @property
     def quick(self) -> "StartedSearch":
@@ -256,7 +249,7 @@ class GreatCircleSearch(StartedSearch):
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(design.shape[1] + 1)
         coefficients = unit[:, :-1] / scale
-        self._source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
+        self.source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
         # A constant column has an infinite scale, and no part in any direction.
         self._mean = mean
         self._scale = np.where(np.isfinite(scale), scale, 0.0)
