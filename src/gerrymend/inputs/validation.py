@@ -176,11 +176,6 @@ def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     return missing
 
 
-def check_no_missing(values: NDArray[Any], argument: str) -> None:
-    """Raise ValueError if values are missing."""
-    check_none(int(are_missing(values).sum()), argument)
-
-
 def check_none(missing: int, argument: str) -> None:
     """Raise ValueError if the number of missing values isn't 0."""
     if missing:

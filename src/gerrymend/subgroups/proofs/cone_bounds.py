@@ -55,16 +55,8 @@ def best_thresholds(
         cuts = u[order]
         entering = np.zeros(size + 1)  # weight that comes in at each cut
         for i in range(negatives[s], negatives[s + 1]):
-            low = 0
-            high = size
-            while low < high:
-                middle = (low + high) // 2
-                if cuts[middle] <= u[i] - eps:
-                    high = middle
-                else:
-                    low = middle + 1
             # The first cut that is eps or more below the row: from there on it is in for sure.
-            entering[low] += weight[i]
+            entering[_first_not_above(cuts, 0, size, u[i] - eps)] += weight[i]
         best = -math.inf
         running = 0.0
         for a in range(size):
@@ -277,6 +269,7 @@ def rows_in_question(
     n_strata = len(positives) - 1
     n_positive = positives[-1]
     order = np.empty(n_positive, dtype=np.intp)
+    cuts = np.empty(n_positive)
     profile = np.empty(n_positive)
     best = np.zeros(n_strata)
     for s in range(n_strata):
@@ -285,9 +278,10 @@ def rows_in_question(
         ranked = np.argsort(-high[first:last]) + first
         for i in range(first, last):  # an assignment of a slice takes numba seconds to compile
             order[i] = ranked[i - first]
+            cuts[i] = high[order[i]]
         entering = np.zeros(last - first + 1)
         for i in range(negatives[s], negatives[s + 1]):
-            entering[_cuts_above(high, order, first, last, low[i]) - first] += weight[i]
+            entering[_first_not_above(cuts, first, last, low[i]) - first] += weight[i]
         running = 0.0
         for q in range(first, last):
             running += weight[order[q]] + entering[q - first]
@@ -304,20 +298,20 @@ def rows_in_question(
         for q in range(last - 1, first - 1, -1):
             if profile[q] > best[s] - spare:
                 latest = q
-            reach = _cuts_above(high, order, first, last, low[order[q]])
+            reach = _first_not_above(cuts, first, last, low[order[q]])
             # Thresholds of row j reach down to low_j itself.
-            while reach < last and high[order[reach]] == low[order[q]]:
+            while reach < last and cuts[reach] == low[order[q]]:
                 reach += 1
             in_question[order[q]] = latest >= 0 and latest < reach
     return np.flatnonzero(in_question), best < spare
 
 
 @njit(cache=True)
-def _cuts_above(high: Array, order: NDArray[np.intp], first: int, last: int, value: float) -> int:
-    """Return the first place whose cut is not above a value; cuts fall."""
+def _first_not_above(cuts: Array, first: int, last: int, value: float) -> int:
+    """Return the first place from `first` to `last` whose cut is not above a value; cuts fall."""
     while first < last:
         middle = (first + last) // 2
-        if high[order[middle]] <= value:
+        if cuts[middle] <= value:
             last = middle
         else:
             first = middle + 1

@@ -158,10 +158,10 @@ class ThresholdProofs:
             clock=clock,
         )
         if closed.members is None:
-            return Solved(*closed)
+            return closed
         members = np.zeros(len(residual), dtype=bool)
         members[counted] = closed.members
-        return Solved(closed.value, members, closed.upper_bound)
+        return closed._replace(members=members)
 
     def _solve_parts(
         self,
