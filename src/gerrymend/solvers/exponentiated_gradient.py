@@ -150,7 +150,7 @@ class _Path:
         return self.games[gamma]
 
     def state(self) -> State:
-        """Where the games stand; what comes into the pool afterwards is not in it."""
+        """Return where the games stand; what comes into the pool afterwards is not in it."""
         return {
             "max_iter": self._max_iter,
             "learner": self._learner.state(),

@@ -19,7 +19,7 @@ from gerrymend.solvers.pool.program import Weighing, weigh
 
 
 class Certificate(NamedTuple):
-    """What is proven of a mixture: no subgroup of the class exceeds `upper_bound`.
+    """Keep what is proven of a mixture: no subgroup of the class exceeds `upper_bound`.
 
     `refuted_by` is a subgroup above gamma, where there was no time left to learn from it.
     """

@@ -11,6 +11,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.base import Equilibrium, Round, RulesByNotion, State
 from gerrymend.solvers.cell_play import CellPlay
+from gerrymend.solvers.multiplicative_weights import hedge
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import Learner
 from gerrymend.solvers.pool.certificate import Certificate, prove_mixture, weigh_strictly
@@ -44,7 +45,7 @@ _FOR_SEARCH = 0.15
 
 
 class Stage(Enum):
-    """How far a game is: rounds follow; the last look was taken; nothing follows."""
+    """Tell how far a game is: rounds follow; the last look was taken; nothing follows."""
 
     ROUNDS = "rounds"
     PLAYED = "played"
@@ -141,7 +142,7 @@ class PoolGame:
         return 1.0 - (time.monotonic() - self._start) / self._budget
 
     def _is_quiet(self) -> bool:
-        """Whether nothing better was found for long, or no subgroup restrains the program."""
+        """Tell if nothing better was found for long, or no subgroup restrains the program."""
         if self._C * self._last_excess > self._tol:
             return False
         if not self._program.duals.any():
@@ -149,7 +150,7 @@ class PoolGame:
         return len(self._gains) >= _QUIET and max(self._gains[-_QUIET:]) <= self._tol
 
     def _play_round(self, closing: bool) -> None:
-        """One fit of the Learner: to the wave's duals, to the cells, or to the program's duals."""
+        """Fit the Learner once: to the wave's duals, to the cells, or to the program's duals."""
         own = self._padded(self._program.duals)
         duals = self._duals(own, closing)
         for_cells = not closing and self._number % _CELLS_EVERY == 0
@@ -175,7 +176,7 @@ class PoolGame:
         return wave * self._gradient_duals()
 
     def _gradient_duals(self) -> Array:
-        """C·softmax(0, η·R), R what the plays violate of each constraint: MultiplicativeWeights.
+        """Return the duals of `MultiplicativeWeights`, of the plays so far.
 
         A subgroup that is new in the pool is weighed by all plays so far, those before it too.
         """
@@ -183,15 +184,10 @@ class PoolGame:
         if signed.size == 0:
             return np.zeros(len(signed))
         violations = np.concatenate([signed, -signed]) - self._gamma
-        squares = np.square(np.abs(violations).max(axis=0)).sum()
-        # η = √(ln N / Σ max r²), of N experts: both sides of each subgroup, and no constraint at
-        # all.
-        rate = np.sqrt(np.log(len(violations) + 1) / max(squares, 1e-100))
-        logits = np.append(0.0, rate * violations.sum(axis=1))
-        weights = np.exp(logits - logits.max())
-        too_high, too_low = np.split(self._C * weights[1:] / weights.sum(), 2)
-        multipliers: Array = too_high - too_low
-        return multipliers
+        squares = np.square(np.abs(violations).max(axis=0)).sum(keepdims=True)
+        too_high, too_low = np.split(hedge(violations.sum(axis=1)[None], squares, self._C)[0], 2)
+        duals: Array = too_high - too_low
+        return duals
 
     def _look(self, *, harder: bool) -> None:
         """Weigh the pool and audit the mixture, again while that finds much worse subgroups.
@@ -277,12 +273,12 @@ class PoolGame:
         return self._stakes.penalty(self.standing)
 
     def _padded(self, duals: Array) -> Array:
-        """Duals of a program, 0 for subgroups that have come into the pool since."""
+        """Return duals of a program, 0 for subgroups that have come into the pool since."""
         return np.pad(duals, (0, len(self._pool.groups) - len(duals)))
 
     @property
     def gap(self) -> float:
-        """What the mixture is worth to the Auditor, less what the Learner can do at best."""
+        """The mixture's worth to the Auditor, less what the Learner can do at best."""
         assert self.standing is not None
         value = self._pool.values(self._padded(self._closing_duals), self._gamma).min()
         return max(0.0, self._stakes.worth(self.standing) - float(value))
@@ -296,7 +292,7 @@ class PoolGame:
         return Round(self._number, np.array([error]), np.array([unfairness]), votes)
 
     def state(self) -> State:
-        """Where the game stands, apart from the pool."""
+        """Return where the game stands, apart from the pool."""
         return {
             "seconds": time.monotonic() - self._start,
             "stage": self.stage.value,

@@ -18,7 +18,7 @@ _READS_A_BOX = 5000
 
 
 class Table(NamedTuple):
-    """What chains are worth, and how their gaps belong together.
+    """Hold what chains are worth, and how their gaps belong together.
 
     `highest` is the most that chain y of stratum s is worth with 2^k thresholds from j on, by s, y,
     k and n + j, of n numbers, in one row; `last[s, r, q]` what chain r is worth with its last row
