@@ -27,11 +27,7 @@ _PATIENCE = 4
 
 
 def describable(
-    part: Examined,
-    found: Found,
-    residual: Array,
-    min_group_size: int,
-    seconds: float = math.inf,
+    part: Examined, found: Found, residual: Array, min_group_size: int, seconds: float = math.inf
 ) -> Subgroup | None:
     """Return what was found or, where that is too small, the worst subgroup that is not.
 

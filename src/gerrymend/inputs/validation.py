@@ -16,11 +16,7 @@ from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
-from gerrymend.inputs.settings import (
-    check_flag,
-    check_number,
-    did_you_mean,
-)
+from gerrymend.inputs.settings import check_flag, check_number, did_you_mean
 
 # The error that rounding may leave in a sum of probabilities.
 _ROUNDING = 1e-9

@@ -23,12 +23,7 @@ class _History(Display):
     """
 
     def __init__(
-        self,
-        rounds: ArrayLike,
-        error: ArrayLike,
-        unfairness: ArrayLike,
-        *,
-        gamma: float,
+        self, rounds: ArrayLike, error: ArrayLike, unfairness: ArrayLike, *, gamma: float
     ) -> None:
         self.rounds, self.error, self.unfairness = map(np.asarray, (rounds, error, unfairness))
         if not len(self.rounds) == len(self.error) == len(self.unfairness) > 0:

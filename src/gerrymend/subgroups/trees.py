@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array, Whole, as_whole
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.settings import check_whole
-from gerrymend.subgroups.base import (
-    BoundClass,
-    Bracket,
-    Found,
-    SubgroupClass,
-    check_cells,
-)
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, SubgroupClass, check_cells
 from gerrymend.subgroups.conjunctions import check_bins
 from gerrymend.subgroups.products.scales import Axis, Scale, axes_of, cuts_in_words
 from gerrymend.subgroups.tree_rule import Node, Split, TreeRule

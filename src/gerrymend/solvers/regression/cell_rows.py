@@ -49,10 +49,7 @@ class CellRows:
         assert isinstance(notion.rows, slice)
         assert isinstance(notion.subgroups, RegressionSearch)
         self._event_rows: slice = notion.rows
-        self._bases = {
-            "features": learner.projection,
-            "protected": notion.subgroups.projection,
-        }
+        self._bases = {"features": learner.projection, "protected": notion.subgroups.projection}
         # In an event of one label, 1 − 2y and b are constants: Σ w·(1 − 2y)·votes is a multiple of
         # Σ w·b·votes, and needs no sum of its own.
         (label,) = np.flatnonzero(notion.notion.event)

@@ -149,12 +149,7 @@ class _Side:
         return Solved(value, members, best.upper_bound) if value > best.value + rounding else best
 
     def bound(
-        self,
-        best: Solved,
-        goal: float,
-        rounding: float,
-        deadline: float,
-        clock: Clock,
+        self, best: Solved, goal: float, rounding: float, deadline: float, clock: Clock
     ) -> tuple[Solved, float]:
         """Explore all gaps, and return a bound, the goal at best; infinite if given up.
 

@@ -90,12 +90,7 @@ class ThresholdProofs:
         return points if points.n_strata == 1 and planar.fits(points.x) else None
 
     def _go_on(
-        self,
-        closed: Solved,
-        residual: Array,
-        at_most: float | None,
-        deadline: float,
-        clock: Clock,
+        self, closed: Solved, residual: Array, at_most: float | None, deadline: float, clock: Clock
     ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
         """Go on by cones of directions from what boxes of gaps have left open."""
         parts: tuple[tuple[str, float], ...] = ()

@@ -49,11 +49,7 @@ class PooledSearch(StartedSearch):
         self._seed = seed
 
     def _search(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
     ) -> tuple[Array, float]:
         """Return the best coefficients of all terms, the intercept last, and their |value|."""
         n_terms = self._design.shape[1]

@@ -31,12 +31,7 @@ class LinearSearch(BoundClass):
         self.covers = f"every linear threshold of {', '.join(encoding.levels)}"
 
     def worst_of_size(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        *,
-        seconds: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, *, seconds: float = math.inf
     ) -> Found | None:
         """Return the group that `worst` finds, if it is large enough."""
         found = self.worst(residual[None])

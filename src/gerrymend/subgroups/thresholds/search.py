@@ -103,12 +103,7 @@ class Ascent:
         return best, best_value
 
     def _climb(
-        self,
-        start: Array,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float,
+        self, start: Array, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float
     ) -> tuple[Array, float]:
         """Ascend from one start, with a look at the clock now and then."""
         direction = start / (np.linalg.norm(start) or 1.0)
@@ -147,11 +142,7 @@ class StartedSearch(LinearSearch):
 
     @abstractmethod
     def _search(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
     ) -> tuple[Array, float]:
         """Return the key of the best group, and its |value|; negative if none is large enough."""
 
@@ -217,12 +208,7 @@ class StartedSearch(LinearSearch):
         return self._found(residuals, directions)
 
     def worst_of_size(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        *,
-        seconds: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, *, seconds: float = math.inf
     ) -> Found | None:
         """Return the best of all starts, among groups with at least so many rows in and out."""
         direction, value = self._search(residual, rows, smallest, time.monotonic() + seconds)
@@ -255,11 +241,7 @@ class GreatCircleSearch(StartedSearch):
         self._scale = np.where(np.isfinite(scale), scale, 0.0)
 
     def _search(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
     ) -> tuple[Array, float]:
         """Return the best direction over z and 1."""
         starts = self._starts(residual)

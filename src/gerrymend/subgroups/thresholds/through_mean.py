@@ -59,12 +59,7 @@ class ThroughMean(BoundClass):
         return self._found(residuals, keys)
 
     def worst_of_size(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        *,
-        seconds: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, *, seconds: float = math.inf
     ) -> Found | None:
         """Return the exact worst of the groups with at least so many rows in and out."""
         key = self._best(residual, rows, smallest)
