@@ -144,8 +144,8 @@ class RegressionGame:
 
         self._allowed = xp.asarray(self._gammas, device=device(like))
         self._pull = zeros(n_games, n_learner)
-        # All that stands between two rounds is in one table, and its names are views of the table's
-        # rows: a round is recorded, put by or fetched in one copy, however many figures there are.
+        # Figures that stand between two rounds are rows of one table: they are recorded, put
+        # by or fetched in one copy, however many there are.
         self._table = zeros(len(Standing._fields), n_games)
         now = self._now = Standing.of(self._table)
         self._bases = zeros(n_games, n_learner)

@@ -287,6 +287,6 @@ class _Search:
             members = leaf.inside.copy()
             members[leaf.rows] = solved.members
             self._improve(members)
-        # At depth 0: where the leaf left it open, it is halved all round before another is tried.
+        # At depth 0: what the leaf left open is halved all round, twice, before it is tried again.
         self._keep(min(bound, base + solved.upper_bound), 0, cone)
         return True

@@ -118,8 +118,7 @@ class Chains:
         value = np.zeros(n_strata)
         every = np.arange(n_chains)
         for r in range(n_chains):
-            # Between whole neighbours l and l + 1 a gap's whole part is l: chain y starts at x + l
-            # + 1.
+            # Between whole neighbours a gap's whole part is the lower one: y starts one above it.
             apart = low[table.gap[r]] + 1
             apart[r] = 0
             for number in range(n_numbers):
@@ -138,8 +137,8 @@ class Chains:
         limited = high < FAR
         has_category = self.has_category.astype(np.float64)
         apart = (has_category[first] - has_category[second])[limited]
-        # The largest m with o_first − o_second + m ≤ high for every gap that has a bound. Where m >
-        # 0 all are strictly within; without m ≤ 1 it would be unbounded where no gap has one.
+        # The largest margin m with o_first − o_second + m ≤ high for every gap that has a bound:
+        # above 0, all are strictly within. m ≤ 1 keeps it bounded where no gap is.
         solution = linprog(
             c=np.append(np.zeros(apart.shape[1]), -1.0),
             A_ub=np.column_stack([apart, np.ones(len(apart))]),
