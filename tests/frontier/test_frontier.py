@@ -36,6 +36,7 @@ from gerrymend.frontier.tradeoffs import (
     mark_dominated,
 )
 from gerrymend.inputs.sample import Sample
+from tests.marks import slow
 
 GAMMAS = [0.0, 0.01, 0.05]
 
@@ -207,7 +208,7 @@ def refitted(point, data, weight=None):
     return names["model"]
 
 
-@pytest.mark.parametrize("solver", ["exponentiated_gradient", "fictitious_play"])
+@pytest.mark.parametrize("solver", ["fictitious_play", slow("exponentiated_gradient")])
 def test_code_trains_each_model_again(data, solver):
     accuracy = FairnessNotion("accuracy", event=(True, True), a=(1, 0), b=(-1, 1))
     estimators = [make_pipeline(StandardScaler(), LinearRegression()), LinearRegression()]

@@ -129,11 +129,7 @@ def _threads_of_each(backend: Any, workers: int) -> int | None:
 
 
 def _run(
-    function: Callable[..., T],
-    threads: int | None,
-    caller: int,
-    config: dict[str, Any],
-    *task: Any,
+    function: Callable[..., T], threads: int | None, caller: int, config: dict[str, Any], *task: Any
 ) -> T:
     """Run a task with scikit-learn's configuration of the caller and its share of threads."""
     with ExitStack() as limited:

@@ -15,13 +15,11 @@ import numpy as np
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.small_groups import may_be_described
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.rules import Members
 
-# Two groups are the same where they share more than this part of what either covers.
-MOST_SHARED = 0.5
 # What has less than this part of the worst's unfairness is not worth a reader's time.
 _LEAST = 0.1
 # Searches for each subgroup that is wanted, before the rest is taken to be shades.
@@ -29,11 +27,7 @@ _PATIENCE = 4
 
 
 def describable(
-    part: Examined,
-    found: Found,
-    residual: Array,
-    min_group_size: int,
-    seconds: float = math.inf,
+    part: Examined, found: Found, residual: Array, min_group_size: int, seconds: float = math.inf
 ) -> Subgroup | None:
     """Return what was found or, where that is too small, the worst subgroup that is not.
 
@@ -121,6 +115,8 @@ def top_subgroups(
     """
     columns = {column.name: column for column in examined[0].seen.tally.columns}
     chosen = [worst]
+    # `kept` is what the others must differ from. What was passed over is taken out of the search as
+    # well, or it would be found again.
     kept = [worst.rule.members(columns)]
     taken_out = list(kept)
     for _ in range(_PATIENCE * (number - 1)):
@@ -168,6 +164,7 @@ def _worst_of_the_rest(
     """Return the worst subgroup by the cells that are left; None where nothing differs there."""
     seen = part.seen
     mass = part.seen.cells.mass
+    # Both sides are one division of the rows: with the smaller gone, more is left to search.
     gone = np.logical_or.reduce([_smaller_side(part, members) for members in taken_out])
     if gone.all():
         return None
@@ -188,17 +185,5 @@ def _smaller_side(part: Examined, members: Members) -> Members:
 
 
 def _shared(part: Examined, group: Members, other: Members) -> float:
-    """Return the part that two groups share of what they cover, by weight in the event (Jaccard).
-
-    A group and its complement are one division of the rows: what counts is the smaller side of
-    each, and where both are near a half whether one is the rest of the other.
-    """
-    mass = part.seen.cells.mass
-    group = _smaller_side(part, group)
-    other = _smaller_side(part, other)
-
-    def jaccard(first: Members, second: Members) -> float:
-        either = mass[first | second].sum()
-        return float(mass[first & second].sum() / either) if either > 0 else 1.0
-
-    return max(jaccard(group, other), jaccard(group, ~other))
+    """Return the part that two groups share, by the smaller side of each."""
+    return shared_part(part.seen.cells.mass, _smaller_side(part, group), _smaller_side(part, other))

@@ -8,12 +8,7 @@ from gerrymend.auditing.from_engine import tally_of_lazy
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import check_kinds, check_spreads, warn_of_identifiers
 from gerrymend.inputs.sample import AUDIT, BY_LABEL, Decided, Sample
-from gerrymend.inputs.validation import (
-    check_attribute_names,
-    check_column,
-    columns_of,
-    is_lazy,
-)
+from gerrymend.inputs.validation import check_attribute_names, check_column, columns_of, is_lazy
 
 
 class Given(NamedTuple):

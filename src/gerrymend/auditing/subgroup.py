@@ -14,6 +14,8 @@ from gerrymend.subgroups.rules import Members, Rule
 
 # Differences below this are rounding, not unfairness.
 ROUNDING = 1e-12
+# Two groups are the same where they share more than this part of what either covers.
+MOST_SHARED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,19 @@ class Subgroup:
         from gerrymend.reporting.audit.page import subgroup_fragment
 
         return subgroup_fragment(self.to_dict())
+
+
+def shared_part(mass: Array, group: Members, other: Members) -> float:
+    """Return the part that two divisions share of what they cover, by mass (Jaccard).
+
+    A group and its complement are one division of the rows.
+    """
+
+    def jaccard(first: Members, second: Members) -> float:
+        either = float(mass[first | second].sum())
+        return float(mass[first & second].sum()) / either if either > 0 else 1.0
+
+    return max(jaccard(group, other), jaccard(group, ~other))
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,16 +35,8 @@ def check_bounds(
 ) -> None:
     """Check `unfairness`, `upper_bound` and the verdict against the worst subgroup of the class.
 
-    Parameters
-    ----------
-    stated : mapping
-        The report as plain data.
-    measured : mapping of notion name to Measured
-        At least one notion, each with rows in its event.
-    found : list of Found
-        The described subgroups, which have to be subgroups of the class.
-    result : CheckResult
-        Takes what is wrong, what was verified and what was not.
+    There is at least one notion, each with rows in its event. The described subgroups that were
+    `found` have to be subgroups of the class.
     """
     tolerance = TOLERANCE * max(seen.scale for seen in measured.values())
     # Holds whatever the class is, and costs nothing: checked before the class is listed.
@@ -96,18 +88,11 @@ def _without_listing(
     any_rows: Fraction,
     result: CheckResult,
 ) -> None:
-    """Check the bounds of a class that can't be listed, by a bound over every set of rows.
+    """Check the bounds of a class that can't be listed, by `any_rows`, the worst of any rows.
 
-    An upper bound that no set of rows exceeds holds for every class; a smaller one is left
-    unchecked. That some subgroup is as unfair as stated follows from one that is described, unless
-    it is withheld.
-
-    Parameters
-    ----------
-    reason : NotListedError
-        Why the class can't be listed, for the result.
-    any_rows : Fraction
-        The largest unfairness of any set of rows.
+    A bound as large holds for every class; a smaller one is left unchecked, for the `reason` that
+    the class can't be listed. That some subgroup is as unfair as stated follows from one that is
+    described, unless it is withheld.
     """
     if exact(stated["upper_bound"]) >= any_rows - TOLERANCE:
         result.checked.append(
@@ -138,12 +123,7 @@ def _with_listing(
 ) -> None:
     """Check the bounds and the verdict against the worst of all subgroups, which are listed.
 
-    Parameters
-    ----------
-    listed : dict of notion name to set of int
-        The subgroups among the cells that are active for each notion, as bits.
-    tolerance : Fraction
-        By how much a stated number may be off.
+    They are, by notion, sets of its active cells as bits.
     """
     worst = max(seen.worst(listed[name]) for name, seen in measured.items())
     verdict = stated["verdict"]

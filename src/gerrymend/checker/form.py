@@ -114,8 +114,7 @@ REPORT = {
     "attributes": Many(TEXT),
     "class": {"name": TEXT, "parameters": MAPPING},
     "notions": Many(
-        {"name": TEXT, "event": Many(FLAG, 2), "a": Many(NUMBER, 2), "b": Many(NUMBER, 2)},
-        least=1,
+        {"name": TEXT, "event": Many(FLAG, 2), "a": Many(NUMBER, 2), "b": Many(NUMBER, 2)}, least=1
     ),
     "worst": Maybe(_SUBGROUP),
     "top": Many(_SUBGROUP),

@@ -28,16 +28,7 @@ def check_held_out(
 ) -> None:
     """Check the figures on held-out rows, against these rows or, without them, each other.
 
-    Parameters
-    ----------
-    stated : mapping
-        The report as plain data.
-    table : Table
-        The rows that were searched, for the categories that they have.
-    holdout : Table or None
-        The rows that were held out, if they were passed.
-    result : CheckResult
-        Takes what is wrong, what was verified and what was not.
+    The categories are those of `table`, the rows that were searched.
     """
     claims = stated["held_out"]
     if claims is None:

@@ -53,19 +53,8 @@ def check_listed(
 ) -> None:
     """Check the overall rates, the lists of groups and `marginal_unfairness`.
 
-    Parameters
-    ----------
-    stated : mapping
-        The report as plain data.
-    table : Table
-        The rows that were searched.
-    measured : mapping of notion name to Measured
-        The same rows as each notion sees them.
-    result : CheckResult
-        Takes what is wrong, what was verified and what was not.
-    parted : bool
-        Whether some rows were held out at random: the class may then have categories that none
-        of these rows has.
+    Where some rows were held out at random (`parted`), the class may have categories that none of
+    the rows that were searched has.
     """
     before = len(result.problems)
     result.problems.extend(_wrong_overall(stated, measured))
@@ -249,17 +238,7 @@ def _wrong_group(
     level: float,
     result: CheckResult,
 ) -> Iterator[str]:
-    """Yield what is wrong with one group: its members, words, figures and intervals.
-
-    Parameters
-    ----------
-    one : mapping
-        The entry of the list.
-    group : Group
-        The group that it has to be.
-    level : float
-        The confidence of each of its intervals.
-    """
+    """Yield what is wrong with an entry that has to be this group, with intervals of this level."""
     seen = measured.get(one["notion"])
     if seen is None:
         yield f"its notion, {one['notion']}, is none that can be measured."

@@ -85,14 +85,7 @@ def _run() -> None:
         )
 
     # Imported here, since their modules need typer and rich themselves.
-    for part in (
-        "audit",
-        "fit",
-        "predict",
-        "frontier",
-        "data",
-        "reproduce",
-    ):
+    for part in ("audit", "fit", "predict", "frontier", "data", "reproduce"):
         importlib.import_module(f"gerrymend.cli.{part}").add_to(app)
     app()
 

@@ -184,17 +184,7 @@ class AuditRequest:
         second: "pl.LazyFrame | None",
         on_draw: Callable[[int, int], None] | None,
     ) -> AuditReport:
-        """Call audit() or audit_counts() with the columns of the file.
-
-        Parameters
-        ----------
-        frame, second : LazyFrame
-            The file, and the one of --holdout or None.
-        attributes : list of str
-            Its protected columns.
-        on_draw : callable or None
-            As in audit().
-        """
+        """Call audit() or audit_counts() with the file's columns; `second` is the holdout."""
         from gerrymend import audit, audit_counts
 
         (decided,) = self.decided.values()

@@ -123,10 +123,7 @@ def run(
         check_target(out, "--out", request.file)
         check_page(page, out, request.file)
         check_target(checkpoint, "--checkpoint", out, page, request.file)
-        with (
-            notes(console, request.options),
-            progress(console, f"Reading {request.file}") as say,
-        ):
+        with notes(console, request.options), progress(console, f"Reading {request.file}") as say:
             prepared = request.prepare()
             try:
                 with errors_in_options(request.options):

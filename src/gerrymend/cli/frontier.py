@@ -145,10 +145,7 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         request = TrainingRequest(**fields | {"gammas": levels})
         check_target(asked.json_file, "--json", request.file)
         check_page(asked.report, asked.json_file, request.file, needs=("jinja2", "plotly"))
-        with (
-            notes(console, request.options),
-            progress(console, f"Reading {request.file}") as say,
-        ):
+        with notes(console, request.options), progress(console, f"Reading {request.file}") as say:
             try:
                 frontier = _frontier(request, asked, say)
                 code = 0

@@ -10,9 +10,7 @@ from gerrymend.cli.training_request import TrainingRequest
 _OWN = {"file", "gammas", "notion"}
 
 
-def fit_command(
-    request: TrainingRequest, gamma: float, notion: str, estimator: str, out: str = "model.skops"
-) -> str:
+def fit_command(request: TrainingRequest, gamma: float, notion: str, estimator: str) -> str:
     """Return a command line for a POSIX shell, with the options that were given.
 
     Options that have their default are left out.
@@ -31,4 +29,4 @@ def fit_command(
             words += option_words(f"--{field.name.replace('_', '-')}", value)
     for name, value in {"notion": notion, "estimator": estimator, "gamma": gamma}.items():
         words += option_words(f"--{name}", value)
-    return shlex.join([*words, "--out", out])
+    return shlex.join([*words, "--out", "model.skops"])

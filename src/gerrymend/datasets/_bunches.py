@@ -36,12 +36,7 @@ def one_hot(features: Columns) -> tuple[Array, list[str]]:
 
 
 def make_bunch(
-    cleaned: Cleaned,
-    *,
-    as_frame: bool,
-    return_X_y: bool,
-    target_name: str,
-    **about: Any,
+    cleaned: Cleaned, *, as_frame: bool, return_X_y: bool, target_name: str, **about: Any
 ) -> Any:
     """Return the Bunch, or data and target only; `about` has further entries of the Bunch."""
     pandas = need_pandas() if as_frame else None

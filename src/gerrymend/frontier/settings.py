@@ -42,9 +42,7 @@ class Setting(NamedTuple):
             shared = list(gammas)
         try:
             parameters = code.arguments(
-                classifier,
-                notion=code.notion(as_notions(classifier.notion)),
-                gamma=code.of(gamma),
+                classifier, notion=code.notion(as_notions(classifier.notion)), gamma=code.of(gamma)
             )
             name = code.of(classifier).partition("(")[0]
         except UnwritableError:

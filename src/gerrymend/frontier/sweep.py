@@ -187,9 +187,7 @@ def _frontier(
     n_points = sum(not setting.contrast for setting in settings) * len(gammas)
     marked = mark_dominated(done)
     return ParetoFrontier(
-        marked[:n_points],
-        marked[n_points:],
-        n_missing=len(settings) * len(gammas) - len(done),
+        marked[:n_points], marked[n_points:], n_missing=len(settings) * len(gammas) - len(done)
     )
 
 

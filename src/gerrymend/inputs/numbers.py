@@ -108,10 +108,7 @@ def is_exact(value: Any) -> bool:
 
 
 def as_numbers(
-    values: NDArray[Any],
-    argument: str,
-    because: Argument | None = None,
-    what: str = "numbers",
+    values: NDArray[Any], argument: str, because: Argument | None = None, what: str = "numbers"
 ) -> Array:
     """Return real numbers or booleans as float64; raise TypeError for text, dates, complex numbers.
 

@@ -248,11 +248,11 @@ def check_attribute_type(name: str, dtype: Any, argument: str = "sensitive_featu
         raise unknown_kind(Argument(argument, column=repr(name)), str(dtype))
 
 
-def check_spreads(columns: Sequence[Column], argument: str = "sensitive_features") -> None:
+def check_spreads(columns: Sequence[Column]) -> None:
     """Raise ValueError for a number that varies too little relative to its size."""
     for column in columns:
         if not column.is_categorical:
-            check_spread(column.values, Argument(argument, column=repr(column.name)))
+            check_spread(column.values, Argument("sensitive_features", column=repr(column.name)))
 
 
 def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 3) -> None:

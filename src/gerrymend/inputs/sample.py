@@ -23,10 +23,11 @@ from gerrymend.inputs.protected import (
 )
 from gerrymend.inputs.settings import did_you_mean
 from gerrymend.inputs.validation import (
+    are_missing,
     as_pair,
     as_vector,
     check_labels,
-    check_no_missing,
+    check_none,
     check_same_length,
     decisions_from,
     frame_of,
@@ -210,7 +211,7 @@ class Sample:
 def read_vector(values: Any, argument: str) -> NDArray[Any]:
     """Return labels or decisions as an array of one dimension; raise if any are missing."""
     vector = as_vector(values, argument)
-    check_no_missing(vector, argument)
+    check_none(int(are_missing(vector).sum()), argument)
     return vector
 
 

@@ -10,7 +10,7 @@ from gerrymend._runtime.errors import ArgumentError
 _SEED = "None, a whole number from 0"
 
 
-def random_source(random_state: Any, argument: str = "random_state") -> np.random.RandomState:
+def random_source(random_state: Any) -> np.random.RandomState:
     """Return the RandomState that was passed, or one made from a seed.
 
     >>> int(random_source(0).randint(100))
@@ -20,13 +20,13 @@ def random_source(random_state: Any, argument: str = "random_state") -> np.rando
         source: np.random.RandomState = check_random_state(random_state)
     except (TypeError, ValueError):
         raise ArgumentError(
-            argument,
+            "random_state",
             f"must be {_SEED} to 2**32 - 1, or a numpy.random.RandomState; got {random_state!r}.",
         ) from None
     return source
 
 
-def random_generator(random_state: Any, argument: str = "random_state") -> np.random.Generator:
+def random_generator(random_state: Any) -> np.random.Generator:
     """Return the Generator that was passed, or one made from a seed.
 
     >>> int(random_generator(0).integers(100))
@@ -36,14 +36,14 @@ def random_generator(random_state: Any, argument: str = "random_state") -> np.ra
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise ArgumentError(
-            argument, f"must be {_SEED}, or a numpy.random.Generator; got {random_state!r}."
+            "random_state", f"must be {_SEED}, or a numpy.random.Generator; got {random_state!r}."
         ) from None
 
 
-def draw_seed(random_state: Any, argument: str = "random_state") -> int:
+def draw_seed(random_state: Any) -> int:
     """Draw a seed from `random_state`; the same number draws the same seed.
 
     >>> draw_seed(0) == draw_seed(0)
     True
     """
-    return int(random_source(random_state, argument).randint(np.iinfo(np.int32).max))
+    return int(random_source(random_state).randint(np.iinfo(np.int32).max))

@@ -16,11 +16,7 @@ from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
-from gerrymend.inputs.settings import (
-    check_flag,
-    check_number,
-    did_you_mean,
-)
+from gerrymend.inputs.settings import check_flag, check_number, did_you_mean
 
 # The error that rounding may leave in a sum of probabilities.
 _ROUNDING = 1e-9
@@ -176,11 +172,6 @@ def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     return missing
 
 
-def check_no_missing(values: NDArray[Any], argument: str) -> None:
-    """Raise ValueError if values are missing."""
-    check_none(int(are_missing(values).sum()), argument)
-
-
 def check_none(missing: int, argument: str) -> None:
     """Raise ValueError if the number of missing values isn't 0."""
     if missing:
@@ -256,7 +247,7 @@ def decisions_from(
     if decision_probabilities:
         p = as_numbers(y_pred, argument, because=PROBABILITIES)
         if ((p < -_ROUNDING) | (p > 1 + _ROUNDING)).any():
-            ends = f"ranges from {float(p.min())!r} to {float(p.max())!r}; with "
+            ends = f"ranges from {p.min():.10g} to {p.max():.10g}; with "
             raise ArgumentError(argument, ends, PROBABILITIES, " it must lie in [0, 1].")
         return np.clip(p, 0.0, 1.0)
     unknown = sorted(map(repr, set(y_pred.tolist()) - set(classes.tolist())))

@@ -34,10 +34,7 @@ def _decided(part: Any, decide: Callable[[Any], NDArray[Any]], none: NDArray[Any
 
 
 def _in_frame(
-    part: Any,
-    decide: Callable[[Any], NDArray[Any]],
-    none: NDArray[Any],
-    names: Sequence[Any],
+    part: Any, decide: Callable[[Any], NDArray[Any]], none: NDArray[Any], names: Sequence[Any]
 ) -> Any:
     """Decide a partition of a frame, and return a Series or a frame with its index."""
     import pandas as pd

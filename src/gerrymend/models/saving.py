@@ -64,7 +64,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     >>> import tempfile
     >>> from gerrymend import SubgroupParityClassifier, load_model, save_model
     >>> from gerrymend.datasets import make_intersectional
-    >>> data = make_intersectional(500, random_state=0)
+    >>> data = make_intersectional(500, cardinalities=(2, 3), n_numeric=0, random_state=0)
     >>> clf = SubgroupParityClassifier(gamma=0.05, random_state=0)
     >>> clf = clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -23,12 +23,7 @@ class _History(Display):
     """
 
     def __init__(
-        self,
-        rounds: ArrayLike,
-        error: ArrayLike,
-        unfairness: ArrayLike,
-        *,
-        gamma: float,
+        self, rounds: ArrayLike, error: ArrayLike, unfairness: ArrayLike, *, gamma: float
     ) -> None:
         self.rounds, self.error, self.unfairness = map(np.asarray, (rounds, error, unfairness))
         if not len(self.rounds) == len(self.error) == len(self.unfairness) > 0:
@@ -83,7 +78,7 @@ class TrajectoryDisplay(_History):
     >>> from sklearn.linear_model import LinearRegression
     >>> from gerrymend import SubgroupParityClassifier, TrajectoryDisplay
     >>> from gerrymend.datasets import make_intersectional
-    >>> data = make_intersectional(500, random_state=0)
+    >>> data = make_intersectional(500, cardinalities=(2, 3), n_numeric=0, random_state=0)
     >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.01, max_iter=20, tol=None)
     >>> _ = clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
     >>> display = TrajectoryDisplay.from_estimator(clf)

@@ -19,15 +19,10 @@ FETCH: dict[str, Any] = {
 
 
 def load(names: Sequence[str], data_home: Any = None) -> dict[str, PaperData]:
-    """Return datasets by name; Law School also with its incomplete rows, for Table 1.
+    """Return datasets by name, a key of FETCH; Law School also with its incomplete rows.
 
     `data_home` is the folder of the files, as in `fetch_communities`. Raises an OSError where a
     dataset can't be fetched.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Keys of FETCH.
     """
     loaded = {}
     for name in names:

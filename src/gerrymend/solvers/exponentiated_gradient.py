@@ -52,7 +52,7 @@ class ExponentiatedGradient(GameSolver):
     --------
     >>> from gerrymend import SubgroupParityClassifier
     >>> from gerrymend.datasets import make_intersectional
-    >>> data = make_intersectional(1000, random_state=0)
+    >>> data = make_intersectional(1000, cardinalities=(2, 3), n_numeric=0, random_state=0)
     >>> clf = SubgroupParityClassifier(gamma=0.03, solver="exponentiated_gradient")
     >>> _ = clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
     >>> bool(clf.history_["unfairness"][-1] < 0.031), len(clf.predictors_) < 20
@@ -150,7 +150,7 @@ class _Path:
         return self.games[gamma]
 
     def state(self) -> State:
-        """Where the games stand; what comes into the pool afterwards is not in it."""
+        """Return where the games stand; what comes into the pool afterwards is not in it."""
         return {
             "max_iter": self._max_iter,
             "learner": self._learner.state(),

@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gerrymend._runtime.interrupts import HeldInterrupts
-from gerrymend.solvers.base import (
-    Checkpoint,
-    Equilibrium,
-    Interrupted,
-    Round,
-    State,
-    check_rounds,
-)
+from gerrymend.solvers.base import Checkpoint, Equilibrium, Interrupted, Round, State, check_rounds
 
 
 @dataclass(frozen=True)
@@ -157,11 +150,7 @@ class _Run:
     """A game in play; its state is the game's, and the seconds that it took."""
 
     def __init__(
-        self,
-        game: Game,
-        limits: Limits,
-        listener: Listener | None,
-        checkpoint: Checkpoint | None,
+        self, game: Game, limits: Limits, listener: Listener | None, checkpoint: Checkpoint | None
     ) -> None:
         self._game = game
         self._limits = limits

@@ -42,8 +42,21 @@ class MultiplicativeWeights(AveragingSolver):
         return _WeightsPlayer(auditor, gammas, C)
 
 
+def hedge(violations: Array, squares: Array, C: float) -> Array:
+    """Return λ = C·softmax(0, η·R), with R the violations of each constraint over the rounds.
+
+    A row is a game; `squares` are Σ_s max|r_s|², of which the step size is made.
+    """
+    # Before the first round nothing has been seen, and any rate times 0 is 0.
+    rate = np.sqrt(np.log(violations.shape[1] + 1) / np.maximum(squares, 1e-100))
+    logits = np.pad(rate[:, None] * violations, ((0, 0), (1, 0)))
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    multipliers: Array = C * weights[:, 1:] / weights.sum(axis=1, keepdims=True)
+    return multipliers
+
+
 class _WeightsPlayer(Player):
-    """λ = C·softmax(0, η·R), with R the violations of each constraint, added up over the rounds."""
+    """Duals by `hedge`, of violations that are added up over the rounds."""
 
     duals_are_averages = False
 
@@ -92,12 +105,7 @@ class _WeightsPlayer(Player):
         self._set_duals()
 
     def _set_duals(self) -> None:
-        n_constraints = self._violations.shape[1]
-        # Before the first round nothing has been seen, and any rate times 0 is 0.
-        rate = np.sqrt(np.log(n_constraints + 1) / np.maximum(self._squares, 1e-100))
-        logits = np.pad(rate[:, None] * self._violations, ((0, 0), (1, 0)))
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        multipliers = self._C * weights[:, 1:] / weights.sum(axis=1, keepdims=True)
+        multipliers = hedge(self._violations, self._squares, self._C)
         too_high, too_low = np.split(multipliers, 2, axis=1)
         by_notion = np.split(too_high - too_low, np.cumsum(self._sizes)[:-1], axis=1)
         # Σ_g (λ⁻_g − λ⁺_g)·centre(g), the groups' sum less the sum of their shares of the event.

@@ -69,28 +69,22 @@ class RuleSource(Protocol):
 class BoundClass(ABC):
     """A class of subgroups over the cells of some rows.
 
-    A subclass implements `worst`, `worst_of_size`, `source` and `covers`, and sets `exact`. One
+    A subclass implements `worst` and `worst_of_size`, and sets `exact`, `source` and `covers`. One
     that is not exact may improve on `upper_bound`, and on `prove` if a good bound takes time.
     A search that can take long overrides `search`, which has a clock.
     """
 
     exact: bool
     """True if `worst` returns the worst of the whole class, False if it is a heuristic."""
+    source: RuleSource
+    """The object that makes rules of the keys in `Found`."""
+    covers: str
+    """The class in words, as in "proven for every …"."""
 
     n_subgroups: int | None = None
     """The number of subgroups, if they are fixed before any row is seen; None otherwise."""
     vc_dimension: int | None = None
     """The VC dimension of the class, or an upper bound on it; None if it isn't known."""
-
-    @property
-    @abstractmethod
-    def source(self) -> RuleSource:
-        """The object that makes rules of the keys in `Found`."""
-
-    @property
-    @abstractmethod
-    def covers(self) -> str:
-        """The class in words, as in "proven for every …"."""
 
     @abstractmethod
     def worst(self, residuals: Array) -> Found:

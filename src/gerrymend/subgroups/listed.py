@@ -11,7 +11,7 @@ from scipy import sparse
 
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import BoundClass, Found, RuleSource
+from gerrymend.subgroups.base import BoundClass, Found
 from gerrymend.subgroups.rules import Rule
 
 
@@ -41,8 +41,9 @@ class ListedClass(BoundClass):
     exact = True
 
     def __init__(self, rules: Sequence[Rule], members: Any, covers: str = "") -> None:
-        self._covers = covers or f"these {len(rules):,} subgroups"
-        self._source = ListedRules(tuple(rules))
+        self.covers = covers or f"these {len(rules):,} subgroups"
+        self.rules = tuple(rules)
+        self.source = ListedRules(self.rules)
         # Sparse, since a cell is in few of the groups: one for each attribute, of the marginals.
         if not sparse.issparse(members):
             rows: Any = [sparse.csr_array(group[None], dtype=float) for group in members]
@@ -56,21 +57,6 @@ class ListedClass(BoundClass):
         """Make the class of these rules, over the cells that these columns describe."""
         by_name = {column.name: column for column in columns}
         return cls(rules, [rule.members(by_name) for rule in rules], covers)
-
-    @property
-    def source(self) -> RuleSource:
-        """The object that makes rules of keys."""
-        return self._source
-
-    @property
-    def covers(self) -> str:
-        """The class in words."""
-        return self._covers
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """All rules of the class."""
-        return self._source.rules
 
     def values(self, residuals: Array) -> Array:
         """Return the signed value of every subgroup, of shape (n_residuals, n_rules)."""

@@ -321,9 +321,7 @@ class LinearRule(Rule):
         return self.shortened(ends, [float(np.max(np.abs(values))) for values in terms])
 
     def shortened(
-        self,
-        ends: Callable[[tuple[float, ...]], tuple[float, float]],
-        sizes: Sequence[float],
+        self, ends: Callable[[tuple[float, ...]], tuple[float, float]], sizes: Sequence[float]
     ) -> "LinearRule":
         """Round to the fewest digits that keep the same members, without access to the rows.
 

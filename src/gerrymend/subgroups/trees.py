@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array, Whole, as_whole
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.settings import check_whole
-from gerrymend.subgroups.base import (
-    BoundClass,
-    Bracket,
-    Found,
-    RuleSource,
-    SubgroupClass,
-    check_cells,
-)
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, SubgroupClass, check_cells
 from gerrymend.subgroups.conjunctions import check_bins
 from gerrymend.subgroups.products.scales import Axis, Scale, axes_of, cuts_in_words
 from gerrymend.subgroups.tree_rule import Node, Split, TreeRule
@@ -107,18 +100,8 @@ class TreeSearch(BoundClass):
         self.exact = max_depth <= 2
         self._axes = axes
         self._max_depth = max_depth
-        self._covers = covers
-        self._source = TreeRules(tuple(axis.scale for axis in axes))
-
-    @property
-    def source(self) -> RuleSource:
-        """The object that makes rules of keys."""
-        return self._source
-
-    @property
-    def covers(self) -> str:
-        """The class in words."""
-        return self._covers
+        self.covers = covers
+        self.source = TreeRules(tuple(axis.scale for axis in axes))
 
     def worst(self, residuals: Array) -> Found:
         """Return the worst tree for each residual.

@@ -81,6 +81,7 @@ class FitCheckpoint:
         self._path = Path(path).expanduser()
         self._argument = Argument("checkpoint", value=repr(os.fspath(path)))
         self._every = check_number(every, "checkpoint_every", low=0.0, remedy="It is in seconds.")
+        # skops and the folder are asked for now, and not after the first hour of rounds.
         skops_io()
         if not can_be_written(self._path):
             raise OSError(
@@ -92,6 +93,7 @@ class FitCheckpoint:
         self._state: Callable[[], State] | None = None
         self._due = -math.inf
         self._wrote_once = False
+        # The line that is in the file as far as this fit knows: another one is another fit's.
         self._left = self._first_line()
         self._kept: bytes | None = None if self._left is None else self._read()
         self.example: Callable[[], Any] = list
@@ -213,12 +215,15 @@ class FitCheckpoint:
             )
         start = clock()
         about = json.dumps(self._about).encode() + b"\n"
+        # Where there is no state (half a round), that is raised here, and the file stays as it was.
         content = sealed(_NAME, FORMAT_VERSION, about + self._packer.pack(self._state()))
         try:
             write_whole(self._path, content)
         except OSError as error:
             raise type(error)(f"{self._argument} can't be written: {error}.") from error
         self._left = content[: content.index(b"\n")]
+        # What is in the file needs no second write, should the fit be stopped before its next
+        # round.
         self._state = None
         self._wrote_once = True
         now = clock()

@@ -26,16 +26,13 @@ from gerrymend._runtime.workers import Common, Workers, check_jobs
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.inference.drawing import rounds
 from gerrymend.auditing.inference.shuffles import obstacle
-from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, shared_part
 from gerrymend.auditing.tally import NotionTally, Rows, Tally
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_callable, check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.base import BoundClass
-
-# Two subgroups are the same where they share more than this part of what either covers.
-_MOST_SHARED = 0.5
 
 
 @dataclass(frozen=True)
@@ -232,7 +229,7 @@ class _Searches:
             math.copysign(1.0, found.value) * on_rows,
             # Cells of another notion are others: there may be more or fewer rows in its event.
             found.notion == there.notion
-            and _shared(seen.cells.mass, found.members, there.members) > _MOST_SHARED,
+            and shared_part(seen.cells.mass, found.members, there.members) > MOST_SHARED,
         )
 
     def _worst(self, residuals: list[Array], n: float) -> _Worst:
@@ -257,16 +254,6 @@ def _residual(
     rate = outcomes.sum() / (mass.sum() or 1.0)
     residual: Array = outcomes - rate * mass
     return residual
-
-
-def _shared(mass: Array, group: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
-    """Return the part that two divisions share; a group and its complement are one division."""
-
-    def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
-        either = float(mass[first | second].sum())
-        return float(mass[first & second].sum()) / either if either > 0 else 1.0
-
-    return max(jaccard(group, other), jaccard(group, ~other))
 
 
 class _Counts:

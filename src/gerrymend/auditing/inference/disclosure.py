@@ -54,6 +54,8 @@ class Published:
             mine, theirs, n = self._common(blocks, other)
             size = self._sizes(blocks)[mine]
             other_size = self._sizes(other)[theirs]
+            # A may be a block of either: where it is theirs, those of ours that it cuts have to go,
+            # and where it is ours, that block.
             told.update(mine[self._leaks(theirs, n, size) & (n < size)].tolist())
             told.update(mine[self._leaks(mine, n, other_size)].tolist())
         return told

@@ -111,15 +111,7 @@ class Listed(NamedTuple):
 
     @classmethod
     def of(cls, seen: NotionTally, bound: ListedClass) -> "Listed":
-        """Take the groups of a class that lists them.
-
-        Parameters
-        ----------
-        seen : NotionTally
-            The rows, as one notion sees them.
-        bound : ListedClass
-            The class, bound to the cells of the same rows.
-        """
+        """Take the groups of a class that lists them, bound to the cells of the same rows."""
         columns = {column.name: column for column in seen.cells.columns}
         n_rows = seen.cells.n_rows
         sizes = [int(n_rows[rule.members(columns)].sum()) for rule in bound.rules]

@@ -160,6 +160,7 @@ def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
     # Bonferroni over at most two families.
     smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
     # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
+    # The last factor keeps a product that is whole from being rounded below it.
     rank = math.floor(LEVEL / len(families) * (1 + n_draws) * (1 + 1e-12))
     detectable = None
     if rank >= 1:
@@ -219,6 +220,7 @@ class _Family:
     @property
     def at_least(self) -> int:
         """Return how many draws are as bad as what was observed, by the search or a proof."""
+        # Ties within rounding count as at least as bad, which can only raise the p-value.
         searched = int(np.sum(np.array(self.values) >= self.observed - ROUNDING))
         return max(searched, self._reached) if self.decides else searched
 

@@ -101,11 +101,7 @@ class RowShuffle:
     """
 
     def __init__(
-        self,
-        rows: Rows,
-        n_cells: int,
-        notions: Sequence[FairnessNotion],
-        active: NDArray[np.intp],
+        self, rows: Rows, n_cells: int, notions: Sequence[FairnessNotion], active: NDArray[np.intp]
     ) -> None:
         number = np.full(n_cells, -1, dtype=np.intp)
         number[active] = np.arange(len(active))

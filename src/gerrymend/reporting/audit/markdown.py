@@ -9,17 +9,9 @@ from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.wording import visible
 
 
-def audit_markdown(report: Mapping[str, Any], model: Mapping[str, Any] | None = None) -> str:
-    """Return the whole report; the sections are those of the page.
-
-    Parameters
-    ----------
-    report : mapping
-        `AuditReport.to_dict()`.
-    model : mapping, optional
-        What `gerrymend fit` knows of its own, as in `audit_view`.
-    """
-    view = audit_view(report, model)
+def audit_markdown(report: Mapping[str, Any]) -> str:
+    """Return the whole of `AuditReport.to_dict()`; the sections are those of the page."""
+    view = audit_view(report)
     titles = view["titles"]
     bars = view["gap"]["bars"]["values"]
     parts = [
@@ -28,7 +20,6 @@ def audit_markdown(report: Mapping[str, Any], model: Mapping[str, Any] | None = 
         f"**{view['heading']}.** " + " ".join(map(escaped, view["verdict"])),
         _table(("Figure", "Value", ""), view["figures"]),
         view["unfairness_means"],
-        *_model(view),
         f"## {titles['subgroups']}",
         *_subgroups(view),
         f"## {titles['gap']}",
@@ -72,15 +63,6 @@ def _rates(rates: Mapping[str, Any], no_groups: str) -> list[str]:
         parts.append(rates["not_shown"])
     heads = ("Group", "Rows", "Rate", "95 % interval, all at once", "Unfairness")
     return [*parts, _table(heads, rows)]
-
-
-def _model(view: Mapping[str, Any]) -> list[str]:
-    """Return the section on a model that `gerrymend fit` trained; nothing of any other."""
-    model = view["model"]
-    if model is None:
-        return []
-    table = _table(model["heads"], model["samples"])
-    return [f"## {view['titles']['model']}", model["sentence"], _list(model["facts"]), table]
 
 
 def _list(facts: Sequence[tuple[str, str]]) -> str:

@@ -9,17 +9,9 @@ from gerrymend.reporting.wording import bound, capitalised, count, percent, unfa
 
 
 def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a reader sees of a trained model: what it is, and how it does on each sample.
+    """Return what a reader sees of a trained model (`cli.fit_text.as_data()`), on each sample.
 
-    Parameters
-    ----------
-    model : mapping
-        `cli.fit_text.as_data()`.
-
-    Returns
-    -------
-    dict
-        A sentence, pairs of name and text, and a table: its heads and a tuple of texts a sample.
+    A sentence, pairs of name and text, and a table: its heads and a tuple of texts a sample.
     """
     return {
         "sentence": _sentence(model),

@@ -104,15 +104,7 @@ def summary_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str
 
 
 def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Facts:
-    """Return size, rate, difference and unfairness of a subgroup, by name.
-
-    Parameters
-    ----------
-    subgroup : mapping
-        `Subgroup.to_dict()`.
-    report : mapping
-        The report that it is of: its rows, labels, notions and gamma.
-    """
+    """Return size, rate, difference and unfairness of a subgroup of a report, by name."""
     part = percent(subgroup["size"] / report["n_rows"])
     facts = [
         (

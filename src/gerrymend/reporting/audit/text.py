@@ -94,10 +94,7 @@ def _subgroups(report: Report) -> Facts:
 
 def _proof(report: Report) -> Facts:
     """Return what is proven, and what one attribute at a time would have shown."""
-    return [
-        ("Proof", words.proof_sentences(report)),
-        ("One by one", words.gap_sentence(report)),
-    ]
+    return [("Proof", words.proof_sentences(report)), ("One by one", words.gap_sentence(report))]
 
 
 def _certainty(report: Report) -> Facts:

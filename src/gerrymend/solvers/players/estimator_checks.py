@@ -71,7 +71,7 @@ def check_uses_weights(estimator: Any, X: Any) -> None:
 
 
 def _are_alike(first: Any, second: Any, X: Any) -> bool:
-    """Whether two models are the same, but for rounding where their scores are not at an end."""
+    """Tell if two models are the same, but for rounding where their scores are not at an end."""
     if content_of(first) == content_of(second) is not None:
         return True
     method = next((one for one in SCORE_METHODS if hasattr(first, one)), None)

@@ -19,7 +19,7 @@ from gerrymend.solvers.pool.program import Weighing, weigh
 
 
 class Certificate(NamedTuple):
-    """What is proven of a mixture: no subgroup of the class exceeds `upper_bound`.
+    """Keep what is proven of a mixture: no subgroup of the class exceeds `upper_bound`.
 
     `found` are the worst subgroups that the proofs have met, one for each notion; of a mixture that
     is refuted the last one is above gamma.

@@ -11,6 +11,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.base import Equilibrium, Round, RulesByNotion, State
 from gerrymend.solvers.cell_play import CellPlay
+from gerrymend.solvers.multiplicative_weights import hedge
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import Learner
 from gerrymend.solvers.pool.certificate import Certificate, prove_mixture, weigh_strictly
@@ -21,7 +22,10 @@ from gerrymend.solvers.pool.standing import Stakes, Standing
 from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
 from gerrymend.subgroups.base import RuleSequence
 
+# Rounds of a wave. Duals swell from 0 to their full size and fall again; the round in which they
+# would be 0 closes the wave, and answers the program's own duals instead.
 _WAVE = 12
+# Rounds in a row that gain no more than `tol`, before a game is taken to be over: two waves.
 _QUIET = 2 * _WAVE
 # Every so many rounds the play is one for cells.
 _CELLS_EVERY = 2
@@ -41,7 +45,7 @@ _FOR_SEARCH = 0.15
 
 
 class Stage(Enum):
-    """How far a game is: rounds follow; the last look was taken; nothing follows."""
+    """Tell how far a game is: rounds follow; the last look was taken; nothing follows."""
 
     ROUNDS = "rounds"
     PLAYED = "played"
@@ -138,7 +142,7 @@ class PoolGame:
         return 1.0 - (time.monotonic() - self._start) / self._budget
 
     def _is_quiet(self) -> bool:
-        """Whether nothing better was found for long, or no subgroup restrains the program."""
+        """Tell if nothing better was found for long, or no subgroup restrains the program."""
         if self._C * self._last_excess > self._tol:
             return False
         if not self._program.duals.any():
@@ -146,7 +150,7 @@ class PoolGame:
         return len(self._gains) >= _QUIET and max(self._gains[-_QUIET:]) <= self._tol
 
     def _play_round(self, closing: bool) -> None:
-        """One fit of the Learner: to the wave's duals, to the cells, or to the program's duals."""
+        """Fit the Learner once: to the wave's duals, to the cells, or to the program's duals."""
         own = self._padded(self._program.duals)
         duals = self._duals(own, closing)
         for_cells = not closing and self._number % _CELLS_EVERY == 0
@@ -155,6 +159,8 @@ class PoolGame:
         if for_cells:
             self._cell_play.answered(answers[0][0])
         numbers = [self._pool.add_classifier(*answer) for answer in answers]
+        # Whatever cost was fitted, its score was cut for the program's own duals too. What the
+        # answers are worth under these says whether the Learner can still improve on the program.
         best = self._pool.values(own, self._gamma)[numbers].min()
         self._gains.append(max(0.0, self._program.value - float(best)))
         self._plays.append(numbers[0])
@@ -170,7 +176,7 @@ class PoolGame:
         return wave * self._gradient_duals()
 
     def _gradient_duals(self) -> Array:
-        """C·softmax(0, η·R), R what the plays violate of each constraint: MultiplicativeWeights.
+        """Return the duals of `MultiplicativeWeights`, of the plays so far.
 
         A subgroup that is new in the pool is weighed by all plays so far, those before it too.
         """
@@ -178,13 +184,10 @@ class PoolGame:
         if signed.size == 0:
             return np.zeros(len(signed))
         violations = np.concatenate([signed, -signed]) - self._gamma
-        squares = np.square(np.abs(violations).max(axis=0)).sum()
-        rate = np.sqrt(np.log(len(violations) + 1) / max(squares, 1e-100))
-        logits = np.append(0.0, rate * violations.sum(axis=1))
-        weights = np.exp(logits - logits.max())
-        too_high, too_low = np.split(self._C * weights[1:] / weights.sum(), 2)
-        multipliers: Array = too_high - too_low
-        return multipliers
+        squares = np.square(np.abs(violations).max(axis=0)).sum(keepdims=True)
+        too_high, too_low = np.split(hedge(violations.sum(axis=1)[None], squares, self._C)[0], 2)
+        duals: Array = too_high - too_low
+        return duals
 
     def _look(self, *, harder: bool) -> None:
         """Weigh the pool and audit the mixture, again while that finds much worse subgroups.
@@ -242,6 +245,8 @@ class PoolGame:
             program = weigh_strictly(pool, self._gamma)
             look = self._looks.search(program.weights)
             found = look.group
+            # A proof takes far longer than a search: none is tried of a mixture that a search
+            # refutes, unless time is up and there has to be a bound.
             if look.unfairness <= self._gamma + ROUNDING or self._left() <= 0:
                 certificate = prove_mixture(
                     self._auditor, pool, program.weights, self._gamma, self._start + self._budget
@@ -249,6 +254,8 @@ class PoolGame:
                 if not certificate.is_refuted or self._left() <= 0:
                     break
                 found = certificate.found[-1]
+                # The Learner answers the strict program, or the pool may hold no way around the
+                # subgroup.
                 self._program = program
                 self._play_round(closing=True)
             pool.add_group(found)
@@ -266,12 +273,12 @@ class PoolGame:
         return self._stakes.penalty(self.standing)
 
     def _padded(self, duals: Array) -> Array:
-        """Duals of a program, 0 for subgroups that have come into the pool since."""
+        """Return duals of a program, 0 for subgroups that have come into the pool since."""
         return np.pad(duals, (0, len(self._pool.groups) - len(duals)))
 
     @property
     def gap(self) -> float:
-        """What the mixture is worth to the Auditor, less what the Learner can do at best."""
+        """The mixture's worth to the Auditor, less what the Learner can do at best."""
         assert self.standing is not None
         value = self._pool.values(self._padded(self._closing_duals), self._gamma).min()
         return max(0.0, self._stakes.worth(self.standing) - float(value))
@@ -285,7 +292,7 @@ class PoolGame:
         return Round(self._number, np.array([error]), np.array([unfairness]), votes)
 
     def state(self) -> State:
-        """Where the game stands, apart from the pool."""
+        """Return where the game stands, apart from the pool."""
         return {
             "seconds": time.monotonic() - self._start,
             "stage": self.stage.value,
@@ -303,6 +310,7 @@ class PoolGame:
 
     def restore(self, state: State) -> None:
         """Go on from a state, over the pool of that time."""
+        # The budget goes on from where it was; the time between the two runs doesn't count.
         self._start = time.monotonic() - state["seconds"]
         self._looks = ThoroughLooks(self._auditor, self._pool, self._start + self._budget)
         self.stage = Stage(state["stage"])

@@ -1,4 +1,4 @@
-"""What a game has found so far: classifiers, subgroups, and how each treats each."""
+"""Hold what a game has found so far: classifiers, subgroups, and how each treats each."""
 
 import hashlib
 from typing import Any, NamedTuple

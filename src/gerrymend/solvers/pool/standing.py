@@ -19,7 +19,7 @@ class Standing(NamedTuple):
 
 
 class Stakes:
-    """What is at stake at one gamma: err + C·max(0, U − γ) is what a mixture is worth."""
+    """Say what is at stake at one gamma: err + C·max(0, U − γ) is what a mixture is worth."""
 
     def __init__(self, pool: Pool, gamma: float, C: float, tol: float) -> None:
         self._pool = pool

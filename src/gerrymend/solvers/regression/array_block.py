@@ -64,6 +64,8 @@ class ArrayBlock:
         xp = self._xp = array_namespace(features)
         positive = labels == 1
         counted = xp.where(positive, *notion.event[::-1]) & (weight > 0)
+        # Rows without weight are no one's: they count as outside of the event, where they cost
+        # nothing.
         order = xp.argsort(xp.astype(~counted, xp.int8), stable=True)
         self._n_event = int(xp.count_nonzero(counted))
         event = order[: self._n_event]
@@ -143,6 +145,7 @@ class ArrayBlock:
         )
         for rows in self._pieces(self._n_event, counts.shape[0]):
             pressure = self._pressure[:, rows] + multipliers * self._members[:, rows]
+            # w·(1 − 2y) + w·b·(k − mean k)·C/t, of which the pressure is w·b·k.
             cost = self._weighted_base[rows] + (pressure - self._slope[rows] * mean) * scale
             above = xp.sum(cost > 0, axis=1)
             below = xp.sum(cost < 0, axis=1)
@@ -169,6 +172,8 @@ class ArrayBlock:
         """Press on a piece, vote where the fitted cost is below 0, and add Σ k·w·b·votes."""
         pressure = self._pressure[:, rows]
         votes = self._votes[:, rows]
+        # The pressure comes first: the play has answered costs that had it, and `pressed` is of
+        # these.
         pressure += multipliers * self._members[:, rows]
         votes += self._cast(fitted < -tie(self.dtype))
         pressed += self._dots(pressure, votes)
@@ -191,6 +196,7 @@ class ArrayBlock:
             decisions[:] = [predictor.decide(rows)[self._order] for predictor in predictors]
         self._pressure += multipliers[:, None] * self._members
         self._votes += decisions[:, :n]
+        # Unlike coordinates, predictors are dear to ask again: rows outside are counted at once.
         self._outside += decisions[:, n:] @ self._weighted_base[n:]
         products = self._products(self._votes, self._of_votes)
         errors = products[:, -1] + self._outside
@@ -214,6 +220,7 @@ class ArrayBlock:
         """Select the members of a piece, and add their sums; returns w·b·g."""
         members = self._cast(fitted > tie(self.dtype))
         sums[:, :2] += self._products(members, self._of_members[:, rows])
+        # Kept as w·b·g, which is what the group adds to the pressure if it is pressed on.
         members *= self._slope[rows]
         self._members[:, rows] = members
         sums[:, 2] += self._dots(members, self._votes[:, rows])
@@ -322,6 +329,7 @@ class ArrayBlock:
         n = values.shape[1]
         if self.dtype == xp.float64 or n <= _FLOAT32_TERMS:
             return xp.astype(values @ basis.T, xp.float64)
+        # A batch of products, one for every 4096 rows, and one more for what is left of them.
         whole = n - n % _FLOAT32_TERMS
         shape = (-1, whole // _FLOAT32_TERMS, _FLOAT32_TERMS)
         parts = xp.permute_dims(xp.reshape(values[:, :whole], shape), (1, 0, 2))

@@ -49,10 +49,9 @@ class CellRows:
         assert isinstance(notion.rows, slice)
         assert isinstance(notion.subgroups, RegressionSearch)
         self._event_rows: slice = notion.rows
-        self._bases = {
-            "features": learner.projection,
-            "protected": notion.subgroups.projection,
-        }
+        self._bases = {"features": learner.projection, "protected": notion.subgroups.projection}
+        # In an event of one label, 1 − 2y and b are constants: Σ w·(1 − 2y)·votes is a multiple of
+        # Σ w·b·votes, and needs no sum of its own.
         (label,) = np.flatnonzero(notion.notion.event)
         self._error_sign = (1.0 - 2.0 * label) / notion.notion.b[label]
 
@@ -142,6 +141,8 @@ class CellRows:
         for first, basis, room in self._features:
             fitted = np.matmul(coordinates, basis, out=room)
             kernel.vote(fitted, TIE, first, self._votes)
+        # Votes reach the number of rounds, and the grid on which their sums are exact grows with
+        # them. Whole weights need none: their sums are exact as they are.
         if not self._notion.whole:
             self._shift = grid_shift(self._votes.shape[1], self._number * self._largest)
         products = np.zeros((n_games, self._ranks[1] + 1))
@@ -158,6 +159,7 @@ class CellRows:
         """Select the groups g of the regressions; return Σ w·g, Σ w·a·g and Σ v·g as columns."""
         sums = np.zeros((len(coordinates), 3))
         for first, basis, room in self._protected:
+            # But for the last row, the ones, which make Σ v and are no part of the regression.
             fitted = np.matmul(coordinates, basis[:-1], out=room)
             kernel.select(
                 fitted, TIE, first, self._votes, self._slope, self._shift, self._starts,
@@ -167,6 +169,7 @@ class CellRows:
 
     def pull(self, multipliers: Array) -> Array:
         """Return multipliers·Bᵀ(w·b·g) of the last groups; a multiplier of 0 costs nothing."""
+        # Games that are within gamma press on no one, and are left out of the product.
         games = np.flatnonzero(multipliers)
         products = np.zeros((len(games), self._ranks[0]))
         for first, basis, room in self._features:
@@ -218,6 +221,8 @@ class CellRows:
         """Return the state after `number` rounds, in the smallest integer types that hold it."""
         if self._number != number:  # an error has left half a round, which nothing can undo
             raise HalfRoundError
+        # A group presses from the round after its own on, so that a count is below the number of
+        # rounds in size: the signed type that holds −number holds it on either side of 0.
         return {
             "votes": self._votes.astype(np.min_scalar_type(number)),
             "counts": self._counts.astype(np.min_scalar_type(-number)),

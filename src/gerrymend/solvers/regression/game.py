@@ -24,9 +24,8 @@ import numpy as np
 from sklearn.externals.array_api_compat import array_namespace, device, is_numpy_array
 
 from gerrymend._numeric.arrays import on_host
-from gerrymend._numeric.projection import OrthonormalBasis
 from gerrymend._numeric.sums import Array
-from gerrymend.models.mixture import Mixture, Predictor
+from gerrymend.models.mixture import Predictor
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import (
     Checkpoint,
@@ -40,7 +39,7 @@ from gerrymend.solvers.fictitious_play import FictitiousPlay
 from gerrymend.solvers.loop import Limits, Listener, play
 from gerrymend.solvers.regression.array_block import rank_tolerance, tie
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Costs, CostSums, RoundLearner
-from gerrymend.solvers.regression.records import KeptPlays, Records
+from gerrymend.solvers.regression.records import Records
 from gerrymend.solvers.regression.replaying import replayer
 from gerrymend.solvers.regression.rows import RegressionRows
 from gerrymend.solvers.regression.standing import BEFORE, PRESENT, RECORDED, Standing
@@ -145,6 +144,8 @@ class RegressionGame:
 
         self._allowed = xp.asarray(self._gammas, device=device(like))
         self._pull = zeros(n_games, n_learner)
+        # Figures that stand between two rounds are rows of one table: they are recorded, put
+        # by or fetched in one copy, however many there are.
         self._table = zeros(len(Standing._fields), n_games)
         now = self._now = Standing.of(self._table)
         self._bases = zeros(n_games, n_learner)
@@ -155,9 +156,12 @@ class RegressionGame:
         self._costs = Costs(
             self._sums, self._bases, self._pull, now.mean, now.multipliers, now.scale, now.playing
         )
+        # Plays and groups are views of one array, which a round is recorded from.
         self._coordinates = zeros(n_games, n_coordinates, dtype=self._dtype or xp.float64)
         self._plays = self._coordinates[:, :n_learner]
         self._groups = self._coordinates[:, n_learner:]
+        # A round that was recorded on a device writes where it wrote then: none of these arrays may
+        # be replaced from here on, only filled.
         self._take = replayer(like)
         self._records = Records(
             n_learner, self._rows.decided_outside, self._error_of_zero, self._total,
@@ -195,6 +199,8 @@ class RegressionGame:
     def finish_round(self, prepared: None) -> None:
         """Play a round."""
         self._take(self._play_round)
+        # After the round and not in it: an error between the two leaves the table a round ahead of
+        # the records, by which `state` knows that it must not be kept.
         self._records.append(self._coordinates, self._recorded)
 
     def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
@@ -220,6 +226,7 @@ class RegressionGame:
         answered, so that the round before can be gone on from.
         """
         now = self._now
+        # The number of a game that has ended stays what it was, and its mixture with it.
         number = now.number + now.playing
         share = 1.0 / number
         answer = self._learner.answer(self._rows, self._costs, self._dtype)
@@ -231,6 +238,7 @@ class RegressionGame:
         if self._dtype is not None:
             residual = array_namespace(residual).astype(residual, self._dtype)
         weight, offset, voted = self._rows.find(residual).T
+        # Σ g·w·(u − mean u), with u = a + b·v/t: Σ w·a·g + Σ w·b·v·g/t − mean u·Σ w·g.
         value = offset + voted * share - overall * weight
         unfairness = abs(value) / self._total
         # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
@@ -238,6 +246,8 @@ class RegressionGame:
         multipliers = self._sign(value) * exceeds if self._realised else exceeds
         pulled = self._rows.pull(multipliers)
 
+        # The duals that this play has answered, before they become those of the next: `_gap` asks
+        # what the play is worth under them.
         self._before[:] = self._present
         pressed_before = now.pressed_before
         pressed_before += now.multipliers * now.voted  # the play answered that group too
@@ -272,6 +282,7 @@ class RegressionGame:
         if not bool(met.any()):
             return False
         fine = now.mixture_fine(self._event_offset) / self._total
+        # In `_gap` the value is at most error + fine, so that the errors cancel.
         least = excess * (excess > 0) - fine + now.allowance(self._allowed)
         return bool((met & (least <= tol)).any())
 
@@ -326,18 +337,18 @@ class RegressionGame:
         plays = self._records.plays()
         keys = self._records.groups()
 
+        # By names of their own: mixtures hold on to plays and, without `self`, to none of the rows.
+        learner = self._learner
+        features = self._features
+        ties_below = self._tie
+
         def equilibrium(game: int, n: int) -> Equilibrium:
+            played = [predictors[game] for predictors in self._played[:n]]
+            # Copies: a slice would keep the rounds of all games as long as one of them is kept.
             return PostponedEquilibrium(
                 gamma=float(self._gammas[game]),
-                make_mixture=partial(
-                    _mixture,
-                    self._learner,
-                    self._features,
-                    self._tie,
-                    plays,
-                    game,
-                    n,
-                    [predictors[game] for predictors in self._played[:n]],
+                make_mixture=lambda: learner.mixture(
+                    features, ties_below, plays.of(game, n), played
                 ),
                 rounds=np.arange(1, n + 1),
                 error=errors[game, :n].copy(),
@@ -380,21 +391,9 @@ class RegressionGame:
         self._records.restore(state["records"])
         self._played = state["predictors"]
         self._gaps = state["gaps"]
+        # Filled, not replaced: rounds that were recorded on a device read and write these arrays.
         self._table[:] = self._records.there(state["table"])
         self._pull[:] = self._records.there(state["pull"])
         self._coordinates[:] = self._records.there(state["coordinates"])
         self._stand_still()
         self._learner.restore(self._rows, state["rows"], self._records.changes(), self._played)
-
-
-def _mixture(
-    learner: RoundLearner,
-    features: OrthonormalBasis,
-    tie: float,
-    plays: KeptPlays,
-    game: int,
-    n_rounds: int,
-    played: list[Predictor],
-) -> Mixture:
-    """Return the mixture of one game; it holds on to plays, and to none of the rows."""
-    return learner.mixture(features, tie, plays.of(game, n_rounds), played)

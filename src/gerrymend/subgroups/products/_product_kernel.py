@@ -48,6 +48,7 @@ def _value_to_add(kind, size, sweep, step):
     if kind == INTERVAL:
         return sweep + step if sweep + step < size else _SWEEP_ENDS
     if kind == HALF_LINE:
+        # All values together are no half-line.
         if step >= size - 1:
             return _SWEEP_ENDS
         return step if sweep == 0 else size - 1 - step
@@ -346,6 +347,8 @@ def continue_search(
             steps[level] = 0
             _clear(level + 1, start, w, rows, sums)
             work -= start[level + 2] - start[level + 1]
+            # Of intervals and categories, later sweeps take only what `left` has still; of
+            # half-lines it stays the whole, which bounds them as well.
             is_last = sweep + 1 == _number_of_sweeps(kind, size)
             if is_last or max(left[level, 0], left[level, 1]) <= best[0]:
                 level -= 1
@@ -353,10 +356,12 @@ def continue_search(
         steps[level] += 1
         begin = first[level, value]
         end = first[level, value + 1]
+        # The step flips the value: it came in if it is in the set now, and else it went out.
         takes_out = kind == SET and not (_option(kind, size, 0, steps[level])[0] >> value) & 1
         _add(begin, end, -1 if takes_out else 1, child, w, rows, sums[level + 1])
         work -= 1 + end - begin
         # Descend only where the bound, and the number of rows, leave room for something worse.
+        # Too many rows are no reason to turn back, as further conditions leave fewer; too few are.
         most = max(sums[level + 1, 0], sums[level + 1, 1])
         if most > best[0] and sums[level + 1, 2] >= limits[0]:
             level += 1

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, Whole, as_whole
-from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource, check_cells
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, check_cells
 from gerrymend.subgroups.products._product_kernel import (
     CATEGORY,
     HALF_LINE,
@@ -222,19 +222,10 @@ class ProductSearch(BoundClass):
         self._kinds = [_KINDS[kinds[j]] for j in self._order]
         self._sizes = [axes[j].scale.size for j in self._order]
         self._tables = Tables(self._ranks, self._sizes, max_depth)
-        self._source = ProductRules(tuple(axis.scale for axis in axes))
+        self.source = ProductRules(tuple(axis.scale for axis in axes))
         self._max_depth = max_depth
         self._words = words
-
-    @property
-    def source(self) -> RuleSource:
-        """The object that makes rules of keys."""
-        return self._source
-
-    @property
-    def covers(self) -> str:
-        """The class in words."""
-        return self._words(self._max_depth)
+        self.covers = words(max_depth)
 
     def worst(self, residuals: Array) -> Found:
         """Return the worst product for each residual; everyone, if all values are 0."""

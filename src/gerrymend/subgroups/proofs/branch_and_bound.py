@@ -98,6 +98,8 @@ def _solve_merged(
 @functools.cache
 def _simplex(d: int) -> Array:
     """Return the d + 1 corners of a regular simplex around the origin of d dimensions."""
+    # The centring matrix has d singular values of 1, whose vectors span what is orthogonal to
+    # (1, …, 1). Row i is the i-th unit vector less the mean of all, in coordinates of that space.
     corners: Array = np.linalg.svd(np.eye(d + 1) - 1.0 / (d + 1))[0][:, :d]
     return corners
 
@@ -131,10 +133,13 @@ class _Search:
         self._n_vertices = 0
         self._directions = np.empty((64, len(self._z)))
         self._thresholds = np.empty((64, points.n_strata))
+        # Cones that share an edge share its middle, and the thresholds that were found there.
         self._middles: dict[tuple[int, int], int] = {}
         self._u = np.empty((max(1, len(self._z)), len(points.weight)))
         self._heap: list[tuple[float, int, tuple[int, ...]]] = []
         self._target = -math.inf
+        # The largest bound of a cone that is not halved any more: it bounds what was not found,
+        # too.
         self._closed = -math.inf
         self.found = _Found(0.0, None)
 
@@ -155,6 +160,8 @@ class _Search:
             if not self._is_open(-bound):
                 break
             heapq.heappop(self._heap)
+            # The longest edge goes first: a cone is halved all round in as many steps as it has
+            # generators.
             size, between = divmod(depth, len(cone))
             # Of the rows that are tied in a small cone, halving would leave all in question.
             most_rows = _MOST_ROWS << (size - 2) if size >= 2 and between == 0 else 0
@@ -260,6 +267,7 @@ class _Search:
 
     def _settle(self, cone: tuple[int, ...], bound: float, most_rows: int, deadline: float) -> bool:
         """Settle the cone by a problem of fewer dimensions, if there is one, and say so."""
+        # The values are kept of one cone, the last that was looked at: those of this one anew.
         self._evaluate(cone)
         direction = self._to_x @ self._directions[list(cone)].sum(axis=0)
         last = rows_in_question(
@@ -279,5 +287,6 @@ class _Search:
             members = leaf.inside.copy()
             members[leaf.rows] = solved.members
             self._improve(members)
+        # At depth 0: what the leaf left open is halved all round, twice, before it is tried again.
         self._keep(min(bound, base + solved.upper_bound), 0, cone)
         return True

@@ -64,6 +64,9 @@ class Chains:
     def of(cls, meeting: Meeting, sign: int) -> "Chains":
         """Sort rows into chains; with sign −1, groups have the lowest numbers in."""
         codes = sorted(meeting.codes, key=lambda code: -int(code.max()))
+        # The attribute with the most categories makes the strata, which are summed one by one;
+        # chains are compared pair by pair. Where even the others make too many chains, the next
+        # largest become strata too: thresholds of their own for each combination, a larger class.
         n_joint = 1
         while math.prod(_sizes(codes[n_joint:])) > _MOST_CHAINS:
             n_joint += 1
@@ -78,6 +81,7 @@ class Chains:
         n_chains = math.prod(sizes)
         number = sign * meeting.number
         number = number - number.min()
+        # As narrow as the table has room for: a quotient that is rounded up.
         width = -(-(int(number.max()) + 1) // _most_numbers(n_strata * n_chains))
         worth, last, highest = _worth(
             number, width, stratum * n_chains + chain, n_strata * n_chains, meeting.weight
@@ -107,13 +111,14 @@ class Chains:
         Such gaps leave the last row of each stratum to choose.
         """
         table = self.table
-        if not self._has_offsets(low, high):
+        if not self._has_offsets(high):
             return None
         n_strata, n_chains, n_numbers = table.last.shape
         threshold = np.full((n_strata, n_chains), n_numbers)
         value = np.zeros(n_strata)
         every = np.arange(n_chains)
         for r in range(n_chains):
+            # Between whole neighbours a gap's whole part is the lower one: y starts one above it.
             apart = low[table.gap[r]] + 1
             apart[r] = 0
             for number in range(n_numbers):
@@ -125,13 +130,15 @@ class Chains:
         members: Members = self.number >= threshold[self.stratum, self.chain]
         return members
 
-    def _has_offsets(self, low: Numbers, high: Numbers) -> bool:
+    def _has_offsets(self, high: Numbers) -> bool:
         """Say whether some offsets have their gaps strictly between: by the widest margin."""
         first, second = np.nonzero(self.table.gap)
         high = high[self.table.gap[first, second]]  # the lows are those of the opposite gaps
         limited = high < FAR
         has_category = self.has_category.astype(np.float64)
         apart = (has_category[first] - has_category[second])[limited]
+        # The largest margin m with o_first − o_second + m ≤ high for every gap that has a bound:
+        # above 0, all are strictly within. m ≤ 1 keeps it bounded where no gap is.
         solution = linprog(
             c=np.append(np.zeros(apart.shape[1]), -1.0),
             A_ub=np.column_stack([apart, np.ones(len(apart))]),
@@ -159,12 +166,15 @@ def _worth(
     largest with a threshold above the step before and not above this one.
     """
     values, rank = np.unique(number, return_inverse=True)
+    # A key for each cell and number, in the order of cells and in each from the highest number
+    # down.
     key, row = np.unique((cell + 1) * len(values) - 1 - rank, return_inverse=True)
     weight = np.bincount(row, weight, len(key)).astype(np.float64)
     cell = key // len(values)
     step = (values[-1 - key % len(values)] // width).astype(np.intp)
     sums = np.cumsum(weight)
     begins = np.append(True, cell[1:] != cell[:-1])
+    # Running sums start anew in each cell: less what had come before its first row.
     sums -= (sums - weight)[np.flatnonzero(begins)][np.cumsum(begins) - 1]
     n_steps = int(step.max()) + 1
     worth = np.zeros((n_cells, n_steps + 1))
@@ -175,6 +185,7 @@ def _worth(
     np.maximum.at(last, (cell[positive], step[positive]), sums[positive])
     highest = worth.copy()
     if width > 1:
+        # A threshold within a step takes in some of its rows: the most that such a part is worth.
         np.maximum.at(highest, (cell, step + 1), sums)
     return worth, last, highest
 
@@ -183,6 +194,8 @@ def _of_intervals(highest: Array) -> Array:
     """Return the largest of 2^k thresholds from each on, for all k, and beyond both ends."""
     n_cells = highest.shape[0]
     n_numbers = highest.shape[1] - 1
+    # A last row and a gap can place a threshold before all numbers, where everyone is in, or after
+    # them, where no one is: there is room for as many again on either side.
     levels = [np.zeros((n_cells, 3 * n_numbers + 3))]
     levels[0][:, :n_numbers] = highest[:, :1]
     levels[0][:, n_numbers : 2 * n_numbers + 1] = highest
@@ -204,6 +217,8 @@ def _gaps(sizes: Sequence[int]) -> tuple[Numbers, Numbers, Numbers, NDArray[np.b
     has_category = np.concatenate(
         [own[:, None] == np.arange(size) for own, size in zip(category, sizes, strict=True)], axis=1
     )
+    # Digits of a gap are −1 to 1, of a sum of two −2 to 2: in base 5 none is carried, and equal
+    # numbers mean equal digits.
     code = has_category @ 5 ** np.arange(sum(sizes))
     apart = code[:, None] - code
     codes = np.unique(apart)

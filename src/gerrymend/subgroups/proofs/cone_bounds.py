@@ -55,15 +55,8 @@ def best_thresholds(
         cuts = u[order]
         entering = np.zeros(size + 1)  # weight that comes in at each cut
         for i in range(negatives[s], negatives[s + 1]):
-            low = 0
-            high = size
-            while low < high:
-                middle = (low + high) // 2
-                if cuts[middle] <= u[i] - eps:
-                    high = middle
-                else:
-                    low = middle + 1
-            entering[low] += weight[i]
+            # The first cut that is eps or more below the row: from there on it is in for sure.
+            entering[_first_not_above(cuts, 0, size, u[i] - eps)] += weight[i]
         best = -math.inf
         running = 0.0
         for a in range(size):
@@ -164,6 +157,7 @@ def _dominance(
         height += u[a]
     most = weight[: positives[-1]].sum()
     flow = 0.0
+    # With so much flow the bound is at the target, and nobody asks how far below it could be.
     need = most - target
     for s in range(len(positives) - 1):
         rows = positives[s], positives[s + 1], negatives[s], negatives[s + 1]
@@ -193,6 +187,7 @@ def _dominance_flow(
     dominates = np.empty(_AT_ONCE, dtype=np.bool_)
     flow = 0.0
     for j in order:
+        # To dominate j is to be no lower in any generator, and so in their sum, the height.
         if height[j] > highest:
             continue
         left = weight[j]
@@ -274,6 +269,7 @@ def rows_in_question(
     n_strata = len(positives) - 1
     n_positive = positives[-1]
     order = np.empty(n_positive, dtype=np.intp)
+    cuts = np.empty(n_positive)
     profile = np.empty(n_positive)
     best = np.zeros(n_strata)
     for s in range(n_strata):
@@ -282,14 +278,17 @@ def rows_in_question(
         ranked = np.argsort(-high[first:last]) + first
         for i in range(first, last):  # an assignment of a slice takes numba seconds to compile
             order[i] = ranked[i - first]
+            cuts[i] = high[order[i]]
         entering = np.zeros(last - first + 1)
         for i in range(negatives[s], negatives[s + 1]):
-            entering[_cuts_above(high, order, first, last, low[i]) - first] += weight[i]
+            entering[_first_not_above(cuts, first, last, low[i]) - first] += weight[i]
         running = 0.0
         for q in range(first, last):
             running += weight[order[q]] + entering[q - first]
             profile[q] = running
             best[s] = max(best[s], running)
+    # A cut of stratum s is possible if profile + Σ best of the others > value: if it is above
+    # best_s − spare. No row at all is worth 0, which is possible if best_s < spare.
     spare = best.sum() - value
     in_question = np.zeros(n_positive, dtype=np.bool_)
     for s in range(n_strata):
@@ -299,19 +298,20 @@ def rows_in_question(
         for q in range(last - 1, first - 1, -1):
             if profile[q] > best[s] - spare:
                 latest = q
-            reach = _cuts_above(high, order, first, last, low[order[q]])
-            while reach < last and high[order[reach]] == low[order[q]]:
+            reach = _first_not_above(cuts, first, last, low[order[q]])
+            # Thresholds of row j reach down to low_j itself.
+            while reach < last and cuts[reach] == low[order[q]]:
                 reach += 1
             in_question[order[q]] = latest >= 0 and latest < reach
     return np.flatnonzero(in_question), best < spare
 
 
 @njit(cache=True)
-def _cuts_above(high: Array, order: NDArray[np.intp], first: int, last: int, value: float) -> int:
-    """Return the first place whose cut is not above a value; cuts fall."""
+def _first_not_above(cuts: Array, first: int, last: int, value: float) -> int:
+    """Return the first place from `first` to `last` whose cut is not above a value; cuts fall."""
     while first < last:
         middle = (first + last) // 2
-        if high[order[middle]] <= value:
+        if cuts[middle] <= value:
             last = middle
         else:
             first = middle + 1

@@ -18,7 +18,7 @@ _READS_A_BOX = 5000
 
 
 class Table(NamedTuple):
-    """What chains are worth, and how their gaps belong together.
+    """Hold what chains are worth, and how their gaps belong together.
 
     `highest` is the most that chain y of stratum s is worth with 2^k thresholds from j on, by s, y,
     k and n + j, of n numbers, in one row; `last[s, r, q]` what chain r is worth with its last row
@@ -90,14 +90,18 @@ def explore(
             size -= 1
             continue
         gap, middle = _choose(table, stack, box, looked)
-        if gap < 0:
+        if gap < 0:  # nothing is left to halve
             size -= 1
+            # Where numbers were not pooled, the caller asks for the group of these gaps at once: if
+            # there is one, it is above the target, and the round is over.
             if bound > summary[1]:
                 summary[1] = bound
                 _copy(stack, box, len(stack.low) - 1)
                 break
             continue
         _narrow(table, stack, box, bound - target, looked)
+        # The box becomes its own upper half and the copy above it the lower one, which comes next.
+        # A half that no offsets can have is dropped, and the stack closed up.
         _copy(stack, box, size)
         kept = box
         for half in (box, size):
@@ -159,6 +163,9 @@ def _bound(
             for y in range(n_chains):
                 if y == r:
                     continue
+                # The gap places y's thresholds relative to r's last row: for each q they lie in an
+                # interval of the same length, which two runs of 2^k cover. So all q read two rows
+                # side by side.
                 begins = (s * n_chains + y) * n_entries + first
                 left = table.highest[begins + looked.places[r, y, 0] :]
                 right = table.highest[begins + looked.places[r, y, 1] :]
@@ -201,6 +208,7 @@ def _narrow(table: Table, stack: Stack, box: int, slack: float, looked: _Looked)
     """Leave out last rows whose bound, with the best of other strata, is not above the target."""
     n_strata, n_chains, _ = table.last.shape
     for s in range(n_strata):
+        # With B the sum of all best, P_s + B − best_s > T asks for P_s > best_s − (B − T).
         needed = stack.best[box, s] - slack
         for r in range(n_chains):
             profile = looked.profile[s, r]
@@ -254,6 +262,8 @@ def _choose(table: Table, stack: Stack, box: int, looked: _Looked) -> tuple[int,
             continue
         lesser = min(loss[0, gap], loss[1, gap])
         greater = max(loss[0, gap], loss[1, gap])
+        # A box is done only when both halves are, so that what both lose counts most. The width
+        # decides where no gap loses anything.
         score = 5.0 * lesser + greater + 1e-9 * (high - low)
         if score > largest:
             chosen = gap
@@ -331,6 +341,7 @@ def _tighten(
             if lows[both] >= highs[both]:
                 _clear(waiting)
                 return False
+            # A gap and its opposite are narrowed together: one of them in the queue is enough.
             if not (waiting[both] or waiting[opposite]):
                 waiting[both] = True
                 queue[tail % size] = both

@@ -40,12 +40,12 @@ class. Both loosen the bound, and it holds.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend._runtime.interrupts import check_stopped
+from gerrymend.subgroups.proofs.branch_and_bound import Solved
 from gerrymend.subgroups.proofs.chains import Chains, Meeting
 from gerrymend.subgroups.proofs.gap_kernel import FAR, Stack, explore
 from gerrymend.subgroups.proofs.offset_ascent import Ascent
@@ -72,14 +72,6 @@ _POOLED_SHARE = 0.5
 _ROUNDING = 1e-11
 
 
-class Closed(NamedTuple):
-    """The largest value found, its members (None if it was known before), and a bound on all."""
-
-    value: float
-    members: Members | None
-    upper_bound: float
-
-
 def close_in(
     meeting: Meeting,
     *,
@@ -88,7 +80,7 @@ def close_in(
     target: float = -math.inf,
     deadline: float = math.inf,
     clock: Clock = WALL_CLOCK,
-) -> Closed:
+) -> Solved:
     """Find a group of large value, and bound the value of every threshold, as the time allows.
 
     `known` is a value that some group has. Ends once a value is above `enough`, or none can be
@@ -101,7 +93,7 @@ def close_in(
     now = clock()
     if not sides[0].is_whole:
         deadline = now + _POOLED_SHARE * (deadline - now)
-    best = Closed(known, None, math.inf)
+    best = Solved(known, None, math.inf)
     for side in sides:
         best = side.ascend(best, rounding, now + _ASCENT_SHARE * (deadline - now), clock)
     goal = positive
@@ -139,7 +131,7 @@ class _Side:
         self.is_whole = chains.is_whole
         self._ascent = Ascent(chains) if chains.is_whole else None
 
-    def ascend(self, best: Closed, rounding: float, deadline: float, clock: Clock) -> Closed:
+    def ascend(self, best: Solved, rounding: float, deadline: float, clock: Clock) -> Solved:
         """Return the best of some ascents, from random offsets and near the best so far."""
         if self._ascent is None:
             return best
@@ -151,19 +143,14 @@ class _Side:
                 best = self._better(best, self._ascent.members(), rounding)
         return best
 
-    def _better(self, best: Closed, members: Members, rounding: float) -> Closed:
+    def _better(self, best: Solved, members: Members, rounding: float) -> Solved:
         """Return a group that was found, if its value is above the best."""
         value = float(self._chains.weight[members].sum())
-        return Closed(value, members, best.upper_bound) if value > best.value + rounding else best
+        return Solved(value, members, best.upper_bound) if value > best.value + rounding else best
 
     def bound(
-        self,
-        best: Closed,
-        goal: float,
-        rounding: float,
-        deadline: float,
-        clock: Clock,
-    ) -> tuple[Closed, float]:
+        self, best: Solved, goal: float, rounding: float, deadline: float, clock: Clock
+    ) -> tuple[Solved, float]:
         """Explore all gaps, and return a bound, the goal at best; infinite if given up.
 
         It is given up when it can't become lower than what is proven, and when a box whose gaps are

@@ -93,12 +93,7 @@ class ThresholdProofs:
         return points if points.n_strata == 1 and planar.fits(points.x) else None
 
     def _go_on(
-        self,
-        closed: Solved,
-        residual: Array,
-        at_most: float | None,
-        deadline: float,
-        clock: Clock,
+        self, closed: Solved, residual: Array, at_most: float | None, deadline: float, clock: Clock
     ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
         """Go on by cones of directions from what boxes of gaps have left open."""
         parts: tuple[tuple[str, float], ...] = ()
@@ -161,10 +156,10 @@ class ThresholdProofs:
             clock=clock,
         )
         if closed.members is None:
-            return Solved(*closed)
+            return closed
         members = np.zeros(len(residual), dtype=bool)
         members[counted] = closed.members
-        return Solved(closed.value, members, closed.upper_bound)
+        return closed._replace(members=members)
 
     def _solve_parts(
         self,

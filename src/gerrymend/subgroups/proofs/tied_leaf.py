@@ -31,7 +31,7 @@ _MOST_PAIRS = 3 * 10**7
 
 
 class TiedLeaf(NamedTuple):
-    """What is left to decide in a cone: who is in for sure, which rows are not, their problem."""
+    """Hold what a cone leaves to decide: who is in for sure, which rows are not, their problem."""
 
     inside: Members
     rows: NDArray[np.intp]

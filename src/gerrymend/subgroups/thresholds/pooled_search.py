@@ -45,15 +45,11 @@ class PooledSearch(StartedSearch):
         self._event_weight = event_weight
         self._sparse = SparseRegression(columns, encoding, event_weight)
         self._design = self._sparse.design
-        self._source = self._sparse.source
+        self.source = self._sparse.source
         self._seed = seed
 
     def _search(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
     ) -> tuple[Array, float]:
         """Return the best coefficients of all terms, the intercept last, and their |value|."""
         n_terms = self._design.shape[1]

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import lsmr
 from gerrymend._numeric.projection import TIE, Projection
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import BoundClass, Found, RuleSource
+from gerrymend.subgroups.base import BoundClass, Found
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding, TermRules
 
 # Numbers that LSMR may read: some seconds.
@@ -28,19 +28,10 @@ class LinearSearch(BoundClass):
         self._columns = columns
         self._encoding = encoding
         self.vc_dimension = len(encoding.terms) + 1
-
-    @property
-    def covers(self) -> str:
-        """The class in words."""
-        return f"every linear threshold of {', '.join(self._encoding.levels)}"
+        self.covers = f"every linear threshold of {', '.join(encoding.levels)}"
 
     def worst_of_size(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        *,
-        seconds: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, *, seconds: float = math.inf
     ) -> Found | None:
         """Return the group that `worst` finds, if it is large enough."""
         found = self.worst(residual[None])
@@ -64,7 +55,7 @@ class RegressionSearch(LinearSearch):
         self.projection = Projection(
             encoding.matrix(columns), event_weight, argument="sensitive_features"
         )
-        self._source = DirectionRules(
+        self.source = DirectionRules(
             encoding, *self.projection.coefficients(np.eye(len(self.projection.basis)))
         )
 
@@ -72,11 +63,6 @@ class RegressionSearch(LinearSearch):
     def unprovable(self) -> str:
         """Why nothing is proven: it is a heuristic."""
         return "search='regression' is a heuristic that no proof follows; search='search' proves"
-
-    @property
-    def source(self) -> RuleSource:
-        """What turns keys into rules."""
-        return self._source
 
     def fitted(self, coordinates: Array) -> Array:
         """Predicted residuals by cell."""
@@ -102,12 +88,7 @@ class SparseRegression(LinearSearch):
         super().__init__(columns, encoding)
         self._event_weight = event_weight
         self.design = encoding.sparse_matrix(columns)
-        self._source: RuleSource = TermRules(encoding)
-
-    @property
-    def source(self) -> RuleSource:
-        """What turns keys into rules."""
-        return self._source
+        self.source = TermRules(encoding)
 
     def worst(self, residuals: Array) -> Found:
         """Return the group where the regression predicts too high a rate."""

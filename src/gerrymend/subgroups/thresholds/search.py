@@ -20,7 +20,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import Bracket, Found, RuleSource, check_cells
+from gerrymend.subgroups.base import Bracket, Found, check_cells
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 from gerrymend.subgroups.proofs.threshold_proofs import ThresholdProofs
 from gerrymend.subgroups.thresholds.great_circles import ascend
@@ -103,12 +103,7 @@ class Ascent:
         return best, best_value
 
     def _climb(
-        self,
-        start: Array,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float,
+        self, start: Array, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float
     ) -> tuple[Array, float]:
         """Ascend from one start, with a look at the clock now and then."""
         direction = start / (np.linalg.norm(start) or 1.0)
@@ -135,10 +130,8 @@ class Ascent:
 class StartedSearch(LinearSearch):
     """Ascent from some starts: a lower bound, and where proofs start.
 
-    A subclass implements `_search` and `_found`, and has `_source`.
+    A subclass implements `_search` and `_found`, and sets `source`.
     """
-
-    _source: RuleSource
 
     def __init__(
         self, columns: tuple[Column, ...], encoding: LinearEncoding, restarts: int
@@ -149,22 +142,13 @@ class StartedSearch(LinearSearch):
 
     @abstractmethod
     def _search(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
     ) -> tuple[Array, float]:
         """Return the key of the best group, and its |value|; negative if none is large enough."""
 
     @abstractmethod
     def _found(self, residuals: Array, directions: Array) -> Found:
         """Return the groups of some keys, measured by a residual each."""
-
-    @property
-    def source(self) -> RuleSource:
-        """What turns keys into rules."""
-        return self._source
 
     @property
     def quick(self) -> "StartedSearch":
@@ -224,12 +208,7 @@ class StartedSearch(LinearSearch):
         return self._found(residuals, directions)
 
     def worst_of_size(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        *,
-        seconds: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, *, seconds: float = math.inf
     ) -> Found | None:
         """Return the best of all starts, among groups with at least so many rows in and out."""
         direction, value = self._search(residual, rows, smallest, time.monotonic() + seconds)
@@ -256,17 +235,13 @@ class GreatCircleSearch(StartedSearch):
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(design.shape[1] + 1)
         coefficients = unit[:, :-1] / scale
-        self._source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
+        self.source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
         # A constant column has an infinite scale, and no part in any direction.
         self._mean = mean
         self._scale = np.where(np.isfinite(scale), scale, 0.0)
 
     def _search(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
     ) -> tuple[Array, float]:
         """Return the best direction over z and 1."""
         starts = self._starts(residual)

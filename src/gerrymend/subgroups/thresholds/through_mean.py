@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import BoundClass, Found, RuleSource
+from gerrymend.subgroups.base import BoundClass, Found
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 
 # Rows that change sides this close together do so at once.
@@ -32,10 +32,12 @@ class ThroughMean(BoundClass):
         scale[scale == 0] = 1.0
         x = centred / scale
         self._x = np.where(np.abs(x) <= TIE, 0.0, x)
-        self._names = tuple(encoding.levels)
+        self.covers = (
+            f"every linear threshold of {' and '.join(encoding.levels)} through their mean"
+        )
         self.vc_dimension = len(encoding.terms) + 1  # a subset of all thresholds
         # A key is a direction, and 1 if the rows on the threshold are in.
-        self._source = DirectionRules(
+        self.source = DirectionRules(
             encoding,
             np.append(-mean / scale, 2.0 * TIE),
             np.vstack([np.diag(1.0 / scale), np.zeros(2)]),
@@ -50,16 +52,6 @@ class ThroughMean(BoundClass):
         before = (self._turns[0] + self._turns[-1] - np.pi) / 2
         self._first = self._x @ np.array([np.cos(before), np.sin(before)]) > TIE
 
-    @property
-    def source(self) -> RuleSource:
-        """What turns keys into rules."""
-        return self._source
-
-    @property
-    def covers(self) -> str:
-        """The class in words."""
-        return f"every linear threshold of {' and '.join(self._names)} through their mean"
-
     def worst(self, residuals: Array) -> Found:
         """Return the exact worst group, for each residual."""
         no_rows = np.zeros(len(self._x), dtype=np.intp)
@@ -67,12 +59,7 @@ class ThroughMean(BoundClass):
         return self._found(residuals, keys)
 
     def worst_of_size(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        *,
-        seconds: float = math.inf,
+        self, residual: Array, rows: NDArray[np.intp], smallest: int, *, seconds: float = math.inf
     ) -> Found | None:
         """Return the exact worst of the groups with at least so many rows in and out."""
         key = self._best(residual, rows, smallest)
