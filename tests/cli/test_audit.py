@@ -312,7 +312,7 @@ BAD = [
     ("good.csv", ["--weight", "race"], "--weight race must be numbers; got "),
     ("good.csv", ["--weight", "p"], "--weight p has negative values .the smallest is -1"),
     ("good.csv", ["--weight", "n", "--counts", "n"], "--weight and --counts exclude each other"),
-    ("good.csv", ["--counts", "p"], "--counts p must be whole numbers of rows, 0 or more and below 2⁵³; got 0.5"),
+    ("good.csv", ["--counts", "p"], "--counts p must be whole numbers of rows, .* got 0.5"),
     ("good.csv", ["--score", "p"], "says what the model decided; got --prediction and --score"),
     ("good.csv", ["--threshold", "0.5"], "--threshold 0.5 cuts scores, and --prediction has none"),
     ("good.csv", ["--gamma", "-0.1"], "--gamma must be a number of at least 0; got -0.1"),
