@@ -99,6 +99,7 @@ def test_made_data_has_the_planted_group():
         make_intersectional(10, cardinalities=())
 
 
+@pytest.mark.slow
 def test_fit_takes_at_most_three_times_the_features_with_them():
     rng = np.random.default_rng(0)
     n, d = 100_000, 60

@@ -72,6 +72,7 @@ def test_a_heuristic_is_the_reason_where_it_is(subgroups, reason):
 
 
 def test_what_cannot_be_proven_is_said_before_the_search(caplog, monkeypatch):
+    audit(**numbers(12), budget=1e-6)  # compiles, by a small search of its own
     caplog.set_level(logging.INFO, logger="gerrymend.proving")
     told = []
     search = GreatCircleSearch.search
