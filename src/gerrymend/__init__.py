@@ -146,5 +146,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the names of this module, those included that are not loaded yet."""
-    return sorted(set(globals()) | set(__all__))
+    """Return the public names, those included that are not loaded yet."""
+    return sorted(__all__)
