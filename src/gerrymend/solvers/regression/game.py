@@ -34,9 +34,10 @@ from gerrymend.solvers.base import (
     PostponedEquilibrium,
     Round,
     State,
+    check_rounds,
 )
 from gerrymend.solvers.fictitious_play import FictitiousPlay
-from gerrymend.solvers.loop import Limits, Listener, play
+from gerrymend.solvers.loop import Limits, Listener, Stopwatch, play
 from gerrymend.solvers.regression.array_block import rank_tolerance, tie
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Costs, CostSums, RoundLearner
 from gerrymend.solvers.regression.records import Records
@@ -117,6 +118,8 @@ class RegressionGame:
         self._gaps = np.full(len(self._gammas), math.inf)  # of games that have ended
         self._now.scale[:] = C
         self._stand_still()  # none does yet
+        self.clock = Stopwatch()
+        self.over = False
 
     def _keep_sums(self, learner: Any, auditor: Any, scalars: Any) -> None:
         """Keep the sums that no round changes."""
@@ -188,11 +191,6 @@ class RegressionGame:
         """Return the number of whole rounds."""
         return len(self._records)
 
-    @property
-    def all_ended(self) -> bool:
-        """Return whether each of the games has converged."""
-        return bool(np.isfinite(self._gaps).all())
-
     def prepare_round(self) -> None:
         """Compute nothing: a round changes the rows from its first question on."""
 
@@ -213,6 +211,7 @@ class RegressionGame:
         self._records.fetch()
         if tol is not None:
             self._end(tol)
+        self.over = last or bool(np.isfinite(self._gaps).all())
         records = self._records
         no_votes = np.zeros((len(self._gammas), 0))
         known = range(self.n_rounds - n_pending, self.n_rounds) if heard else ()
@@ -324,6 +323,8 @@ class RegressionGame:
 
         Mixtures, and the words of subgroups, are made when they are asked for.
         """
+        if self.n_rounds == 0:
+            return []
         self._records.fetch()
         at = Standing.of(on_host(self._table))
         overall = (self._event_offset + at.outcomes / at.number) / self._event_weight
@@ -373,6 +374,7 @@ class RegressionGame:
         if Standing.of(table).number.max() != self.n_rounds:
             raise HalfRoundError
         return {
+            "seconds": self.clock.seconds,
             "table": table.copy(),
             "pull": on_host(self._pull).copy(),
             "coordinates": on_host(self._coordinates).copy(),
@@ -382,12 +384,10 @@ class RegressionGame:
             "predictors": self._played[: self.n_rounds],
         }
 
-    def rounds_in(self, state: State) -> int:
-        """Return the number of rounds that a state holds."""
-        return len(state["records"]["figures"])
-
-    def restore(self, state: State) -> None:
+    def restore(self, state: State, max_iter: int) -> None:
         """Go on from a state."""
+        check_rounds(len(state["records"]["figures"]), max_iter)
+        self.clock.go_on_from(state["seconds"])
         self._records.restore(state["records"])
         self._played = state["predictors"]
         self._gaps = state["gaps"]
