@@ -33,9 +33,10 @@ from gerrymend.solvers.base import (
     PostponedEquilibrium,
     Round,
     State,
+    check_rounds,
 )
 from gerrymend.solvers.fictitious_play import FictitiousPlay
-from gerrymend.solvers.loop import Limits, Listener, play
+from gerrymend.solvers.loop import Limits, Listener, Stopwatch, play
 from gerrymend.solvers.regression.array_block import rank_tolerance, tie
 from gerrymend.solvers.regression.convergence import Convergence
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Costs, CostSums, RoundLearner
@@ -118,13 +119,14 @@ class RegressionGame:
         self._make_arrays(like=sums[0], single="32" in dtype)
         self._convergence = Convergence(C, self._event_offset, self._total)
         self._played: list[list[Predictor]] = []  # where coordinates don't say it all
-        self._all_ended = False
         self._counted = False  # whether the last play was asked for outside of the event
         self._now.gamma[:] = self._records.there(self._gammas)
         self._now.gap[:] = math.inf
         self._now.playing[:] = 1.0
         self._now.scale[:] = C
         self._stand_still()  # none does yet
+        self.clock = Stopwatch()
+        self.over = False
 
     def _keep_sums(self, learner: Any, auditor: Any, scalars: Any) -> None:
         """Keep the sums that no round changes."""
@@ -197,11 +199,6 @@ class RegressionGame:
         """Return the number of whole rounds."""
         return len(self._records)
 
-    @property
-    def all_ended(self) -> bool:
-        """Return whether each of the games has converged, as far as is known."""
-        return self._all_ended
-
     def prepare_round(self) -> None:
         """Compute nothing: a round changes the rows from its first question on."""
 
@@ -228,11 +225,12 @@ class RegressionGame:
         if tol is not None and not self._ends_at_once:
             self._errors[:] = self._records.there(self._records.last_errors())
             self._end(tol)
-        self._all_ended = not bool((self._now.playing > 0).any())
+        all_ended = not bool((self._now.playing > 0).any())
+        self.over = last or all_ended
         records = self._records
         no_votes = np.zeros((len(self._gammas), 0))
         # Rounds that were played after the last game's end are none.
-        n_played = int(self._now.number.max()) if self._all_ended else self.n_rounds
+        n_played = int(self._now.number.max()) if all_ended else self.n_rounds
         known = range(self.n_rounds - n_pending, n_played) if heard else ()
         return [Round(i + 1, records.errors[i], records.unfairness[i], no_votes) for i in known]
 
@@ -325,6 +323,8 @@ class RegressionGame:
 
         Mixtures, and the words of subgroups, are made when they are asked for.
         """
+        if self.n_rounds == 0:
+            return []
         self._records.fetch()
         at = Standing.of(on_host(self._table))
         overall = (self._event_offset + at.outcomes / at.number) / self._event_weight
@@ -370,6 +370,7 @@ class RegressionGame:
         if Standing.of(table).number.max() > self.n_rounds:
             raise HalfRoundError
         return {
+            "seconds": self.clock.seconds,
             "table": table.copy(),
             "pull": on_host(self._pull).copy(),
             "coordinates": on_host(self._coordinates).copy(),
@@ -379,12 +380,10 @@ class RegressionGame:
             "predictors": self._played[: self.n_rounds],
         }
 
-    def rounds_in(self, state: State) -> int:
-        """Return the number of rounds that a state holds."""
-        return len(state["records"]["figures"])
-
-    def restore(self, state: State) -> None:
+    def restore(self, state: State, max_iter: int) -> None:
         """Go on from a state."""
+        check_rounds(len(state["records"]["figures"]), max_iter)
+        self.clock.go_on_from(state["seconds"])
         self._records.restore(state["records"])
         self._played = state["predictors"]
         self._counted = state["counted"]
