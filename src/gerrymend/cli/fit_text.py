@@ -8,7 +8,7 @@ from rich.console import Console
 
 from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import Prepared, TrainingRequest
-from gerrymend.frontier.tradeoffs import OnRows
+from gerrymend.frontier.points import OnRows
 from gerrymend.reporting.audit.model import predictors_words, proven_words, remedy_sentences
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
