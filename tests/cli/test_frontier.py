@@ -75,7 +75,7 @@ def test_what_workers_warn_of_names_options(file):
     _, _, err = call(file, *USUAL, *given)
     notes = [line for line in err.splitlines() if line.startswith("Note: ")]
     assert any(note.startswith("Note: MARGINAL, for contrast: After 1 round") for note in notes)
-    assert all("--max-iter (now 1), " in note for note in notes)
+    assert all("--max-iter (now 1)" in note for note in notes)
 
 
 def test_the_text_for_people(file, tmp_path):

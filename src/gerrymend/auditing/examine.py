@@ -11,6 +11,7 @@ from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import check_stopped, interruptible
 from gerrymend._runtime.workers import check_jobs
 from gerrymend.auditing.chosen_subgroups import described_subgroups, published_beside
+from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import simultaneous_intervals
@@ -99,6 +100,7 @@ def examine(
     on_draw: Callable[[int, int], None] | None = None,
     features: tuple[str, ...] | None = None,
     n_jobs: int | None = None,
+    doubts: tuple[Doubt, ...] = (),
 ) -> AuditReport:
     """Audit a tally: search, prove, describe and test, and return the report.
 
@@ -111,6 +113,8 @@ on_draw, features, n_jobs
         As `check_settings` returns them; see audit().
     held_out : Tally, optional
         Rows that are not searched, to measure the worst subgroup on.
+    doubts : tuple of Doubt
+        What the report is to warn of.
 
     Returns
     -------
@@ -157,6 +161,7 @@ on_draw, features, n_jobs
         else measure_held_out(worst, held_out, min_group_size=min_group_size),
         generalisation=generalisation(tally, examined),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
+        warnings=doubts,
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **_listed(examined, subgroups, several, min_group_size),
     )

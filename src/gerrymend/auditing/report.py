@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gerrymend._runtime.reprs import short_repr
+from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.inference.generalisation import Generalisation
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
@@ -80,6 +81,9 @@ class AuditReport:
         The protected columns that the model itself decides by; None where that is not known.
     provenance : Provenance or None
         When, by what and from which data the report was made.
+    warnings : tuple of Doubt
+        Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
+        before the verdict wherever the report is shown.
 
     Examples
     --------
@@ -117,6 +121,7 @@ class AuditReport:
     weighted: bool = False
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
+    warnings: tuple[Doubt, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -159,6 +164,7 @@ class AuditReport:
         Its names are a format that users' programs read: they are added to, not changed.
         """
         return {
+            "warnings": [doubt.to_dict() for doubt in self.warnings],
             "verdict": self.verdict,
             "gamma": self.gamma,
             "unfairness": self.unfairness,

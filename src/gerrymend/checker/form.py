@@ -150,6 +150,7 @@ REPORT = {
             "budget": AMOUNT,
         }
     ),
+    "warnings": Many({"code": TEXT, "sentence": TEXT}),
 }
 
 

@@ -30,7 +30,7 @@ from gerrymend.cli.shared import (
     progress,
     request_fields,
     split,
-    write_json,
+    write_out,
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
@@ -53,6 +53,9 @@ def add_to(app: typer.Typer) -> None:
         features: options.Features = None,
         drop: options.Drop = None,
         exclude_protected: options.ExcludeProtected = False,
+        positive: options.Positive = None,
+        categorical: options.Categorical = None,
+        dates: options.Dates = "year",
         weight: options.Weight = None,
         impute: options.Impute = False,
         gammas: Annotated[list[str] | None, option(
@@ -63,6 +66,7 @@ def add_to(app: typer.Typer) -> None:
             f"{', '.join(NOTION_NAMES)}.", TRAINING, metavar="RATES",
             show_default="false_positive_rate")] = None,
         subgroups: options.Subgroups = "linear",
+        depth: options.Depth = None,
         estimator: Annotated[list[str] | None, option(
             f"What is trained, each on its own: {', '.join(ESTIMATOR_NAMES)}.", TRAINING,
             metavar="NAMES", show_default="logistic")] = None,
@@ -83,7 +87,9 @@ def add_to(app: typer.Typer) -> None:
         json_file: Annotated[str | None, option(
             "Write the points as JSON to this file; - is standard output.", FILE, "--json",
             metavar="FILE", show_default=False)] = None,
+        quiet: options.Quiet = False,
         separator: options.Separator = None,
+        decimal: options.Decimal = ".",
         missing: options.Missing = None,
     ) -> None:  # fmt: skip
         """Show what each unfairness costs in error, for people to choose from.
@@ -109,6 +115,7 @@ def add_to(app: typer.Typer) -> None:
             else marginal,
             json_file=json_file,
             report=report,
+            quiet=quiet,
         )
         raise typer.Exit(run(request, asked))
 
@@ -126,6 +133,7 @@ class Asked:
     marginal: bool
     json_file: str | None
     report: Path | None
+    quiet: bool
 
 
 def run(fields: dict[str, Any], asked: Asked) -> int:
@@ -158,11 +166,11 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         # After an interruption too: what was done can be trained again by itself.
         frontier = _with_commands(frontier, request)
         if asked.json_file is not None:
-            write_json(frontier.to_json(), asked.json_file)
+            write_out(frontier.to_json(), asked.json_file)
         if asked.report is not None:
             frontier.write_html(asked.report)
         if asked.json_file != "-":
-            show(Output(highlight=False), frontier, asked.report)
+            show(Output(highlight=False, quiet=asked.quiet), frontier, asked.report)
         return code
 
     return guarded(work)
@@ -223,7 +231,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
     test = prepared.test
     second = {} if test is None else {
         "X_test": test.features,
-        "y_test": test.labels,
+        "y_test": test.y,
         "sensitive_features_test": test.protected,
         "sample_weight_test": test.given_weight,
     }  # fmt: skip
@@ -233,7 +241,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         return pareto_frontier(
             request.classifier(asked.estimators[0], verbose=1),
             train.features,
-            train.labels,
+            train.y,  # 1 is the positive label, whichever --positive is
             sensitive_features=train.protected,
             sample_weight=train.given_weight,
             gammas=request.gammas,

@@ -37,7 +37,7 @@ class OnRows:
         """Audit decisions that are positive with probability `p`, with the settings `how`."""
         report = audit(
             rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.given_weight,
-            decision_probabilities=True, **how,
+            decision_probabilities=True, pos_label=rows.pair[1], **how,
         )  # fmt: skip
         wrong = np.where(rows.y == 1, 1.0 - p, p)
         return cls(float(np.average(wrong, weights=rows.given_weight)), report)

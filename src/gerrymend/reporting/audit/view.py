@@ -12,9 +12,9 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.chance import other_rows_sentence
-from gerrymend.reporting.audit.model import model_view
+from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
-from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
     capitalised,
@@ -58,7 +58,11 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
         "sign": shown.sign,
         "heading": shown.heading,
         "titles": words.TITLES,
-        "verdict": verdict_sentences(report, rows),
+        "warnings": warning_sentences(report),
+        "verdict": [
+            *([] if model is None else samples_sentences(model)),
+            *verdict_sentences(report, rows),
+        ],
         "figures": _figures(report),
         "unfairness_means": words.UNFAIRNESS_MEANS,
         "model": None if model is None else model_view(model),
