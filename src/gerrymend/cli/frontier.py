@@ -15,7 +15,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.exit_codes import INTERRUPTED
 from gerrymend.cli.fit import rounds_told
-from gerrymend.cli.options import FILE, TRAINING
+from gerrymend.cli.options import DATA, FILE, TRAINING
 from gerrymend.cli.refit import fit_command
 from gerrymend.cli.shared import (
     Output,
@@ -23,6 +23,7 @@ from gerrymend.cli.shared import (
     check_jobs_option,
     check_page,
     check_target,
+    column,
     errors_in_options,
     guarded,
     notes,
@@ -56,6 +57,13 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        prediction: Annotated[str | None, column(
+            "What your model decides today, to compare with: decisions, which nothing is trained "
+            "on.", DATA)] = None,
+        score: Annotated[str | None, column(
+            "Or: its score, cut at --threshold.", DATA)] = None,
+        threshold: Annotated[float | None, option(
+            "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         weight: options.Weight = None,
         impute: options.Impute = False,
         gammas: Annotated[list[str] | None, option(
@@ -96,8 +104,9 @@ def add_to(app: typer.Typer) -> None:
 
         A model is trained for every gamma, and audited as gerrymend audit does it,
         on the training rows and, with --test-size, on others. Points that another
-        one beats in both are marked, and the knee is suggested. What is chosen is
-        trained by gerrymend fit, with --gamma.
+        one beats in both are marked, and the knee is suggested. Beside them are each
+        estimator without constraint and, with --prediction or --score, your model
+        today. What is chosen is trained by gerrymend fit, with --gamma.
 
         Example, with data that the demonstration makes:
 
@@ -234,6 +243,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         "y_test": test.y,
         "sensitive_features_test": test.protected,
         "sample_weight_test": test.given_weight,
+        "today_test": None if test.p is None else test.p.astype(int),
     }  # fmt: skip
     n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
     listener = _ProgressListener(say, n_settings * len(request.gammas))
@@ -244,6 +254,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
             train.y,  # 1 is the positive label, whichever --positive is
             sensitive_features=train.protected,
             sample_weight=train.given_weight,
+            today=None if train.p is None else train.p.astype(int),
             gammas=request.gammas,
             notions=list(request.notion),
             estimators=made,
