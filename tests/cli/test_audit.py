@@ -419,8 +419,8 @@ def test_exit_codes_of_the_installed_command(people, folder, tmp_path):
     one = ["audit", folder / "people.csv", *ARGUMENTS, "--subgroups", "marginals"]
     many = ["audit", tmp_path / "numbers.parquet", *DECIDED, "--protected", ",".join(names),
             *UNTESTED]  # fmt: skip
+    # Code 1 is seen in this process, above: what it is, and not who starts the command, decides.
     for code, arguments in [
-        (1, [*one, "--gamma", "0"]),
         (2, [*one, "--gamma", "-1"]),
         (3, [*many, "--gamma", between, "--budget", "1e-6"]),
     ]:
@@ -462,8 +462,8 @@ main()
 def test_an_interrupt_and_a_reader_that_has_gone_change_no_code(tmp_path):
     """Ctrl-C in compiled code is 130, not a verdict; a closed pipe leaves the verdict's code."""
     rng = np.random.default_rng(0)
-    rows = {f"x{j}": rng.standard_normal(20_000) for j in range(8)}
-    rows |= {"y": rng.integers(0, 2, 20_000), "d": rng.integers(0, 2, 20_000)}
+    rows = {f"x{j}": rng.standard_normal(2000) for j in range(8)}
+    rows |= {"y": rng.integers(0, 2, 2000), "d": rng.integers(0, 2, 2000)}
     big = tmp_path / "big.csv"
     pl.DataFrame(rows).write_csv(big)
     command = [str(Path(sys.executable).with_name("gerrymend")), "audit", str(big), "--label", "y",
