@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from gerrymend.auditing.subgroup import Subgroup
     from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
+    from gerrymend.frontier.points import FrontierPoint
     from gerrymend.frontier.sweep import FrontierInterrupted, pareto_frontier
-    from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
+    from gerrymend.frontier.tradeoffs import ParetoFrontier
     from gerrymend.models.derandomizing import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
@@ -66,7 +67,7 @@ _HOME = {
     "pareto_frontier": "frontier.sweep",
     "FrontierInterrupted": "frontier.sweep",
     "ParetoFrontier": "frontier.tradeoffs",
-    "FrontierPoint": "frontier.tradeoffs",
+    "FrontierPoint": "frontier.points",
     "MixtureClassifier": "models.mixture_classifier",
     "DerandomizationCost": "models.derandomizing",
     "save_model": "models.saving",

@@ -203,7 +203,7 @@ def _saved_and_audited(
     """Save a model that takes the columns as they are in the file, and audit it on each sample."""
     from sklearn.pipeline import Pipeline
 
-    from gerrymend.frontier.tradeoffs import OnRows
+    from gerrymend.frontier.points import OnRows
     from gerrymend.models.saving import save_model
 
     say(f"Saving {asked.out}")

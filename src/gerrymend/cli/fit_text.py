@@ -9,7 +9,7 @@ from rich.console import Console
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import Prepared, TrainingRequest
-from gerrymend.frontier.tradeoffs import OnRows
+from gerrymend.frontier.points import OnRows
 from gerrymend.reporting.audit.model import (
     predictors_words,
     proven_words,

@@ -38,7 +38,8 @@ from gerrymend.reporting.audit.subgroup_words import summary_words
 from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 
 if TYPE_CHECKING:
-    from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
+    from gerrymend.frontier.points import FrontierPoint
+    from gerrymend.frontier.tradeoffs import ParetoFrontier
 
 
 def add_to(app: typer.Typer) -> None:
