@@ -20,6 +20,7 @@ from gerrymend.cli.table_files import write_table
 from gerrymend.cli.training_request import TrainingRequest
 from gerrymend.datasets import make_intersectional
 from gerrymend.reporting.wording import percent
+from tests.cli.calling import examples_of
 from tests.cut_short import FITS, Stopping
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "30"]
@@ -433,10 +434,9 @@ def test_a_checkpoint_is_a_file_of_its_own(folder, tmp_path):
 
 def test_the_examples_in_the_help_can_be_pasted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    demo.save_rows(tmp_path / "toy.csv", 400, seed=0)
+    demo.save_rows(tmp_path / "people.csv", 400, seed=0)
     for command in ("fit", "predict"):
-        _, text, _ = call(command, "--help")
-        lines = [line.strip() for line in text.splitlines() if line.startswith(" gerrymend ")]
-        code, out, err = call(*lines[-1].split()[1:], *(QUICK if command == "fit" else []))
+        words = examples_of(command)[-1]
+        code, out, err = call(*words[1:], *(QUICK if command == "fit" else []))
         assert code in (0, 1, 3), err
         assert "400" in out

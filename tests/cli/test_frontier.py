@@ -15,6 +15,7 @@ from gerrymend.cli.table_encoding import make_encoder
 from gerrymend.datasets import make_intersectional
 from gerrymend.frontier import sweep
 from gerrymend.inputs.sample import Sample
+from tests.cli.calling import examples_of
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "20"]
 USUAL = ["--label", "y", "--protected", "race,sex", *QUICK]
@@ -192,10 +193,9 @@ def test_bad_calls_exit_with_2(file, options, message):
 
 def test_the_example_in_the_help_can_be_pasted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    demo.save_rows(tmp_path / "toy.csv", 80, seed=0)
-    _, text, _ = call("--help")
-    lines = [line.strip() for line in text.splitlines() if line.startswith(" gerrymend ")]
-    assert lines[0] == "gerrymend demo --save toy.csv"
-    code, out, _ = call(*lines[1].split()[2:], *QUICK)
+    demo.save_rows(tmp_path / "people.csv", 80, seed=0)
+    made, swept = examples_of("frontier")
+    assert made == ["gerrymend", "demo", "--save", "people.csv"]
+    code, out, _ = call(*swept[2:], *QUICK)
     assert code == 0
     assert "on 80 training rows" in out

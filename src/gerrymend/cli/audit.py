@@ -116,9 +116,10 @@ def add_to(app: typer.Typer) -> None:
 
         Example, with data that the demonstration makes:
 
-        gerrymend demo --save toy.csv
+        gerrymend demo --save people.csv
 
-        gerrymend audit toy.csv --label y --prediction decided --protected race,gender
+        gerrymend audit people.csv --label repaid --prediction granted \\
+            --protected race,sex
         """
         targets = Targets(json_file, markdown, report, quiet)
         raise typer.Exit(run(request_fields(AuditRequest, locals()), targets, accept_warnings))

@@ -108,9 +108,10 @@ def add_to(app: typer.Typer) -> None:
 
         Example, with data that the demonstration makes:
 
-        gerrymend demo --save toy.csv
+        gerrymend demo --save people.csv
 
-        gerrymend fit toy.csv --label y --protected race,gender --out m.skops
+        gerrymend fit people.csv --label repaid --protected race,sex \\
+            --drop id,applied,granted --out m.skops
         """
         request = request_fields(FitRequest, locals()) | {"gammas": (gamma,)}
         asked = Asked(estimator, certify, out, report, checkpoint, gate, quiet, accept_warnings)

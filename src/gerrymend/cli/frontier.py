@@ -110,9 +110,10 @@ def add_to(app: typer.Typer) -> None:
 
         Example, with data that the demonstration makes:
 
-        gerrymend demo --save toy.csv
+        gerrymend demo --save people.csv
 
-        gerrymend frontier toy.csv --label y --protected race,gender --report f.html
+        gerrymend frontier people.csv --label repaid --protected race,sex \\
+            --drop id,applied,granted --report f.html
         """
         request = request_fields(TrainingRequest, locals())
         asked = Asked(

@@ -78,7 +78,7 @@ class CellRows:
         self._number = 0
         base_cost = self._auditor.base_cost
         weight = learner.row_weight
-        outside = np.delete(base_cost, rows)
+        outside = np.delete(weight * base_cost, rows)
         scalars = [
             self._auditor.total_weight,
             total(weight * (base_cost < 0)),
