@@ -1,4 +1,4 @@
-"""audit(): find the worst-treated subgroup of a model's decisions, and bound all others."""
+"""audit(): find the subgroup that a model's decisions treat most differently; bound all others."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +26,8 @@ def audit(
     threshold: float | None = None,
     decision_probabilities: bool = False,
     pos_label: Any = None,
+    favourable: str | None = None,
+    side: str = "both",
     budget: float = 30.0,
     min_group_size: int = MIN_GROUP_SIZE,
     data: Any = None,
@@ -38,7 +40,7 @@ def audit(
     features: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> AuditReport:
-    """Find the subgroup that a model's decisions treat worst.
+    """Find the subgroup that a model's decisions treat most differently, or worst.
 
     Parameters
     ----------
@@ -65,6 +67,14 @@ def audit(
         Whether y_pred are the probabilities with which a randomised model decides.
     pos_label : label, optional
         The positive label; by default the second in sorted order.
+    favourable : {"positive", "negative"}, optional
+        The decision that people wish for: "positive" where the positive label is a loan that is
+        granted, "negative" where it is an arrest. The report then says who is treated worse and who
+        better. Without it that is known of error rates alone, and of other rates it is only said
+        who differs.
+    side : {"both", "disadvantaged"}, default="both"
+        Which subgroups count. With "disadvantaged" unfairness, bounds, p-value and verdict are over
+        those that are treated worse than the overall, and `favourable` has to be known.
     budget : float, default=30.0
         Seconds that search, proof and description may take, and permutations as many again. What
         was proven by then holds; where nothing was, `no_bound` of the report says why.
@@ -150,6 +160,8 @@ def audit(
     # Settings are checked before the rows are read, which may take long.
     settings = check_settings(
         notion=notion,
+        favourable=favourable,
+        side=side,
         subgroups=subgroups,
         gamma=gamma,
         budget=budget,

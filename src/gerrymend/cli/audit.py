@@ -53,9 +53,9 @@ def add_to(app: typer.Typer) -> None:
             "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         probability: Annotated[str | None, _column(
             "Or: probability with which a randomised model decides positive.")] = None,
-        positive: Annotated[str | None, option(
-            "The positive label.", DATA, metavar="LABEL",
-            show_default="the last in order")] = None,
+        positive: options.Positive = None,
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         weight: options.Weight = None,
         counts: Annotated[str | None, _column(
             "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
@@ -99,7 +99,7 @@ def add_to(app: typer.Typer) -> None:
         separator: options.Separator = None,
         missing: options.Missing = None,
     ) -> None:  # fmt: skip
-        """Find the subgroup that a model's decisions treat worst.
+        """Find the subgroup that a model's decisions treat most differently, or worst.
 
         The exit code is fit for a gate in CI: 0 where it is proven that no subgroup
         exceeds gamma, 1 where one does, 3 where neither could be shown, and 2 where

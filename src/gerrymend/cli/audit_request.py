@@ -4,7 +4,6 @@ audit() speaks of its arguments, and a user of the command knows options: `optio
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import narwhals as nw
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli.shared import check_jobs_option, errors_in_options, options_of, split
-from gerrymend.cli.table_files import open_table, unreadable
+from gerrymend.cli.table_files import open_table, positive_label, unreadable
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import check_column
 from gerrymend.notions import NOTION_NAMES
@@ -41,6 +40,8 @@ class AuditRequest:
     probability: str | None = None
     threshold: float | None = None
     positive: str | None = None
+    favourable: str | None = None
+    side: str = "both"
     weight: str | None = None
     counts: str | None = None
     notion: tuple[str, ...] = ("false_positive_rate",)
@@ -154,6 +155,8 @@ class AuditRequest:
             "min_group_size": self.min_group_size,
             "threshold": self.cut,
             "decision_probabilities": self.probability is not None,
+            "favourable": self.favourable,
+            "side": self.side,
             "n_permutations": self.permutations,
             "n_jobs": check_jobs_option(self.jobs),
             "test_size": self.test_size,
@@ -191,7 +194,7 @@ class AuditRequest:
         how = self.settings()
         how |= {
             "sensitive_features": attributes,
-            "pos_label": self._positive(frame),
+            "pos_label": positive_label(self.positive, frame.collect_schema()[self.label]),
             "on_draw": on_draw,
         }
         if self.counts is not None:
@@ -209,25 +212,6 @@ class AuditRequest:
         return audit(
             self.label, decided, sample_weight=self.weight, data=tables[0], holdout=tables[1], **how
         )
-
-    def _positive(self, frame: "pl.LazyFrame") -> Any:
-        """Return the positive label in the type of the labels, from the text of the option.
-
-        "1" is a number among numbers, and "true" a boolean among booleans; what can't be converted
-        stays text, and audit() says that it is no label.
-        """
-        if self.positive is None:
-            return None
-        dtype = frame.collect_schema()[self.label]
-        if dtype.is_numeric():
-            with suppress(ValueError):
-                return int(self.positive)  # all its digits, which float() would not keep
-            with suppress(ValueError):
-                number = float(self.positive)
-                return int(number) if number.is_integer() else number
-        if dtype.base_type().__name__ == "Boolean":
-            return {"true": True, "false": False}.get(self.positive.lower(), self.positive)
-        return self.positive
 
     @property
     def options(self) -> dict[str, str]:

@@ -31,7 +31,7 @@ from gerrymend.cli.shared import (
     tell_of_page,
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, Prepared, TrainingRequest
-from gerrymend.notions import NOTION_NAMES
+from gerrymend.notions import NOTION_NAMES, as_notions
 from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.page import write_page
 
@@ -54,6 +54,9 @@ def add_to(app: typer.Typer) -> None:
         exclude_protected: options.ExcludeProtected = False,
         weight: options.Weight = None,
         impute: options.Impute = False,
+        positive: options.Positive = None,
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         gamma: Annotated[float, option("Unfairness to allow.", TRAINING)] = 0.01,
         notion: Annotated[list[str] | None, option(
             f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", TRAINING,
@@ -155,8 +158,12 @@ def _trained(
 ) -> Any:
     """Return the classifier, fitted to the encoded columns of the training rows."""
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
+    rates: Any = request.notion
+    # A classifier's positive label is the last in order.
+    if prepared.train.pair[1] != max(prepared.train.pair):
+        rates = tuple(rate.of_other_label() for rate in as_notions(rates))
     classifier = request.classifier(
-        estimator, notion=request.notion, verbose=1, checkpoint=checkpoint, **more
+        estimator, notion=rates, verbose=1, checkpoint=checkpoint, **more
     )
     classifier.set_params(gamma=request.gammas[0])
     train = prepared.train
@@ -179,7 +186,7 @@ def _saved_and_audited(
     """Save a model that takes the columns as they are in the file, and audit it on each sample."""
     from sklearn.pipeline import Pipeline
 
-    from gerrymend.frontier.tradeoffs import OnRows
+    from gerrymend.frontier.tradeoffs import OnRows, positive_probability
     from gerrymend.models.saving import save_model
 
     say(f"Saving {out}")
@@ -193,6 +200,8 @@ def _saved_and_audited(
         "gamma": request.gammas[0],
         "budget": request.budget,
         "min_group_size": request.min_group_size,
+        "favourable": request.favourable,
+        "side": request.side,
         "features": prepared.columns,
         "top": _TOP if for_page else 1,
     }
@@ -200,7 +209,7 @@ def _saved_and_audited(
     for rows in prepared.samples:
         # Chance says nothing of rows on which decisions were trained to be fair.
         tested = {"n_permutations": _PERMUTATIONS} if for_page and rows is prepared.test else {}
-        p = classifier.predict_proba(rows.features)[:, 1]
+        p = positive_probability(classifier, rows)
         measured.append(OnRows.measure(rows, p, how | tested))
     return Fitted(classifier, prepared, measured, estimator, out, to_trust)
 

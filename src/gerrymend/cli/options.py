@@ -18,7 +18,15 @@ FILE = "Reading and writing"
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV or Parquet file.")]
 Label = Annotated[str, column(
-    "True label, of two values; the last in order is the positive one.", DATA)]  # fmt: skip
+    "True label, of two values.", DATA)]  # fmt: skip
+Positive = Annotated[str | None, option(
+    "The positive label.", DATA, metavar="LABEL", show_default="the last in order")]  # fmt: skip
+Favourable = Annotated[str | None, option(
+    "The decision that people wish for, positive or negative: the report then says who is "
+    "treated worse, and who better.", DATA, metavar="WHICH", show_default=False)]  # fmt: skip
+Side = Annotated[str, option(
+    "Which subgroups count: both, or disadvantaged alone (which --favourable has to tell, but for "
+    "error rates).", DATA, metavar="SIDE")]  # fmt: skip
 Protected = Annotated[list[str], option(
     "Protected attributes, separated by commas.", DATA, metavar="COLUMNS",
     show_default=False)]  # fmt: skip

@@ -19,7 +19,7 @@ from gerrymend.cli.table_encoding import (
     note_unseen,
     plain,
 )
-from gerrymend.cli.table_files import open_table, unreadable
+from gerrymend.cli.table_files import open_table, positive_label, unreadable
 from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import (
     check_budget,
@@ -29,7 +29,7 @@ from gerrymend.inputs.settings import (
     check_whole,
 )
 from gerrymend.inputs.validation import check_column
-from gerrymend.notions import NOTION_NAMES
+from gerrymend.notions import NOTION_NAMES, directed_notions
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
 if TYPE_CHECKING:
@@ -105,6 +105,9 @@ class TrainingRequest:
     exclude_protected: bool = False
     weight: str | None = None
     impute: bool = False
+    positive: str | None = None
+    favourable: str | None = None
+    side: str = "both"
     notion: tuple[str, ...] = ("false_positive_rate",)
     subgroups: str = "linear"
     gammas: tuple[float, ...] = (0.01,)
@@ -126,6 +129,7 @@ class TrainingRequest:
         for notion in self.notion:
             check_choice(notion, "--notion", NOTION_NAMES)
         with errors_in_options(self.options):
+            directed_notions(self.notion, self.favourable, self.side)
             for gamma in self.gammas:
                 check_gamma(gamma)
             if self.test_size is not None:
@@ -182,7 +186,8 @@ class TrainingRequest:
         weight = None if self.weight is None else table[self.weight]
         with errors_in_options(self.options):
             rows = Sample.read(label, table.select(protected), weight, features=used)
-            return self._encode(rows)
+            positive = positive_label(self.positive, label.dtype)
+            return self._encode(rows.with_positive(positive))
 
     def _encode(self, rows: Sample) -> Prepared:
         """Return the rows encoded, by an encoder that has seen only those to train on."""
@@ -250,4 +255,5 @@ class TrainingRequest:
             audit_budget="--budget",
             random_state="--seed",
             checkpoint="--checkpoint",
+            pos_label="--positive",
         ) | {"certify=True": "--certify"}

@@ -18,9 +18,16 @@ from gerrymend.frontier.settings import (
     every_setting,
     one_seed,
 )
-from gerrymend.frontier.tradeoffs import FrontierPoint, OnRows, ParetoFrontier, mark_dominated
+from gerrymend.frontier.tradeoffs import (
+    FrontierPoint,
+    OnRows,
+    ParetoFrontier,
+    mark_dominated,
+    positive_probability,
+)
 from gerrymend.inputs.sample import Names, Sample, named_columns
 from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
+from gerrymend.notions import directed_notions
 from gerrymend.training.fit import ParityClassifier
 
 # From none to more than most models have without constraint, in steps of about two.
@@ -50,6 +57,9 @@ def pareto_frontier(
     y_test: Any = None,
     sensitive_features_test: Any = None,
     sample_weight_test: Any = None,
+    pos_label: Any = None,
+    favourable: str | None = None,
+    side: str = "both",
     marginal: bool = False,
     audit_subgroups: Any = None,
     audit_budget: float = 10.0,
@@ -77,6 +87,9 @@ def pareto_frontier(
         Share of the rows, of each label, to keep out of the training and to audit on too.
     X_test, y_test, sensitive_features_test, sample_weight_test : optional
         Or other rows to audit on. Protected attributes that are columns of X need not be given.
+    pos_label, favourable, side :
+        The positive label, the decision that people wish for, and which subgroups the audits
+        count, as in audit(). Models are trained to be fair to both sides.
     marginal : bool, default=False
         Train the paper's MARGINAL too, which is fair to one attribute at a time, for contrast:
         the same gammas, notions and estimators, audited over the same class, in
@@ -140,9 +153,15 @@ def pareto_frontier(
         "subgroups": audited_class(estimator, audit_subgroups),
         "budget": check_budget(audit_budget, "audit_budget"),
         "min_group_size": check_min_group_size(min_group_size),
+        "favourable": favourable,
+        "side": side,
     }
+    for setting in settings:
+        directed_notions(setting.rates, favourable, side)
     levels = check_levels(gammas)
     rows = Sample.read(y, sensitive_features, sample_weight, features=X)
+    if rows.with_positive(pos_label).pair != rows.pair:
+        settings = [setting.of_other_label() for setting in settings]
     samples: Sequence[Sample]
     if test_size is not None:
         if X_test is not None or y_test is not None:
@@ -159,6 +178,7 @@ def pareto_frontier(
             "sample_weight_test": sample_weight_test,
         }
         samples = (rows, *_test_rows(rows, sensitive_features, given))
+    samples = [sample.with_positive(pos_label) for sample in samples]
 
     data = _data_arguments(sensitive_features, sample_weight)
     points: list[FrontierPoint] = []
@@ -245,7 +265,7 @@ def _points(
         ]
         tasks = [
             (audited, path.probabilities[game],
-             how | {"notion": setting.classifier.notion, "gamma": gammas[game]})
+             how | {"notion": setting.rates, "gamma": gammas[game]})
             for setting, path, game in games
         ]  # fmt: skip
         with closing(workers(_measure, tasks)) as audits:
@@ -268,7 +288,7 @@ def _train(
     seconds = time.perf_counter() - start
     # Here, where the features are: an audit then needs no more than probabilities to be sent.
     probabilities = [
-        [model.predict_proba(sample.features)[:, 1] for sample in samples.value] for model in models
+        [positive_probability(model, sample) for sample in samples.value] for model in models
     ]
     told = [warning.message for warning in heard if isinstance(warning.message, Warning)]
     return _Path(models, probabilities, seconds, told)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.audit import audit
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.inputs.sample import Sample
 from gerrymend.reporting.frontier import text as frontier_text
 
@@ -44,7 +45,7 @@ class OnRows:
         """Audit decisions that are positive with probability `p`, with the settings `how`."""
         report = audit(
             rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.given_weight,
-            decision_probabilities=True, **how,
+            decision_probabilities=True, pos_label=rows.pair[1], **how,
         )  # fmt: skip
         wrong = np.where(rows.y == 1, 1.0 - p, p)
         return cls(float(np.average(wrong, weights=rows.given_weight)), report)
@@ -60,13 +61,18 @@ class OnRows:
         return self.report.upper_bound
 
     @property
+    def shown(self) -> Subgroup | None:
+        """The subgroup that is treated worst or, where that is not known, differs most."""
+        return self.report.disadvantaged or self.report.worst
+
+    @property
     def worst(self) -> str | None:
-        """The worst subgroup in words; None if none is large enough to be described."""
-        return None if self.report.worst is None else self.report.worst.describe()
+        """That subgroup in words; None if none is large enough to be described."""
+        return None if self.shown is None else self.shown.describe()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        worst = self.report.worst
+        worst = self.shown
         return {
             "n_rows": self.report.n_rows,
             "error": self.error,
@@ -80,6 +86,7 @@ class OnRows:
             "worst_rate_of": None if worst is None else worst.notion.words,
             "worst_rate": None if worst is None else worst.rate,
             "overall_rate": None if worst is None else worst.overall_rate,
+            "worst_treated": None if worst is None else worst.treated,
             "withheld": self.report.withheld,
             "min_group_size": self.report.min_group_size,
             "dominated": self.dominated,
@@ -222,6 +229,18 @@ class ParetoFrontier:
                 {**point.to_dict(), "suggested": False} for point in self.marginal_points
             ],
             "n_missing": self.n_missing,
+            **self._direction(),
+        }
+
+    def _direction(self) -> dict[str, Any]:
+        """Return the labels, the favourable decision, and which subgroups count."""
+        reports = [point.train.report for point in (*self.points, *self.marginal_points)]
+        notions = {notion.name: notion for report in reports for notion in report.notions}
+        return {
+            "labels": list(reports[0].labels),
+            "favourable": reports[0].favourable,
+            "side": reports[0].side,
+            "notions": [notion.to_dict() for notion in notions.values()],
         }
 
     def to_json(self) -> str:
@@ -278,6 +297,13 @@ class ParetoFrontier:
 
     def _values(self, name: str) -> list[Any]:
         return list(dict.fromkeys(getattr(point, name) for point in self.points))
+
+
+def positive_probability(model: Any, rows: Sample) -> Array:
+    """Return the probabilities with which a fitted model decides the rows' positive label."""
+    place = model.classes_.tolist().index(rows.pair[1])
+    p: Array = model.predict_proba(rows.features)[:, place]
+    return p
 
 
 def dominated(costs: Sequence[tuple[float, ...]]) -> NDArray[np.bool_]:

@@ -61,9 +61,9 @@
   }
 
   function unfairnessWords(from, to) {
-    if (from.unfairness_words === to.unfairness_words) return `the worst subgroup’s unfairness stays at ${to.unfairness_words}`;
+    if (from.unfairness_words === to.unfairness_words) return `the largest unfairness found stays at ${to.unfairness_words}`;
     const moves = to.unfairness < from.unfairness ? "falls" : "rises";
-    return `the worst subgroup’s unfairness ${moves} from ${from.unfairness_words} to ${to.unfairness_words}`;
+    return `the largest unfairness found ${moves} from ${from.unfairness_words} to ${to.unfairness_words}`;
   }
 
   function showWords() {
@@ -235,7 +235,7 @@
     return {
       width, autosize: width === undefined, showlegend: false, hovermode: "closest", dragmode: false, margin: { l: 60, r: 12, t: 12, b: 50 },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: colour("--ink"), size: 14, family: getComputedStyle(document.body).fontFamily },
-      xaxis: { ...axis, title: { text: "Unfairness, worst subgroup found" }, range, nticks: 6 },
+      xaxis: { ...axis, title: { text: "Largest unfairness found" }, range, nticks: 6 },
       yaxis: { ...axis, title: { text: "Error" }, tickformat: ".1~%", range: axisRange(shown().map((one) => figures(one).error)) },
       hoverlabel: { bgcolor: colour("--raised"), bordercolor: colour("--quiet"), font: { color: colour("--ink") } },
       annotations: knee(range),
