@@ -132,22 +132,27 @@ def audit(
     0.0
     >>> print(audit(toy.target, decisions, sensitive_features=toy.sensitive_features))
     More unfair than allowed
-    The worst subgroup found is race = blue and gender = man, 200 of 800 rows: false
-    positive rate 100 %, against 50 % overall. About 50 more cases in this group are
-    wrongly decided “1” than there would be at the overall rate. Its unfairness is
-    0.0625, and 0.01 is allowed; no subgroup that was searched is worse. Whether
-    chance alone could make as much was not tested.
+    The subgroup that differs most is race = blue and gender = man, 200 of 800 rows:
+    false positive rate 100 %, against 50 % overall. About 50 more cases in this
+    group are wrongly decided “1” than there would be at the overall rate. Its
+    unfairness is 0.0625, and 0.01 is allowed; no subgroup that was searched has
+    more. Whether chance alone could make as much was not tested.
     <BLANKLINE>
-    Worst subgroup  race = blue and gender = man
+    Differs most    race = blue and gender = man
                     200 rows; false positive rate 100 %, against 50 % overall:
                     +50 points, 2.00 times the overall rate; unfairness 0.0625
     <BLANKLINE>
-    Proof           Exact: none is worse. Proven over every linear threshold of
+    Proof           Exact: none has more. Proven over every linear threshold of
                     race, gender.
-    One by one      One attribute at a time shows nothing of it: the largest
-                    unfairness there is 0, and in the worst combination 0.0625.
+    One by one      One attribute at a time (each value, each interval of a number)
+                    shows nothing of it: the largest unfairness there is 0, and over
+                    all subgroups 0.0625.
     <BLANKLINE>
     Verdict         exceeds gamma; gamma is 0.01
+    Labels          “1” is the positive label, “0” the negative one. Which decision
+                    is favourable was not said (favourable=, --favourable), so that
+                    no group is called better or worse off for its false positive
+                    rate.
 
     Where the data lives, here in a Polars query:
 

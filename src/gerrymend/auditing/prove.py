@@ -12,6 +12,7 @@ from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_number
 from gerrymend.notions import NotionLike, directed_notions
+from gerrymend.reporting.wording import bound
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.compiling import compile_proofs
 
@@ -75,7 +76,8 @@ class Proof:
             worst = f"nothing over {self.at_most:g} was found"
         return (
             f"Undecided over {self.covers}: {worst}, "
-            f"none exceeds {self.upper_bound:.4f}, which is {self.gap:.4f} over {self.at_most:g}. "
+            f"none exceeds {bound(self.upper_bound)}, which is {self.gap:.4f} over "
+            f"{self.at_most:g}. "
             + (
                 "A larger budget may decide it."
                 if self.no_bound is None

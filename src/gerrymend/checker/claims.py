@@ -79,11 +79,11 @@ def check_report(
     1/8, over 2 distinct rows that count.
     Not checked:
     - gamma, min_group_size: settings of the audit, taken as stated.
-    - favourable, side: settings of the audit, taken as stated.
     - class.parameters.search, class.parameters.restarts, class.parameters.random_state: how the
     class was searched.
     - protected_used, provenance: what the model decides by, and when, by what, from which file and
     with which seed and budget the report was made.
+    - favourable, side: settings of the audit, taken as stated.
     - top: that no more subgroups were to be described.
     - disadvantaged, favoured: that none of those which may be described is treated worse than the
     one, or better than the other.

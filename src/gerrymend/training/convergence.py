@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gerrymend._runtime.errors import Argument, Message
 from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.reporting.wording import bound
 from gerrymend.solvers import Equilibrium
 
 # An unfairness above gamma by more than this is told, however large `tol` is beside C.
@@ -57,7 +58,7 @@ def warn_unless_converged(
                 ", or allow that gamma.",
                 lead=f"{after} budget ended before a proof: the worst subgroup found has "
                 f"unfairness {unfairness:.4f}, and it is proven only that none exceeds "
-                f"{equilibrium.upper_bound:.4f}. Raise ",
+                f"{bound(equilibrium.upper_bound)}. Raise ",
             )
     elif tol is not None and unfairness > gamma + tolerated_excess(tol, C):
         warning = NotConvergedWarning(

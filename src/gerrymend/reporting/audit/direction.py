@@ -15,7 +15,7 @@ Subgroup = Mapping[str, Any]
 
 # A subgroup as a reader finds it at the head of a list, by how it is treated.
 _FIRST = {"worse": "Treated worst", "better": "Most favoured", None: "Differs most"}
-_ANOTHER = {"worse": "Also treated worse", "better": "Also favoured", None: "Also"}
+_ANOTHER = {"worse": "Also worse off", "better": "Also favoured", None: "Also"}
 _SENTENCE = {
     "worse": "The subgroup treated worst",
     "better": "The most favoured subgroup",
@@ -80,10 +80,10 @@ def direction_sentences(report: Report) -> list[str]:
     if known:
         are = "are" if len(known) > 1 else "is"
         sentences.append(f"{capitalised(' and '.join(known))} {are} worse for a group.")
-    if len(known) < len(report["notions"]):
+    if unknown := [in_words(one["name"]) for one in report["notions"] if not one["worse"]]:
         sentences.append(
-            "Which decision is favourable was not said (favourable=, --favourable), so that a "
-            "group which differs is not called better or worse off."
+            "Which decision is favourable was not said (favourable=, --favourable), so that no "
+            f"group is called better or worse off for its {' or its '.join(unknown)}."
         )
     if report["side"] == "disadvantaged":
         sentences.append("Only subgroups that are treated worse count here, in every figure.")

@@ -7,6 +7,7 @@ from gerrymend.notions import in_words
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.direction import direction_sentences, standing
 from gerrymend.reporting.markdown import escaped
+from gerrymend.reporting.text import wrapped
 
 # "size" is the number of predictors; the figures of a sample end with its mark.
 _POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
@@ -54,7 +55,7 @@ def as_text(data: Mapping[str, Any]) -> str:
     lines: list[str] = []
     for title, _, points in tables(data):
         lines += [title, *_header(points[0]), *map(_line, points), ""]
-    return "\n".join([*lines, *legend(data)])
+    return "\n".join([*lines, *(line for words in legend(data) for line in wrapped(words, 80))])
 
 
 def _header(point: Mapping[str, Any]) -> list[str]:
