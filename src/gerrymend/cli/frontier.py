@@ -34,6 +34,7 @@ from gerrymend.cli.shared import (
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.audit.direction import standing
 from gerrymend.reporting.audit.subgroup_words import summary_words
 from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 
@@ -58,6 +59,8 @@ def add_to(app: typer.Typer) -> None:
         dates: options.Dates = "year",
         weight: options.Weight = None,
         impute: options.Impute = False,
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         gammas: Annotated[list[str] | None, option(
             "Unfairness to allow, separated by commas.", TRAINING, metavar="NUMBERS",
             show_default="0,0.001,0.002,0.005,0.01,0.02,0.05")] = None,
@@ -245,6 +248,9 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
             train.y,  # 1 is the positive label, whichever --positive is
             sensitive_features=train.protected,
             sample_weight=train.given_weight,
+            pos_label=train.pair[1],
+            favourable=request.favourable,
+            side=request.side,
             gammas=request.gammas,
             notions=list(request.notion),
             estimators=made,
@@ -290,13 +296,14 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
     console.print()
     console.print(str(frontier), markup=False, soft_wrap=True)
     for point in frontier.suggested:
-        worst = point.compared.report.worst
+        worst = point.compared.shown
         if worst is not None:
             where = "training" if point.test is None else "test"
             facts = [
                 (
                     "At the knee",
-                    f"gamma {point.gamma:g}: the worst subgroup of the {where} rows is",
+                    f"gamma {point.gamma:g}: of the {where} rows, "
+                    f"{standing(worst.treated).lower()}:",
                 ),
                 ("", str(worst)),
                 ("", summary_words(worst.to_dict(), point.compared.report.to_dict())),
