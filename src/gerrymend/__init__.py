@@ -1,7 +1,8 @@
 """Find, prove and repair fairness gerrymandering.
 
 A classifier can be fair to each protected attribute and unfair to their combinations. `audit`
-finds the worst-treated subgroup, and `SubgroupParityClassifier` learns a classifier without one.
+finds the subgroup that is treated most differently, and `SubgroupParityClassifier` learns a
+classifier without one.
 Names are loaded when they are first used, so that importing the package takes no time.
 """
 

@@ -147,14 +147,14 @@ def test_the_text_for_people(folder):
     assert out.lstrip().startswith("More unfair than allowed\n")
     assert max(map(len, out.splitlines())) <= 80
     one_line = " ".join(out.split())
-    for words in ("and 0.01 is allowed", "Worst subgroup", "false positive rate", " points, ",
-                  "Exact: none is worse. Proven over", "Also", "(p-value ", "(19 permutations)",
+    for words in ("and 0.01 is allowed", "Differs most", "false positive rate", " points, ",
+                  "Exact: none has more. Proven over", "Also", "(p-value ", "(19 permutations)",
                   "about these rows", "Verdict exceeds gamma; gamma is 0.01",
                   "On 90 rows that were not searched", "with 95 % confidence", "Audited 210 rows",
                   "word, positive is yes; decided so: score ≥ 0.5"):  # fmt: skip
         assert words in one_line
     _, out, _ = call(folder / "people.csv", *TEXT, *UNTESTED, "--gamma", 0.5)
-    assert "Within what is allowed\nProven: on these 300 rows no subgroup that was" in out
+    assert "Within what is allowed\nProven: on these 300 rows the largest unfairness of any" in out
     assert "p-value" not in out
 
 
@@ -477,3 +477,26 @@ def test_an_interrupt_and_a_reader_that_has_gone_change_no_code(tmp_path):
     short = [*command[:2], str(big), *command[3:-1], "x0", "--gamma", "0.3", "--permutations", "0"]
     piped = f"set -o pipefail; {shlex.join(short)} | head -c 1"
     assert subprocess.run(["bash", "-c", piped], check=False).returncode == 0
+
+
+def test_the_disadvantaged_side_decides_the_exit_code(tmp_path):
+    """Some are always decided yes, and nobody is much less often than others."""
+    rows = ["race,y,decided", *["a,no,yes"] * 40, *["b,no,yes", "b,no,no"] * 80,
+            *["c,no,yes", "c,no,no"] * 80, *["c,yes,yes"] * 20]  # fmt: skip
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join(rows))
+    usual = [file, *DECIDED, "--protected", "race", "--subgroups", "marginals", *UNTESTED,
+             "--gamma", "0.03"]  # fmt: skip
+    assert call(*usual)[0] == 1
+    code, out, _ = call(*usual, "--favourable", "negative", "--side", "disadvantaged")
+    assert code == 1
+    assert "The subgroup treated worst is race = a" in out
+    code, out, _ = call(*usual, "--favourable", "positive", "--side", "disadvantaged")
+    assert code == 0
+    assert "race = a" not in out
+    assert "“yes” is the positive label" in out
+    _, out, _ = call(*usual, "--positive", "no", "--favourable", "positive")
+    assert "“no” is the positive label" in out
+    code, _, err = call(*usual, "--side", "disadvantaged")
+    assert code == 2
+    assert "--favourable" in err

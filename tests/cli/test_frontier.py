@@ -71,6 +71,20 @@ def test_the_points_are_those_of_the_library(people, file):
     ]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_other_label_may_be_the_positive_one(file):
+    """A false positive is then what was a false negative: the same models, and the same figures."""
+    _, out, _ = call(file, *USUAL, "--gammas", "0.01", "--positive", "0", "--json", "-")
+    _, same, _ = call(file, *USUAL, "--gammas", "0.01", "--notion", "false_negative_rate",
+                      "--json", "-")  # fmt: skip
+    turned, usual = (json.loads(text) for text in (out, same))
+    for name in ("error", "unfairness", "upper_bound", "worst"):
+        assert turned["points"][0]["train"][name] == usual["points"][0]["train"][name]
+    assert turned["labels"] == [1, 0]
+    assert usual["labels"] == [0, 1]
+    assert "--positive 0" in turned["points"][0]["command"]
+
+
 def test_what_workers_warn_of_names_options(file):
     given = ["--gammas", "0", "--max-iter", "1", "--marginal", "--jobs", "2"]
     _, _, err = call(file, *USUAL, *given)
@@ -96,7 +110,8 @@ def test_the_text_for_people(file, tmp_path):
     suggested = [point for point in points if point["suggested"]]
     assert out.count("At the knee") == len(suggested)
     for point in suggested:
-        assert f"gamma {point['gamma']:g}: the worst subgroup of the training rows" in out
+        standing = {"error_rate": "treated worst"}.get(point["notion"], "differs most")
+        assert f"gamma {point['gamma']:g}: of the training rows, {standing}:" in out
 
 
 def test_a_stop_shows_the_points_that_were_done(file, monkeypatch):
@@ -150,6 +165,22 @@ def test_your_model_today_is_a_column(people, file, tmp_path):
     assert wrong == pytest.approx(((score >= 0.2) != y).sum())
     _, out, _ = call(with_today, *asked[:-2], *ways[0])
     assert "your model today" in out
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_labels_are_told_as_they_are_in_the_file(people, tmp_path, positive):
+    """Labels that are text, the first in order positive too, and today's decisions beside them."""
+    words = pl.col("y").replace_strict({0: "no", 1: "yes"})
+    told = people.with_columns(y=words, decided=words)
+    told.write_csv(tmp_path / "told.csv")
+    code, out, err = call(tmp_path / "told.csv", *USUAL, "--gammas", "0.05", "--positive", positive,
+                          "--prediction", "decided", "--json", "-")  # fmt: skip
+    assert code == 0, err
+    data = json.loads(out)
+    assert data["labels"][1] == positive
+    today, plain = data["references"]
+    assert today["train"]["error"] == 0.0
+    assert plain["train"]["error"] < 0.5
 
 
 BAD = [

@@ -113,8 +113,8 @@ def test_the_keyboard_picks_a_point(opened, frontier):
     assert facts["Gamma"][0].startswith("0.01")
     assert facts["Error, test rows"][0].startswith(wording.percent(point.test.error))
     assert facts["Unfairness, test rows"][0].startswith(wording.unfairness(point.test.unfairness))
-    assert (point.test.worst or "None differs.") in facts["Worst subgroup found, test rows"][0]
-    assert (point.train.worst or "None differs.") in facts["Worst subgroup found, training rows"][0]
+    assert (point.test.worst or "None differs.") in facts["Subgroup, test rows"][0]
+    assert (point.train.worst or "None differs.") in facts["Subgroup, training rows"][0]
     assert facts["Predictors"][0].startswith(str(point.n_predictors))
     page.keyboard.press("ArrowDown")
     assert pair(page)["Gamma"][0].startswith("0.02")

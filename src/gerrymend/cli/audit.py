@@ -58,6 +58,8 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         weight: options.Weight = None,
         counts: Annotated[str | None, _column(
             "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
@@ -107,7 +109,7 @@ def add_to(app: typer.Typer) -> None:
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
     ) -> None:  # fmt: skip
-        """Find the subgroup that a model's decisions treat worst.
+        """Find the subgroup that a model's decisions treat most differently, or worst.
 
         The exit code is fit for a gate in CI: 0 where it is proven that no subgroup
         exceeds gamma, 1 where one does, 3 where neither could be shown or the

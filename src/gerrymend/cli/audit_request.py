@@ -32,6 +32,8 @@ class AuditRequest(TableRequest):
     """
 
     probability: str | None = None
+    favourable: str | None = None
+    side: str = "both"
     counts: str | None = None
     notion: tuple[str, ...] = ("false_positive_rate",)
     gamma: float = 0.01
@@ -95,6 +97,8 @@ class AuditRequest(TableRequest):
             "min_group_size": self.min_group_size,
             "threshold": self.cut,
             "decision_probabilities": self.probability is not None,
+            "favourable": self.favourable,
+            "side": self.side,
             "n_permutations": self.permutations,
             "n_jobs": check_jobs_option(self.jobs),
             "test_size": self.test_size,

@@ -34,7 +34,9 @@ from gerrymend.cli.shared import (
     write_out,
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
+from gerrymend.inputs.sample import Sample
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.audit.direction import standing
 from gerrymend.reporting.audit.subgroup_words import summary_words
 from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 
@@ -66,6 +68,8 @@ def add_to(app: typer.Typer) -> None:
             "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         weight: options.Weight = None,
         impute: options.Impute = False,
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         gammas: Annotated[list[str] | None, option(
             "Unfairness to allow, separated by commas.", TRAINING, metavar="NUMBERS",
             show_default="0,0.001,0.002,0.005,0.01,0.02,0.05")] = None,
@@ -241,10 +245,10 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
     test = prepared.test
     second = {} if test is None else {
         "X_test": test.features,
-        "y_test": test.y,
+        "y_test": test.labels,
         "sensitive_features_test": test.protected,
         "sample_weight_test": test.given_weight,
-        "today_test": None if test.p is None else test.p.astype(int),
+        "today_test": _today(test),
     }  # fmt: skip
     n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
     listener = _ProgressListener(say, n_settings * len(request.gammas))
@@ -252,10 +256,13 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         return pareto_frontier(
             request.classifier(asked.estimators[0], verbose=1),
             train.features,
-            train.y,  # 1 is the positive label, whichever --positive is
+            train.labels,
             sensitive_features=train.protected,
             sample_weight=train.given_weight,
-            today=None if train.p is None else train.p.astype(int),
+            pos_label=train.pair[1],
+            favourable=request.favourable,
+            side=request.side,
+            today=_today(train),
             gammas=request.gammas,
             notions=list(request.notion),
             estimators=made,
@@ -267,6 +274,11 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
             on_point=listener.on_point,
             **second,
         )
+
+
+def _today(rows: Sample) -> Any:
+    """Return what the model of today decides, as labels; None where it was not told."""
+    return None if rows.p is None else rows.classes[rows.p.astype(int)]
 
 
 def _numbers(given: list[str]) -> tuple[float, ...]:
@@ -301,13 +313,14 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
     console.print()
     console.print(str(frontier), markup=False, soft_wrap=True)
     for point in frontier.suggested:
-        worst = point.compared.report.worst
+        worst = point.compared.shown
         if worst is not None:
             where = "training" if point.test is None else "test"
             facts = [
                 (
                     "At the knee",
-                    f"gamma {point.gamma:g}: the worst subgroup of the {where} rows is",
+                    f"gamma {point.gamma:g}: of the {where} rows, "
+                    f"{standing(worst.treated).lower()}:",
                 ),
                 ("", str(worst)),
                 ("", summary_words(worst.to_dict(), point.compared.report.to_dict())),

@@ -32,7 +32,7 @@ from gerrymend.inputs.settings import (
     check_whole,
 )
 from gerrymend.inputs.validation import at_least, check_column
-from gerrymend.notions import NOTION_NAMES
+from gerrymend.notions import NOTION_NAMES, directed_notions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -103,6 +103,9 @@ class TrainingRequest(TableRequest):
     drop: list[str] | None = None
     exclude_protected: bool = False
     impute: bool = False
+    positive: str | None = None
+    favourable: str | None = None
+    side: str = "both"
     notion: tuple[str, ...] = ("false_positive_rate",)
     gammas: tuple[float, ...] = (0.01,)
     max_iter: int | None = None
@@ -126,6 +129,7 @@ class TrainingRequest(TableRequest):
         for notion in self.notion:
             check_choice(notion, "--notion", NOTION_NAMES)
         with errors_in_options(self.options):
+            directed_notions(self.notion, self.favourable, self.side)
             for gamma in self.gammas:
                 check_gamma(gamma)
             if self.test_size is not None:

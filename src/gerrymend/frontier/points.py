@@ -10,6 +10,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.audit import audit
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.inputs.sample import Sample
 
 
@@ -58,13 +59,18 @@ class OnRows:
         )
 
     @property
+    def shown(self) -> Subgroup | None:
+        """The subgroup that is treated worst or, where that is not known, differs most."""
+        return self.report.disadvantaged or self.report.worst
+
+    @property
     def worst(self) -> str | None:
-        """The worst subgroup in words; None if none is large enough to be described."""
-        return None if self.report.worst is None else self.report.worst.describe()
+        """That subgroup in words; None if none is large enough to be described."""
+        return None if self.shown is None else self.shown.describe()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        worst = self.report.worst
+        worst = self.shown
         return {
             "n_rows": self.report.n_rows,
             "error": self.error,
@@ -78,6 +84,7 @@ class OnRows:
             "worst_rate_of": None if worst is None else worst.notion.words,
             "worst_rate": None if worst is None else worst.rate,
             "overall_rate": None if worst is None else worst.overall_rate,
+            "worst_treated": None if worst is None else worst.treated,
             "withheld": self.report.withheld,
             "min_group_size": self.report.min_group_size,
             "dominated": self.dominated,
@@ -213,3 +220,10 @@ class FrontierReference(_OnBoth):
             "estimator": self.estimator,
             **samples,
         }
+
+
+def positive_probability(model: Any, rows: Sample) -> Array:
+    """Return the probabilities with which a fitted model decides the rows' positive label."""
+    place = model.classes_.tolist().index(rows.pair[1])
+    p: Array = model.predict_proba(rows.features)[:, place]
+    return p

@@ -20,6 +20,7 @@ from gerrymend.frontier.tradeoffs import ParetoFrontier, mark_dominated, mark_re
 from gerrymend.frontier.training import trained_and_audited
 from gerrymend.inputs.sample import Names, Sample, named_columns
 from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
+from gerrymend.notions import directed_notions
 from gerrymend.training.fit import ParityClassifier
 
 # From none to more than most models have without constraint, in steps of about two.
@@ -49,6 +50,9 @@ def pareto_frontier(
     y_test: Any = None,
     sensitive_features_test: Any = None,
     sample_weight_test: Any = None,
+    pos_label: Any = None,
+    favourable: str | None = None,
+    side: str = "both",
     today: Any = None,
     today_test: Any = None,
     marginal: bool = False,
@@ -78,6 +82,9 @@ def pareto_frontier(
         Share of the rows, of each label, to keep out of the training and to audit on too.
     X_test, y_test, sensitive_features_test, sample_weight_test : optional
         Or other rows to audit on. Protected attributes that are columns of X need not be given.
+    pos_label, favourable, side :
+        The positive label, the decision that people wish for, and which subgroups the audits
+        count, as in audit(). Models are trained to be fair to both sides.
     today : fitted model, or array of decisions, optional
         Your model as it is today, to be audited on the same rows over the same subgroups, and shown
         among the points. A model decides by its predict() of X; decisions are labels of the rows
@@ -152,10 +159,16 @@ def pareto_frontier(
         "subgroups": audited_class(estimator, audit_subgroups),
         "budget": check_budget(audit_budget, "audit_budget"),
         "min_group_size": check_min_group_size(min_group_size),
+        "favourable": favourable,
+        "side": side,
     }
+    for setting in settings:
+        directed_notions(setting.rates, favourable, side)
     levels = check_levels(gammas)
     check_today(today, today_test, second=X_test is not None)
     rows = with_today(Sample.read(y, sensitive_features, sample_weight, features=X), today)
+    if rows.with_positive(pos_label).pair != rows.pair:
+        settings = [setting.of_other_label() for setting in settings]
     samples: Sequence[Sample]
     if test_size is not None:
         if X_test is not None or y_test is not None:
@@ -175,6 +188,7 @@ def pareto_frontier(
         decided = today if today_test is None else today_test
         argument = "today" if today_test is None else "today_test"
         samples = (rows, *(with_today(sample, decided, argument) for sample in second))
+    samples = [sample.with_positive(pos_label) for sample in samples]
 
     data = _data_arguments(sensitive_features, sample_weight)
     points: list[FrontierPoint] = []

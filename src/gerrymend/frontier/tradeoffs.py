@@ -100,6 +100,7 @@ class ParetoFrontier:
                 {**reference.to_dict(), **self._standing(reference)}
                 for reference in self.references
             ],
+            **self._direction(),
         }
 
     def _standing(self, reference: FrontierReference) -> dict[str, int]:
@@ -109,6 +110,17 @@ class ParetoFrontier:
         return {
             "beaten_by": sum(beats(other, own) for other in others),
             "beats": sum(beats(own, other) for other in others),
+        }
+
+    def _direction(self) -> dict[str, Any]:
+        """Return the labels, the favourable decision, and which subgroups count."""
+        reports = [point.train.report for point in (*self.points, *self.marginal_points)]
+        notions = {notion.name: notion for report in reports for notion in report.notions}
+        return {
+            "labels": list(reports[0].labels),
+            "favourable": reports[0].favourable,
+            "side": reports[0].side,
+            "notions": [notion.to_dict() for notion in notions.values()],
         }
 
     def to_json(self) -> str:

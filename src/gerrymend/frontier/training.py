@@ -11,7 +11,12 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.errors import Message
 from gerrymend._runtime.workers import Common, Workers
-from gerrymend.frontier.points import FrontierPoint, FrontierReference, OnRows
+from gerrymend.frontier.points import (
+    FrontierPoint,
+    FrontierReference,
+    OnRows,
+    positive_probability,
+)
 from gerrymend.frontier.references import plain_decisions
 from gerrymend.frontier.settings import Setting
 from gerrymend.inputs.sample import Sample
@@ -87,7 +92,7 @@ def _of_today(
     settings: Sequence[Setting], samples: Sequence[Sample], gamma: float
 ) -> list[_ToAudit]:
     """List the audits of today's model, one a notion; none if it was not given."""
-    notions = {setting.notion: setting.classifier.notion for setting in settings}
+    notions = {setting.notion: setting.rates for setting in settings}
     decided = [sample.p for sample in samples if sample.p is not None]
     return [
         _ToAudit(decided, notion, gamma, partial(_reference, "today", name, None))
@@ -100,7 +105,7 @@ def _of_setting(
     setting: Setting, path: _Path, gammas: list[float], data: Mapping[str, str]
 ) -> list[_ToAudit]:
     """List the audits of a setting: of its estimator without constraint, and of its models."""
-    notion = setting.classifier.notion
+    notion = setting.rates
     plain = partial(_reference, "unconstrained", setting.notion, setting.estimator)
     alone = [] if setting.contrast else [_ToAudit(path.unconstrained, notion, min(gammas), plain)]
     return alone + [
@@ -129,7 +134,7 @@ def _train(samples: Common[Sequence[Sample]], setting: Setting, gammas: list[flo
             plain = plain_decisions(setting.classifier, models[0], samples.value)
     # Here, where the features are: an audit then needs no more than probabilities to be sent.
     probabilities = [
-        [model.predict_proba(sample.features)[:, 1] for sample in samples.value] for model in models
+        [positive_probability(model, sample) for sample in samples.value] for model in models
     ]
     told = [warning.message for warning in heard if isinstance(warning.message, Warning)]
     return _Path(models, probabilities, plain, seconds, told)

@@ -11,6 +11,8 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
+from gerrymend.reporting.audit.direction import direction_sentences
+from gerrymend.reporting.audit.direction import standing as treated
 from gerrymend.reporting.frontier.text import REFERENCES, standing
 
 View = dict[str, Any]
@@ -47,6 +49,7 @@ def page_view(data: Mapping[str, Any]) -> View:
         "n_missing": data["n_missing"],
         "covers": list(dict.fromkeys(point["train"]["covers"] for point in data["points"])),
         "min_group_size": data["points"][0]["train"]["min_group_size"],
+        "direction": " ".join(direction_sentences(data)),
     }
 
 
@@ -109,7 +112,7 @@ def _summary(everyone: Sequence[View], key: str) -> str:
         (figure,) = figures
         return (
             f"One model was trained{aside}. {on} {figure['error_words']} of decisions are wrong, "
-            "and the unfairness to the worst-treated subgroup found is "
+            "and the largest unfairness found is "
             f"{figure['unfairness_words']}."
         )
     accurate = min(figures, key=lambda figure: (figure["error"], figure["unfairness"]))
@@ -118,12 +121,12 @@ def _summary(everyone: Sequence[View], key: str) -> str:
         return (
             f"{len(points)} models were trained{aside}. {on} one of them is both the most accurate "
             f"and the fairest: {fair['error_words']} of its decisions are wrong, and the "
-            f"unfairness to its worst-treated subgroup is {fair['unfairness_words']}."
+            f"largest unfairness found is {fair['unfairness_words']}."
         )
     return (
         f"{len(points)} models were trained{aside}. {on} the most accurate of them decides "
-        f"{accurate['error_words']} wrongly, with an unfairness of "
-        f"{accurate['unfairness_words']} to its worst-treated subgroup; the fairest of them "
+        f"{accurate['error_words']} wrongly, with an unfairness of up to "
+        f"{accurate['unfairness_words']} in a subgroup; the fairest of them "
         f"decides {fair['error_words']} wrongly, with {fair['unfairness_words']}."
     )
 
@@ -169,7 +172,7 @@ def _sample(sample: Mapping[str, Any]) -> View:
 def _who(sample: Mapping[str, Any]) -> str:
     """Say who is treated worst, or why that is not said."""
     if sample["worst"] is not None:
-        return str(sample["worst"])
+        return f"{treated(sample['worst_treated'])}: {sample['worst']}"
     return "Not described: it is too small." if sample["withheld"] else "None differs."
 
 
@@ -183,7 +186,7 @@ def _treatment(sample: Mapping[str, Any]) -> str:
             f"{wording.percent(sample['overall_rate'])}."
         )
         if sample["withheld"]:
-            words.append("A worse one is too small to be described.")
+            words.append("One with more unfairness is too small to be described.")
     return " ".join(words)
 
 
@@ -208,7 +211,7 @@ def _facts(model: Mapping[str, Any], samples: View, kind: str) -> list[View]:
             {"name": f"Error, {rows}", "value": sample["error_words"], "detail": beaten},
             {"name": f"Unfairness, {rows}", "value": sample["unfairness_words"],
              "detail": sample["bound_words"]},
-            {"name": f"Worst subgroup found, {rows}", "value": sample["worst"],
+            {"name": f"Subgroup, {rows}", "value": sample["worst"],
              "detail": sample["treatment"]},
         ]  # fmt: skip
     if not is_point:

@@ -5,6 +5,8 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
+from gerrymend.reporting.audit.direction import direction_sentences
+from gerrymend.reporting.audit.direction import standing as treated
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
@@ -91,6 +93,7 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     if any(point["suggested"] for point in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
+    lines += direction_sentences(data)
     if data["n_missing"]:
         more = "1 more point was" if data["n_missing"] == 1 else f"{data['n_missing']} more were"
         lines.append(f"Interrupted: {more} asked for.")
@@ -194,7 +197,7 @@ def _rich_cells(point: Mapping[str, Any]) -> list[str]:
 
 
 def worst_in_words(sample: Mapping[str, Any]) -> str:
-    """Say who is treated worst on some rows, how many they are, and how.
+    """Say who is treated worst, or differs most, on some rows, how many they are, and how.
 
     `sample` is the figures of a point on its training or test rows.
     """
@@ -204,7 +207,8 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
             return f"not described: too small ({few}, inside or outside)"
         return "none differs at all"
     return (
-        f"{wording.visible(sample['worst'])} ({wording.count(sample['worst_size'])} rows): "
+        f"{treated(sample['worst_treated'])}: {wording.visible(sample['worst'])} "
+        f"({wording.count(sample['worst_size'])} rows): "
         f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, overall "
         f"{wording.percent(sample['overall_rate'])}"
     )
@@ -217,7 +221,7 @@ def as_markdown(data: Mapping[str, Any]) -> str:
         kinds = [kind for kind, _ in samples(points[0])]
         heads = ["", "gamma", "predictors"]
         for kind in kinds:
-            heads += [f"error, {kind}", "unfairness", "at most", "worst subgroup found"]
+            heads += [f"error, {kind}", "unfairness", "at most", "subgroup"]
         lines += [f"## {escaped(wording.capitalised(title))}", ""]
         lines += [_row(heads), _row(["---"] * len(heads)), *map(_markdown_line, points)]
         lines += [

@@ -64,9 +64,9 @@
   }
 
   function unfairnessWords(from, to) {
-    if (from.unfairness_words === to.unfairness_words) return `the worst subgroup’s unfairness stays at ${to.unfairness_words}`;
+    if (from.unfairness_words === to.unfairness_words) return `the largest unfairness found stays at ${to.unfairness_words}`;
     const moves = to.unfairness < from.unfairness ? "falls" : "rises";
-    return `the worst subgroup’s unfairness ${moves} from ${from.unfairness_words} to ${to.unfairness_words}`;
+    return `the largest unfairness found ${moves} from ${from.unfairness_words} to ${to.unfairness_words}`;
   }
 
   function showWords() {

@@ -286,8 +286,9 @@ def _largest(values: Array) -> float:
 @njit(cache=True)
 def _ends(n_numbers: int, boxes: Boxes, box: int, gap: int) -> tuple[int, int]:
     """Return a gap's ends, one beyond all numbers at most; further apart chains don't meet."""
-    low = min(max(np.intp(boxes.low[box, gap]), -n_numbers - 1), n_numbers)
-    return low, max(min(np.intp(boxes.high[box, gap]), n_numbers + 1), -n_numbers)
+    low = min(max(int(boxes.low[box, gap]), -n_numbers - 1), n_numbers)
+    high = max(min(int(boxes.high[box, gap]), n_numbers + 1), -n_numbers)
+    return low, high
 
 
 @njit(cache=True)

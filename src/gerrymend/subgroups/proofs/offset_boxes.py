@@ -31,11 +31,11 @@ What a box passes on to its halves.
   nobody in. So its last rows lie in the hull of such x, in the box and hence in every part of it.
 
 - *Bounds.* P_s(r, x) changes only where a gap of r does, and never grows. So of a part, those last
-  rows are read again whose bound in the larger box is the highest, until one is found that was read.
+  rows are read again whose bound in the larger box is the highest, until one was read already.
 
 The box with the highest bound is halved first, and a part whose bound is at most T, the best value
-found, is dropped. So the highest bound that waits holds at any time, and nothing is read twice; when
-none waits, the best value is exact. In practice boxes are few once T is near the best value: to
+found, is dropped. So the highest bound that waits holds at any time, and nothing is read twice;
+when none waits, the best value is exact. Boxes are few once T is near the best value: to
 prove the last percent takes about a quarter more of them, not ten times as many.
 
 Too many numbers. Above some hundreds, numbers are pooled into steps of equal width; thresholds of a
