@@ -39,6 +39,7 @@ def audit(
     random_state: int = 0,
     on_draw: Callable[[int, int], None] | None = None,
     features: Sequence[str] | None = None,
+    intersection: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> AuditReport:
     """Find the subgroup that a model's decisions treat most differently, or worst.
@@ -107,6 +108,8 @@ def audit(
     features : list of str, optional
         Names of the columns that the model decides by, for the report to say which protected ones
         are among them.
+    intersection : pair of str, optional
+        Two categories to make a table of rates of; by default the first two of few values.
     n_jobs : int, optional
         Workers for the permutations, through joblib and whatever backend it is configured to use,
         which share the cores between them. The result is the same, unless the budget ends them.
@@ -178,6 +181,7 @@ def audit(
         top=top,
         random_state=random_state,
         features=features,
+        intersection=intersection,
         n_jobs=n_jobs,
         on_draw=on_draw,
     )

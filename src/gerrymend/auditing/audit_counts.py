@@ -59,6 +59,7 @@ def audit_counts(
     random_state: int = 0,
     on_draw: Callable[[int, int], None] | None = None,
     features: Sequence[str] | None = None,
+    intersection: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> AuditReport:
     """Audit a table of counts, with the same report as audit() gives for the rows it counts.
@@ -113,6 +114,7 @@ budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, f
         top=top,
         random_state=random_state,
         features=features,
+        intersection=intersection,
         n_jobs=n_jobs,
         on_draw=on_draw,
     )

@@ -20,6 +20,7 @@ from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import simultaneous_intervals
 from gerrymend.auditing.inference.permutation import permutation_test
+from gerrymend.auditing.intersections import check_intersection, intersection_rates
 from gerrymend.auditing.marginal_rates import (
     marginal_rates,
     overall_rates,
@@ -55,6 +56,7 @@ def check_settings(
     top: Any,
     random_state: Any,
     features: Any = None,
+    intersection: Any = None,
     n_jobs: Any = None,
     on_draw: Any = None,
 ) -> dict[str, Any]:
@@ -78,6 +80,7 @@ def check_settings(
         "top": check_whole(top, "top", low=1, remedy="It is a number of subgroups."),
         "random_state": check_whole(random_state, "random_state", low=0),
         "features": None if features is None else _check_features(features),
+        "intersection": None if intersection is None else _check_pair(intersection),
         "n_jobs": check_jobs(n_jobs),
         "on_draw": on_draw,
     }
@@ -92,6 +95,17 @@ def _check_features(features: Any) -> tuple[str, ...]:
             "features",
             "must be the names of the columns that the model decides by, as a list of "
             f"strings; got {features!r}. Leave it out where they are not known.",
+        )
+    return names
+
+
+def _check_pair(intersection: Any) -> tuple[str, ...]:
+    """Check that two columns are named; whether they are there is known once they are read."""
+    names = tuple(intersection) if isinstance(intersection, list | tuple) else ()
+    if len(set(names)) != 2 or len(names) != 2 or not all(isinstance(n, str) for n in names):
+        raise ArgumentError(
+            "intersection",
+            f"must name two protected attributes, as ['race', 'sex']; got {intersection!r}.",
         )
     return names
 
@@ -113,6 +127,7 @@ def examine(
     random_state: int = 0,
     on_draw: Callable[[int, int], None] | None = None,
     features: tuple[str, ...] | None = None,
+    intersection: tuple[str, ...] | None = None,
     n_jobs: int | None = None,
     doubts: tuple[Doubt, ...] = (),
 ) -> AuditReport:
@@ -123,7 +138,7 @@ def examine(
     tally : Tally
         Sums by cell and label of the rows to search.
     notions, favourable, side, subgroups, gamma, budget, min_group_size, n_permutations, top, \
-random_state, on_draw, features, n_jobs
+random_state, on_draw, features, intersection, n_jobs
         As `check_settings` returns them; see audit().
     held_out : Tally, optional
         Rows that are not searched, to measure the worst subgroup on.
@@ -134,6 +149,7 @@ random_state, on_draw, features, n_jobs
     -------
     AuditReport
     """
+    check_intersection(intersection, tally.columns)
     compile_proofs(subgroups, tally.columns)
     deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
@@ -183,7 +199,7 @@ random_state, on_draw, features, n_jobs
         warnings=doubts,
         **sides._asdict(),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
-        **_listed(examined, subgroups, sides.beside(several), min_group_size, side),
+        **_listed(examined, subgroups, sides.beside(several), min_group_size, side, intersection),
     )
 
 
@@ -239,6 +255,7 @@ def _listed(
     described: Sequence[Subgroup],
     min_group_size: int,
     side: str,
+    intersection: tuple[str, ...] | None,
 ) -> dict[str, Any]:
     """Return the fields of groups that were named beforehand, and of those of one attribute."""
     seen = [part.seen for part in examined]
@@ -258,6 +275,9 @@ def _listed(
         "marginals_left_out": marginals.left_out,
         "marginal_unfairness": marginals.unfairness,
         "single_unfairness": single_unfairness(seen, side=side),
+        "intersections": intersection_rates(
+            seen, published, intersection, min_group_size=min_group_size
+        ),
     }
 
 

@@ -1,5 +1,6 @@
 """AuditReport: the findings of an audit, as data first, with hooks for those who render it."""
 
+import datetime
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from gerrymend.auditing.inference.generalisation import Generalisation
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
 from gerrymend.auditing.inference.permutation import PermutationTest
+from gerrymend.auditing.intersections import NO_INTERSECTIONS, Intersections
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
@@ -88,6 +90,10 @@ class AuditReport:
     single_unfairness : float
         The same over each value of a category and each interval of a number, both sides of the mean
         among them: what an audit of one attribute at a time would find at most.
+    intersections : Intersections
+        The groups in which two categories meet, by `intersection` of audit() or the first two of
+        few values: a table of rates, without those too small to be described and those that would
+        tell of these.
     weighted : bool
         Whether rows weigh differently.
     protected_used : tuple of str or None
@@ -137,6 +143,7 @@ class AuditReport:
     marginals_left_out: int = 0
     marginal_unfairness: float = 0.0
     single_unfairness: float = 0.0
+    intersections: Intersections = NO_INTERSECTIONS
     weighted: bool = False
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
@@ -223,6 +230,9 @@ class AuditReport:
             "single_unfairness": self.single_unfairness,
             "marginals": [group.to_dict() for group in self.marginals],
             "marginals_left_out": self.marginals_left_out,
+            "intersected": list(self.intersections.attributes),
+            "intersections": [group.to_dict() for group in self.intersections.groups],
+            "intersections_left_out": self.intersections.left_out,
             "protected_used": None if self.protected_used is None else list(self.protected_used),
             "provenance": _plain(self.provenance),
         }
@@ -248,7 +258,16 @@ class AuditReport:
 
         return audit_markdown(self.to_dict(), Document.of(**document))
 
-    def to_html(self, **document: Any) -> str:
+    def to_html(
+        self,
+        *,
+        title: str | None = None,
+        model: str | None = None,
+        owner: str | None = None,
+        purpose: str | None = None,
+        date: str | datetime.date | None = None,
+        since: Any = None,
+    ) -> str:
         """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]').
 
         Parameters
@@ -265,17 +284,18 @@ class AuditReport:
         from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.page import audit_page
 
-        return audit_page(self.to_dict(), document=Document.of(**document))
+        document = Document.of(
+            title=title, model=model, owner=owner, purpose=purpose, date=date, since=since
+        )
+        return audit_page(self.to_dict(), document=document)
 
     def write_html(self, path: str | Path, **document: Any) -> Path:
-        """Write the page to a file, whole or not at all.
+        """Write the page of `to_html`, which takes `document`, to a file, whole or not at all.
 
         Parameters
         ----------
         path : str or Path
             In a folder that exists; a file that is there already is replaced.
-        title, model, owner, purpose, date, since : optional
-            As in `to_html`.
 
         Returns
         -------

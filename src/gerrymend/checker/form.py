@@ -155,6 +155,9 @@ REPORT = {
     "single_unfairness": AMOUNT,
     "marginals": Many(_GROUP),
     "marginals_left_out": WHOLE,
+    "intersected": Many(TEXT),
+    "intersections": Many(_GROUP),
+    "intersections_left_out": WHOLE,
     "protected_used": Maybe(Many(TEXT)),
     "provenance": Maybe(
         {

@@ -79,6 +79,37 @@ def marginal_key(stated: Mapping[str, Any]) -> Key | None:
     return (condition["attribute"], "<") if condition["low"] is None else None
 
 
+def pair_groups(attributes: list[str], table: Table) -> dict[Key, Group]:
+    """Return the groups in which values of two attributes meet, in the order of a report.
+
+    >>> table = Table({"a": Attribute("a", False, ("x", "y")), "b": Attribute("b", False, (1, 2))},
+    ...               [], [[1, 0]] * 2, [])
+    >>> list(pair_groups(["a", "b"], table))
+    [('a', 'x', 'b', 1), ('a', 'y', 'b', 2)]
+    """
+    if len(attributes) != 2:
+        return {}
+    first, second = (table.attributes[name] for name in attributes)
+    groups: dict[Key, Group] = {}
+    for value in _in_order(first):
+        for other in _in_order(second):
+            inside = [
+                (one, two) == (value, other)
+                for one, two in zip(first.values, second.values, strict=True)
+            ]
+            if any(inside):
+                groups[first.name, value, second.name, other] = Group(inside)
+    return groups
+
+
+def pair_key(stated: Mapping[str, Any]) -> Key | None:
+    """Return the key of a group in which two values meet by its rule, or None if it is none."""
+    conditions: list[Any] = stated["rule"].get("conditions") or []
+    if len(conditions) != 2 or any(len(one.get("values", ())) != 1 for one in conditions):
+        return None
+    return tuple(part for one in conditions for part in (one["attribute"], one["values"][0]))
+
+
 def named_groups(parameters: Mapping[str, Any], table: Table) -> dict[Key, Group]:
     """Return the groups that the user named, by key; raise a RuleError where one can't be read."""
     groups: dict[Key, Group] = {}

@@ -18,6 +18,8 @@ from gerrymend.checker.groups import (
     marginal_key,
     named_groups,
     named_key,
+    pair_groups,
+    pair_key,
 )
 from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
@@ -29,7 +31,7 @@ MOST_STEPS = 200_000
 MOST_CELLS = 2_000
 # All intervals of a list hold at once with a confidence of 1 − this (Bonferroni).
 _ERROR = 0.05
-_LISTS = ("intervals", "marginals")
+_LISTS = ("intervals", "marginals", "intersections")
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def check_listed(
     number = sum(len(stated[name]) for name in _LISTS)
     if number * len(table) > MOST_STEPS:
         result.leave(
-            "intervals intervals.* marginals marginals.* marginals_left_out",
+            "intervals intervals.* marginals marginals.* marginals_left_out intersections "
+            "intersections.* intersections_left_out",
             f"{number:,} groups are too many, over {len(table):,} distinct rows",
         )
     else:
@@ -139,6 +142,7 @@ def _listings(
             f"{stated['marginals_left_out']}; there are {number * notions} in all."
         )
     yield Listing("marginals", marginals, marginal_key, number)
+    yield from _pair_listing(stated, table, result)
     if name == "Marginals":
         if stated["intervals"] != stated["marginals"]:
             result.problems.append("intervals and marginals are one list, and are stated as two.")
@@ -159,6 +163,25 @@ def _listings(
             result.problems.append(f"intervals are stated, and {name} lists no groups.")
     else:
         result.leave("intervals intervals.*", f"of {name}, which the checker doesn't know")
+
+
+def _pair_listing(
+    stated: Mapping[str, Any], table: Table, result: CheckResult
+) -> Iterator[Listing]:
+    """Yield the groups in which two attributes meet, after noting a wrong number of them."""
+    attributes = stated["intersected"]
+    if len(attributes) not in (0, 2) or not set(attributes) <= set(table.attributes):
+        result.problems.append(f"intersected is stated as {attributes!r}, no two attributes.")
+        return
+    groups = pair_groups(attributes, table)
+    told = len(stated["intersections"]) + stated["intersections_left_out"]
+    if told != len(groups) * len(stated["notions"]):
+        result.problems.append(
+            f"intersections has {len(stated['intersections'])} groups and intersections_left_out "
+            f"is stated as {stated['intersections_left_out']}; there are "
+            f"{len(groups) * len(stated['notions'])} in all."
+        )
+    yield Listing("intersections", groups, pair_key, len(groups))
 
 
 def _check_listing(
@@ -230,7 +253,7 @@ def _check_left_out(
         )
     elif large:
         result.leave(
-            f"{name} marginals_left_out" if name == "marginals" else name,
+            name if name == "intervals" else f"{name} {name}_left_out",
             f"that what is left out and large enough ({len(large)}) would give away smaller "
             "groups beside others, or has no intervals",
         )
@@ -257,7 +280,10 @@ def _wrong_group(
     if same is False:
         yield "its description in words selects other rows than its rule."
     elif same is None:
-        result.leave("intervals.group marginals.group", f"{one['group']!r}, only its rule")
+        result.leave(
+            "intervals.group marginals.group intersections.group",
+            f"{one['group']!r}, only its rule",
+        )
     figures = seen.figures(inside)
     if one["size"] != figures.size:
         yield f"its size is stated as {one['size']!r}, and is {figures.size}."

@@ -74,6 +74,9 @@ def add_to(app: typer.Typer) -> None:
         features: Annotated[list[str] | None, option(
             "Columns that the model decides by, where they are known: the report says which of "
             "them are protected.", DATA, metavar="COLUMNS", show_default=False)] = None,
+        intersection: Annotated[list[str] | None, option(
+            "Two protected categories to show rates of where they meet.", _AUDIT,
+            metavar="COLUMNS", show_default="the first two of few values")] = None,
         notion: Annotated[list[str] | None, option(
             f"Rates to compare, separated by commas: {', '.join(NOTION_NAMES)}.", _AUDIT,
             metavar="RATES", show_default="false_positive_rate")] = None,

@@ -45,6 +45,7 @@ class AuditRequest(TableRequest):
     test_size: float | None = None
     holdout: Path | None = None
     features: list[str] | None = None
+    intersection: list[str] | None = None
 
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
@@ -105,6 +106,7 @@ class AuditRequest(TableRequest):
             "top": self.top,
             "random_state": self.seed,
             "features": None if self.features is None else split(self.features, []),
+            "intersection": None if self.intersection is None else split(self.intersection, []),
         }
 
     def audit(self, on_draw: Callable[[int, int], None] | None = None) -> AuditReport:

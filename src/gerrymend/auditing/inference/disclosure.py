@@ -60,6 +60,16 @@ class Published:
             told.update(mine[self._leaks(mine, n, other_size)].tolist())
         return told
 
+    def told(self, groups: Blocks) -> set[int]:
+        """Return which of these disjoint groups, numbered by cell, are a published block."""
+        told: set[int] = set()
+        size = self._sizes(groups)
+        for other in self._partitions:
+            mine, theirs, n = self._common(groups, other)
+            whole = (n == size[mine]) & (n == self._sizes(other)[theirs])
+            told.update(mine[whole].tolist())
+        return told
+
     def shown(self, groups: Blocks, fits: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Publish as many of these disjoint groups as disclose no small one; return a mask of them.
 

@@ -19,7 +19,7 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
   interval of f is symmetric for its logarithm, from f·exp(−z·sd/f) to f·exp(z·sd/f).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -118,6 +118,9 @@ class Listed(NamedTuple):
         return cls(seen, bound.rules, bound.membership, sizes)
 
 
+Guard = Callable[[Listed, NDArray[np.bool_], Published], NDArray[np.bool_]]
+
+
 def simultaneous_intervals(
     examined: Sequence[Examined],
     published: Mapping[FairnessNotion, Published],
@@ -141,6 +144,7 @@ def group_estimates(
     *,
     min_group_size: int,
     level: float = LEVEL,
+    guard: Guard | None = None,
 ) -> tuple[GroupEstimate, ...]:
     """Return rates and intervals of groups; the intervals hold all at once.
 
@@ -160,6 +164,9 @@ def group_estimates(
         The floor of `small_groups`.
     level : float, default=0.95
         The probability with which all intervals hold.
+    guard : callable, optional
+        For groups that are disjoint and go together: takes them, a mask of those that are large
+        enough and what is published, and returns the mask of those that may be shown.
     """
     k = sum(len(groups.rules) for groups in listed)
     rows: list[GroupEstimate] = []
@@ -170,7 +177,9 @@ def group_estimates(
             return ()
         inside = groups.membership @ seen.rows
         fits = may_be_described(inside, seen.rows.sum(), min_group_size)
-        fits = _shown(groups, fits, published[seen.notion])
+        if guard is not None:
+            fits = guard(groups, fits, published[seen.notion])
+        fits = _shown(groups, fits, published[seen.notion], whole=guard is not None)
         mass = groups.membership @ seen.cells.mass
         outcomes = groups.membership @ seen.outcomes
         overall = float(seen.outcomes.sum() / seen.cells.mass.sum())
@@ -191,16 +200,20 @@ def group_estimates(
     return tuple(rows)
 
 
-def _shown(groups: Listed, fits: NDArray[np.bool_], published: Published) -> NDArray[np.bool_]:
+def _shown(
+    groups: Listed, fits: NDArray[np.bool_], published: Published, *, whole: bool
+) -> NDArray[np.bool_]:
     """Choose the groups to list, so that none of too few rows follows by subtraction.
 
-    The values of an attribute go together, as they add up to everyone; others one by one.
+    The values of an attribute go together, as they add up to everyone; others one by one, or all
+    together where they are a `whole`.
     """
     together: dict[Any, list[int]] = {}
     # By attribute, for rules that are one of its values; by number, for all others.
     for i, rule in enumerate(groups.rules):
         is_value = isinstance(rule, Conjunction) and len(rule.conditions) == 1 and not rule.name
-        together.setdefault(next(iter(rule.attributes)) if is_value else i, []).append(i)
+        one_by_one = next(iter(rule.attributes)) if is_value else i
+        together.setdefault(None if whole else one_by_one, []).append(i)
     shown = fits.copy()
     for chosen in together.values():
         # The number of each cell's group, from 1; these groups are disjoint.

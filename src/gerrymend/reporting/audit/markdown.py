@@ -36,6 +36,7 @@ def audit_markdown(report: Mapping[str, Any], document: Document = PLAIN) -> str
     ]
     for rates in view["rates"]:
         parts += _rates(rates, view["no_groups"])
+    parts += _maps(view)
     for section in ("detection", "protected", "next"):
         if view[section]:
             parts += [f"## {titles[section]}", *map(escaped, view[section])]
@@ -79,6 +80,28 @@ def _rates(rates: Mapping[str, Any], no_groups: str) -> list[str]:
         parts.append(rates["not_shown"])
     heads = ("Group", "Rows", "Rate", "95 % interval, all at once", "Unfairness")
     return [*parts, _table(heads, rows)]
+
+
+def _maps(view: Mapping[str, Any]) -> list[str]:
+    """Return the tables in which two attributes meet, if there are any."""
+    parts = []
+    for one in view["maps"]:
+        heads = (
+            f"{escaped(one['down'])} \\ {escaped(one['across'])}",
+            *map(escaped, one["columns"]),
+        )
+        rows = [
+            (
+                row["value"],
+                *(
+                    "–" if c is None else f"{c['rate']} ({c['gap']}; {c['rows']} rows)"
+                    for c in row["cells"]
+                ),
+            )
+            for row in one["rows"]
+        ]
+        parts += [f"### {escaped(one['name'])}, overall {one['overall']}", _table(heads, rows)]
+    return [f"## {view['titles']['maps']}", *parts, view["maps_sentence"]] if parts else []
 
 
 def _list(facts: Sequence[tuple[str, str]]) -> str:

@@ -21,6 +21,7 @@ from gerrymend.reporting.audit.direction import (
     subject,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
+from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
@@ -92,6 +93,8 @@ def audit_view(
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
         "rates": [_rates(report, overall, axis) for overall in report["overall_rates"]],
         "no_groups": words.NO_GROUPS,
+        "maps": heat_maps(report),
+        "maps_sentence": heat_map_sentence(report),
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
         "next": next_sentences(report) if model is None else [],

@@ -28,6 +28,7 @@ TITLES = {
     "subgroups": "Who is treated differently",
     "gap": "One attribute at a time, and combinations",
     "rates": "Rates by group",
+    "maps": "Where two attributes meet",
     "detection": "What this sample can and can't show",
     "protected": "Does the model use protected columns?",
     "next": "What next",

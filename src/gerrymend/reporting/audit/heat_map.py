@@ -1,0 +1,78 @@
+"""Arrange the rates where two categories meet as a table, readable without its colours."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.notions import in_words
+from gerrymend.reporting.wording import capitalised, count, percent, points
+
+# The part of a colour that the furthest rate gets: more would be hard to read on.
+_STRONGEST = 45
+
+Report = Mapping[str, Any]
+
+
+def heat_maps(report: Report) -> list[dict[str, Any]]:
+    """Return a table for each notion that has cells to show: heads, and a row for each value."""
+    maps = [_heat_map(report, overall) for overall in report["overall_rates"]]
+    return [one for one in maps if one["rows"]]
+
+
+def heat_map_sentence(report: Report) -> str:
+    """Say what the table leaves out, and why."""
+    left_out = report["intersections_left_out"]
+    floor = count(report["min_group_size"])
+    rule = f"fewer than {floor} rows in the event, or as few could be worked out from the others"
+    if not left_out:
+        return "No combination that has rows is left out."
+    one = left_out == 1
+    return f"{count(left_out)} {'combination is' if one else 'combinations are'} not shown: {rule}."
+
+
+def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of one notion; colours are by distance from the overall rate."""
+    cells: dict[tuple[Any, Any], Mapping[str, Any]] = {}
+    for group in report["intersections"]:
+        if group["notion"] == overall["notion"]:
+            first, second = (one["values"][0] for one in group["rule"]["conditions"])
+            cells[first, second] = group
+    middle = overall["rate"] or 0.0
+    furthest = max((abs(one["rate"] - middle) for one in cells.values()), default=0.0) or 1.0
+    # Not every row shows every value, so that their order is not that of the groups.
+    columns = sorted({second for _, second in cells}, key=lambda value: (value is None, value))
+    names = report["intersected"]
+    return {
+        "name": capitalised(in_words(overall["notion"])),
+        "overall": percent(middle),
+        "across": names[1] if names else "",
+        "down": names[0] if names else "",
+        "columns": [*map(_words, columns)],
+        "rows": [
+            {
+                "value": _words(value),
+                "cells": [
+                    _cell(cells.get((value, column)), middle, furthest) for column in columns
+                ],
+            }
+            for value in dict.fromkeys(first for first, _ in cells)
+        ],
+    }
+
+
+def _words(value: Any) -> str:
+    return "missing" if value is None else str(value)
+
+
+def _cell(group: Mapping[str, Any] | None, middle: float, furthest: float) -> dict[str, Any] | None:
+    """Return what is read in a cell, and how strong which colour is; None for one not shown."""
+    if group is None:
+        return None
+    gap = group["rate"] - middle
+    return {
+        "rate": percent(group["rate"]),
+        "gap": points(gap),
+        "sign": "▲" if gap > 0 else "▼" if gap < 0 else "",
+        "rows": count(group["size"]),
+        "side": "above" if gap > 0 else "below",
+        "strength": round(_STRONGEST * abs(gap) / furthest),
+    }

@@ -1,0 +1,175 @@
+"""The table of two categories: its rates, and that nothing small can be worked out from it."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gerrymend import audit, check_report
+from gerrymend.auditing.intersections import MOST_VALUES, _small_cuts
+
+MINIMUM = 10
+
+
+def rows_of(table, rate=0.3, seed=0):
+    """Negatives by cell of a table of counts, decided 1 at random."""
+    cells = [(f"a{i}", f"b{j}") for i, row in enumerate(table) for j, n in enumerate(row)
+             for _ in range(n)]  # fmt: skip
+    first, second = map(np.array, zip(*cells, strict=True))
+    decided = (np.random.default_rng(seed).random(len(cells)) < rate).astype(int)
+    return np.zeros(len(cells), dtype=int), decided, {"first": first, "second": second}
+
+
+def report_of(table, subgroups="marginals", **options):
+    y, decided, protected = rows_of(table)
+    return audit(y, decided, sensitive_features=protected, subgroups=subgroups, **options)
+
+
+def test_rates_are_those_of_the_rows():
+    y, decided, protected = rows_of([[40, 30], [20, 50], [35, 25]])
+    report = audit(y, decided, sensitive_features=protected, subgroups="marginals",
+                   notion=("false_positive_rate", "statistical_parity"))  # fmt: skip
+    assert report.intersections.attributes == ("first", "second")
+    assert report.intersections.left_out == 0
+    assert len(report.intersections.groups) == 12
+    for one in report.intersections.groups:
+        mask = one.rule.contains(protected)
+        assert one.size == mask.sum()
+        assert one.rate == pytest.approx(decided[mask].mean())
+        assert one.unfairness == pytest.approx(mask.mean() * (one.rate - decided.mean()))
+        low, high = one.rate_interval
+        assert low <= one.rate <= high
+    result = check_report(report.to_dict(), y, decided, sensitive_features=protected)
+    assert result.problems == []
+
+
+def test_a_wrong_cell_is_found_by_the_checker():
+    y, decided, protected = rows_of([[40, 30], [20, 50]])
+    stated = audit(y, decided, sensitive_features=protected, subgroups="marginals").to_dict()
+    wrong = [
+        {
+            "intersections": [
+                stated["intersections"][0] | {"rate": 0.5},
+                *stated["intersections"][1:],
+            ]
+        },
+        {"intersections_left_out": 1},
+        {"intersected": ["first", "third"]},
+        {"intersections": stated["intersections"][::-1]},
+    ]
+    for change in wrong:
+        result = check_report(stated | change, y, decided, sensitive_features=protected)
+        assert any("intersect" in problem for problem in result.problems), change
+
+
+def known_sums(table, report, *, without=False):
+    """0/1 vectors over the cells of a table whose sums a reader knows, perhaps without it."""
+    shape = np.shape(table)
+    known = [np.ones(shape)]
+    sides = [one for one in (report.disadvantaged, report.favoured) if one is not None]
+    for one in (*report.marginals, *report.top, *sides,
+                *(() if without else report.intersections.groups)):  # fmt: skip
+        at = {c.attribute: int(c.values[0][1:]) for c in one.rule.conditions}
+        mask = np.zeros(shape)
+        mask[at.get("first", slice(None)), at.get("second", slice(None))] = 1
+        known.append(mask)
+    return np.array([one.ravel() for one in known])
+
+
+def smallest_told(table, known):
+    """The fewest rows of a set of cells whose sum follows, over all sets: by linear algebra."""
+    counts = np.ravel(table)
+    there = np.flatnonzero(counts)
+    basis = known[:, there]
+    least = np.inf
+    for size in range(1, len(there) + 1):
+        for chosen in itertools.combinations(range(len(there)), size):
+            wanted = np.zeros(len(there))
+            wanted[list(chosen)] = 1
+            n = counts[there][list(chosen)].sum()
+            if n < least:
+                combined = np.linalg.lstsq(basis.T, wanted, rcond=None)[0]
+                if np.allclose(basis.T @ combined, wanted, atol=1e-8):
+                    least = n
+    return least
+
+
+TABLES = st.lists(
+    st.lists(st.sampled_from([0, 1, 3, 6, 9, 10, 14, 25]), min_size=3, max_size=3),
+    min_size=3, max_size=3,
+)  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None)
+@given(TABLES, st.sampled_from(["marginals", "conjunctions"]))
+def test_nothing_small_follows_by_subtraction(table, subgroups):
+    """Against all sets of cells, and the rank of what is known beside the margins."""
+    counts = np.array(table)
+    if min((counts.sum(axis=1) > 0).sum(), (counts.sum(axis=0) > 0).sum()) < 2:
+        return
+    report = report_of(table, subgroups, top=2, favourable="negative")
+    before = smallest_told(table, known_sums(table, report, without=True))
+    assert smallest_told(table, known_sums(table, report)) >= min(before, MINIMUM)
+
+
+def test_a_table_that_three_sums_would_open():
+    """By hand: with 4 goes one more of its row, one of its column, and where these two meet."""
+    table = [[4, 30, 30], [20, 40, 30], [30, 30, 30]]
+    report = report_of(table)
+    shown = {one.group for one in report.intersections.groups}
+    assert "first = a0 and second = b0" not in shown
+    hidden = {
+        (f"a{i}", f"b{j}") for i, j in itertools.product(range(3), repeat=2)
+        if f"first = a{i} and second = b{j}" not in shown
+    }  # fmt: skip
+    # The cheapest rectangle with the small one at a corner: 4, 30, 20 and 30.
+    assert hidden == {("a0", "b0"), ("a0", "b2"), ("a1", "b0"), ("a1", "b2")}
+    assert report.intersections.left_out == 4
+    assert smallest_told(table, known_sums(table, report)) >= MINIMUM
+
+
+def test_small_cuts_against_all_directed_cuts():
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        across, down = map(np.ravel, np.indices((3, 3)))
+        count, hidden = rng.integers(0, 12, 9), rng.random(9) < 0.7
+        expected = np.zeros(9, dtype=bool)
+        edges = hidden & (count > 0)
+        for inside in itertools.product([False, True], repeat=6):
+            rows, columns = np.array(inside[:3])[across], np.array(inside[3:])[down]
+            out, back = edges & rows & ~columns, edges & ~rows & columns
+            if not back.any() and 0 < count[out].sum() < MINIMUM:
+                expected |= out
+        assert _small_cuts(across, down, count, hidden, MINIMUM).tolist() == expected.tolist()
+
+
+def test_which_two_are_chosen():
+    n = 200
+    place = np.arange(n)
+    protected = {
+        "age": place % 50, "town": np.array([f"t{i}" for i in range(MOST_VALUES + 1)])[place % 13],
+        "sex": np.array(["F", "M"])[place % 2], "race": np.array(["a", "b", "c"])[place % 3],
+        "job": np.array(["x", "y"])[place // 100], "country": ["NL"] * n,
+    }  # fmt: skip
+    y, decided = np.zeros(n, dtype=int), (place % 5 == 0).astype(int)
+
+    def attributes(**options):
+        report = audit(y, decided, sensitive_features=protected, subgroups="marginals", **options)
+        return report.intersections.attributes
+
+    assert attributes() == ("sex", "race")
+    assert attributes(intersection=["job", "sex"]) == ("job", "sex")
+    for asked, message in [
+        (["sex"], "intersection must name two protected attributes"),
+        ("sex", "intersection must name two"),
+        (["sex", "sex"], "intersection must name two"),
+        (["sex", "rase"], "intersection names 'rase', which is not protected.*did you mean 'race'"),
+        (["sex", "age"], "intersection names 'age', which has numbers; a table needs categories"),
+        (["sex", "town"], "intersection names 'town', which has 13 values; a table needs"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            attributes(intersection=asked)
+    alone = audit(y, decided, sensitive_features={"sex": protected["sex"]}, subgroups="marginals")
+    assert alone.intersections == ((), (), 0)

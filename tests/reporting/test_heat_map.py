@@ -1,0 +1,81 @@
+"""The table of two categories on a page and in Markdown: read without colours, nothing small."""
+
+import numpy as np
+import pytest
+
+from gerrymend import audit
+from gerrymend.cli.audit_request import AuditRequest
+from gerrymend.reporting.wording import percent
+from tests.auditing.test_intersections import report_of, rows_of
+from tests.reporting.audits import HOSTILE
+
+pytest.importorskip("jinja2")
+
+TABLE = [[4, 30, 30], [20, 40, 30], [30, 30, 30]]
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+def test_every_cell_says_its_rate_and_its_side(open_page, tmp_path, width):
+    report = report_of(TABLE)
+    opened = open_page(report.write_html(tmp_path / "audit.html"), width=width)
+    page = opened.page
+    cells = page.locator("table.map tbody td").all_inner_texts()
+    assert len(cells) == 9
+    assert sum("not shown" in text for text in cells) == 4
+    shown = [text for text in cells if "not shown" not in text]
+    (overall,) = report.overall_rates
+    for one, text in zip(report.intersections.groups, shown, strict=True):
+        sign = "▲" if one.rate > overall.rate else "▼"
+        assert text.startswith(f"{percent(one.rate)} {sign}")
+        assert f"{one.size} rows" in text
+    assert page.locator("table.map thead th").all_inner_texts() == ["b0", "b1", "b2"]
+    assert "4 combinations are not shown" in page.inner_text("main")
+    assert page.locator("table.map caption, .table:has(table.map)").count() == 1
+    assert not opened.is_wider_than_its_window()
+    assert not opened.errors
+    opened.page.emulate_media(media="print")
+    assert page.locator("table.map").is_visible()
+
+
+def test_a_colour_is_as_strong_as_the_rate_is_far():
+    y, decided, protected = rows_of([[40, 40], [40, 40]])
+    decided[:] = 0
+    decided[:40] = 1  # the first cell alone
+    page = audit(y, decided, sensitive_features=protected, subgroups="marginals").to_html()
+    assert page.count('class="above" style="--strength: 45%"') == 1
+    assert page.count('class="below" style="--strength: 15%"') == 3  # 25 points below, against 75
+
+
+def test_hostile_values_are_text(open_page, tmp_path):
+    y, decided, protected = rows_of([[40, 40], [40, 40]])
+    renamed = {HOSTILE: np.char.add(protected["first"], HOSTILE), "b|c": protected["second"]}
+    report = audit(y, decided, sensitive_features=renamed, subgroups="marginals")
+    opened = open_page(report.write_html(tmp_path / "audit.html"), width=400)
+    assert HOSTILE in opened.page.inner_text("table.map")
+    assert opened.page.title() != "ran"
+    assert opened.page.locator("script, img").count() == 0
+    assert not opened.errors
+    assert not opened.is_wider_than_its_window()
+    section = report.to_markdown().partition("## Where two attributes meet")[2]
+    section = section.partition("\n## ")[0]
+    assert r"b\|c" in section
+    assert "<" not in section.replace("\\<", "")
+
+
+def test_without_two_categories_there_is_no_table():
+    report = audit([0] * 40, [1, 0] * 20, sensitive_features={"sex": ["F", "M"] * 20})
+    assert "Where two attributes meet" not in report.to_html()
+    assert "Where two attributes meet" not in report.to_markdown()
+
+
+def test_the_command_names_two(tmp_path):
+    file = tmp_path / "people.csv"
+    lines = [f"{i % 2},{i % 3},{'xy'[i % 2]},{'pqr'[i % 3]},{'uv'[i // 60]},0" for i in range(120)]
+    file.write_text("\n".join(["d,n,a,b,c,y", *lines]))
+    usual = {"file": file, "label": "y", "prediction": "d", "protected": ["a,b,c"],
+             "subgroups": "marginals", "permutations": 0}  # fmt: skip
+    asked = AuditRequest(**usual, intersection=["c,b"]).audit()
+    assert asked.intersections.attributes == ("c", "b")
+    assert AuditRequest(**usual).audit().intersections.attributes == ("a", "b")
+    with pytest.raises(ValueError, match="--intersection names 'd', which is not protected"):
+        AuditRequest(**usual, intersection=["c,d"]).audit()
