@@ -390,8 +390,9 @@ def test_wrong_types_and_unfitted_models_are_named(data):
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    message = re.escape("pip install 'gerrymend[plot]'")
-    with monkeypatch.context() as absent, pytest.raises(ImportError, match=message):
+    display = ConvergenceDisplay([1], [0.1], [0.1], gamma=0.1)
+    with monkeypatch.context() as absent:
         for name in ("matplotlib", "matplotlib.pyplot"):
             absent.setitem(sys.modules, name, None)
-        ConvergenceDisplay([1], [0.1], [0.1], gamma=0.1).plot()
+        with pytest.raises(ImportError, match=re.escape("pip install 'gerrymend[plot]'")):
+            display.plot()
