@@ -16,6 +16,7 @@ from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import as_notions
 from gerrymend.solvers.players import auditor
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.pool import thorough_looks
 from gerrymend.solvers.pool.game import PoolGame
 from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
@@ -145,7 +146,7 @@ def searched(y, probability, attributes):
     """What the search of an audit finds, without its proof."""
     cells = distinct_rows(read_columns(attributes))
     notions = as_notions("false_positive_rate")
-    of_audit = Auditor(notions, LinearThresholds(), cells, y, np.ones(len(y)))
+    of_audit = Auditor(notions, LinearThresholds(), LabelCells.of_rows(cells, y))
     return float(of_audit.worst(probability[None], None).unfairness[0])
 
 
