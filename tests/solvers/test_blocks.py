@@ -126,6 +126,17 @@ def test_rounds_that_are_replayed_leave_the_same_bits(kind):
         np.testing.assert_array_equal(getattr(played, name), getattr(replayed, name))
 
 
+@pytest.mark.parametrize("kind", [ArrayBlock, CompiledBlock])
+@pytest.mark.parametrize("notion", NOTIONS, ids=lambda notion: notion.name)
+def test_a_row_of_no_weight_has_no_say_in_the_sign_of_costs(notion, kind):
+    X, A, y, weight = problem()
+    rows = SummedBlocks.of(kind(X, A, y, weight, notion))
+    bases = [rows.basis(columns, RANK_TOLERANCE) for columns in ("features", "protected")]
+    *_, scalars = rows.prepare(*bases, 1)
+    outside = y[~notion.in_event(y) & (weight > 0)]
+    assert scalars[4:].tolist() == [(outside == 0).sum(), (outside == 1).sum()]
+
+
 @pytest.mark.parametrize("notion", NOTIONS[:3], ids=lambda notion: notion.name)
 def test_games_end_in_the_same_round(notion):
     rows = problem(seed=1)

@@ -19,6 +19,7 @@ from gerrymend.solvers.players.learners import Learner, LinearLearner, make_lear
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import LinearThresholds, Marginals
+from tests.marks import slow
 
 
 class TablePredictor:
@@ -113,10 +114,8 @@ SOLVERS = [
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=repr)
-@pytest.mark.parametrize(
-    "notion", [*NOTIONS, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHER_NOTIONS)]
-)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("notion", [*NOTIONS, *map(slow, OTHER_NOTIONS)])
+@pytest.mark.parametrize("seed", [0, slow(1)])
 def test_solvers_reach_the_value_of_the_game(solver, notion, seed):
     gamma, C = 0.01, 5.0
     auditor, learner, y, weight, a, decisions = make_game(seed, notion)

@@ -88,7 +88,7 @@ class CellRows:
         self._members = np.zeros((n_games, n_cells), dtype=np.int8)
         self._number = 0
         label_cells = self._rows.label_cells
-        outside = np.delete(self._rows.spread(self._auditor.base_cost), rows)
+        outside = np.delete(self._base, rows)
         scalars = [
             self._auditor.total_weight,
             total(label_cells.weight * label_cells.labels),
