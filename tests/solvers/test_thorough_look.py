@@ -17,6 +17,9 @@ from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import as_notions
 from gerrymend.solvers.players import auditor
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import Learner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells, Play
 from gerrymend.solvers.pool import thorough_looks
 from gerrymend.solvers.pool.game import PoolGame
 from gerrymend.solvers.pool.pool import Pool
@@ -157,7 +160,7 @@ def searched(y, probability, attributes, restarts=100):
     """What the search of an audit finds, without its proof."""
     cells = distinct_rows(read_columns(attributes))
     notions = as_notions("false_positive_rate")
-    of_audit = Auditor(notions, LinearThresholds(restarts=restarts), cells, y, np.ones(len(y)))
+    of_audit = Auditor(notions, LinearThresholds(restarts=restarts), LabelCells.of_rows(cells, y))
     return float(of_audit.worst(probability[None], None).unfairness[0])
 
 
@@ -256,11 +259,17 @@ def test_a_longer_search_of_five_numbers_finds_nothing_above_gamma():
 def test_a_proof_is_for_what_a_search_leaves_standing(monkeypatch):
     """If a search finds more than is known, that is all; the next look goes on to a proof."""
     X, y, A = five_numbers()
-    order, cells = distinct_rows(read_columns(A)).sorted_by(y)
+    cells = distinct_rows(read_columns(A))
     notions = as_notions("false_positive_rate")
-    auditor = Auditor(notions, LinearThresholds(), cells, y[order], np.ones(len(y)))
-    pool = Pool(auditor)
-    pool.add_classifier(LogisticRegression().fit(X, y).predict(X)[order] == 1, None)
+    auditor = Auditor(notions, LinearThresholds(), LabelCells.of_rows(cells, y))
+
+    class Decisions(Learner):
+        """Nobody learns here."""
+
+        best_response = answers = constant = recall = mixture = None
+
+    pool = Pool(MemoryRows(Decisions(), auditor.label_cells), auditor)
+    pool.add_classifier(Play(np.packbits(LogisticRegression().fit(X, y).predict(X) == 1), None))
     works = []
 
     def closed_in(self, residual, found, *, work):

@@ -64,7 +64,7 @@ class ThoroughLooks:
 
     def search(self, weights: Array) -> Look:
         """Search as the rounds do."""
-        answer = self._auditor.worst(self._pool.probability(weights)[None], None)
+        answer = self._auditor.worst(self._pool.decided(weights)[None], None)
         which, key = answer.key(0)
         group = PooledGroup(which, answer.found[which].members[0] > 0, key)
         return Look(group, float(answer.unfairness[0]))
@@ -99,7 +99,7 @@ class ThoroughLooks:
         )
 
     def _residuals(self, weights: Array) -> list[tuple[NotionAuditor, Array]]:
-        residuals = self._auditor.residuals(self._pool.probability(weights)[None], None)
+        residuals = self._auditor.residuals(self._pool.decided(weights)[None], None)
         return list(zip(self._auditor.notions, [some[0] for some in residuals], strict=True))
 
     def _probed(self, notion: NotionAuditor, residual: Array) -> Bracket:
