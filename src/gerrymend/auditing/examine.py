@@ -18,6 +18,7 @@ from gerrymend.auditing.inference.intervals import simultaneous_intervals
 from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.marginal_rates import marginal_rates, overall_rates
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
@@ -207,6 +208,9 @@ def _of_the_data(
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
+        "rare_values": tuple(
+            (name, len(values)) for name, values in rare_values(tally, min_group_size).items()
+        ),
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
         "protected_used": used,
@@ -274,7 +278,7 @@ def prove_each(
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
-        examined.append(Examined(seen, bound, bracket))
+        examined.append(Examined(seen, bound, bracket, subgroups))
     return examined
 
 
