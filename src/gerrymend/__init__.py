@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
     from gerrymend.models.derandomizing import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
-    from gerrymend.models.saving import ModelFileError, load_model, save_model
+    from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
     from gerrymend.notions import FairnessNotion
     from gerrymend.plotting import (
         AuditDisplay,
@@ -71,6 +71,7 @@ _HOME = {
     "DerandomizationCost": "models.derandomizing",
     "save_model": "models.saving",
     "load_model": "models.saving",
+    "types_to_trust": "models.saving",
     "ModelFileError": "models.saving",
     "CheckpointError": "training.checkpoints",
     "FairnessNotion": "notions",
@@ -135,6 +136,7 @@ __all__ = [
     "pareto_frontier",
     "prove",
     "save_model",
+    "types_to_trust",
 ]
 
 
@@ -146,5 +148,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the names of this module, those included that are not loaded yet."""
-    return sorted(set(globals()) | set(__all__))
+    """Return the public names, those included that are not loaded yet."""
+    return sorted(__all__)

@@ -334,7 +334,9 @@ def test_a_surface_of_an_estimator_and_of_nobody(data, fitted):
     how = {"sensitive_features": data.sensitive_features, "attributes": ("number_0", "category_0")}
     display = SurfaceDisplay.from_estimator(fitted, data.data, data.target, **how)
     p = fitted.predict_proba(data.data)[:, 1]
-    expected = discrimination_surface(data.target, p, decision_probabilities=True, **how)
+    expected = discrimination_surface(
+        data.target, {"SubgroupParityClassifier": p}, decision_probabilities=True, **how
+    )
     assert display.surface.to_dict() == expected.to_dict()
     numbers = {"a": data.data[:, 0], "b": data.data[:, 1]}
     nobody = SurfaceDisplay.from_predictions(
@@ -397,3 +399,25 @@ def test_without_matplotlib_the_extra_is_named():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'gerrymend[plot]'" in run.stderr
+
+
+def test_a_legend_of_two_rates_is_inside_the_figure(data):
+    decided = (data.data[:, 0] > 0).astype(int)
+    display = AuditDisplay.from_predictions(
+        data.target, decided, sensitive_features=data.sensitive_features, notion="equalized_odds"
+    )
+    figure = display.figure_
+    figure.canvas.draw()
+    legend = display.ax_.get_legend().get_window_extent()
+    assert figure.bbox.x0 <= legend.x0 < legend.x1 <= figure.bbox.x1
+    assert figure.bbox.y0 <= legend.y0 < legend.y1 <= figure.bbox.y1
+
+
+def test_a_surface_names_its_model(data):
+    attributes = {name: data.sensitive_features[name] for name in list(data.sensitive_features)[:1]}
+    attributes["number"] = data.data[:, 1]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(data.data, data.target)
+    display = SurfaceDisplay.from_estimator(
+        model, data.data, data.target, sensitive_features=attributes
+    )
+    assert display.ax_.get_legend().get_title().get_text() == "LogisticRegression"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.small_groups import too_few
+from gerrymend.auditing.small_groups import FEWEST_TO_LIST, too_few
 from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.protected import Column, Others, distinct_rows
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
@@ -22,15 +22,12 @@ from gerrymend.subgroups.linear_rule import LinearRule
 from gerrymend.subgroups.rules import Members, Rule
 from gerrymend.subgroups.value_sets import ValueSets
 
-# A value of a single row is a person, however small a group may be described.
-_FEWEST = 2
-
 
 def rare_values(tally: Tally, min_group_size: int) -> dict[str, frozenset[Any]]:
     """Return the categories that fewer rows have than may be listed, by attribute, where any are.
 
     >>> from gerrymend.auditing.from_rows import tally_of_rows
-    >>> tally = tally_of_rows([0, 1, 0], [0, 1, 1], {"town": ["Ulm", "Ulm", "Au"], "age": [1, 2, 3]})
+    >>> tally = tally_of_rows([0, 1, 0], [0, 1, 1], {"town": ["Ulm", "Ulm", "Au"]})
     >>> rare_values(tally, 2)
     {'town': frozenset({'Au'})}
     """
@@ -40,7 +37,7 @@ def rare_values(tally: Tally, min_group_size: int) -> dict[str, frozenset[Any]]:
         if column.categories is not None:
             code = column.values.astype(np.intp)
             rows = np.bincount(code, weights=n_rows, minlength=len(column.categories))
-            few = too_few(rows, max(min_group_size, _FEWEST)) & (rows > 0)
+            few = too_few(rows, max(min_group_size, FEWEST_TO_LIST)) & (rows > 0)
             if few.any():
                 found[column.name] = frozenset(column.categories[i] for i in np.flatnonzero(few))
     return found
@@ -73,8 +70,8 @@ class Coarse:
         cells = distinct_rows(columns)
         mine = cells.index[seen.cells.active]
         m = len(cells)
-        event_weight = np.bincount(mine, seen.cells.mass, m)
-        weight = np.bincount(cells.index, seen.tally.weight.sum(axis=0), m)
+        event_weight: Array = np.bincount(mine, seen.cells.mass, m).astype(np.float64)
+        weight = np.bincount(cells.index, seen.tally.weight.sum(axis=0), m).astype(np.float64)
         active = np.flatnonzero(event_weight > 0)
         rows = np.bincount(mine, seen.rows, m)[active].astype(np.intp)
         bound = subgroups.bind(cells.columns, weight, event_weight)
@@ -88,7 +85,8 @@ class Coarse:
         `residual` is over the active cells of the tally itself.
         """
         fine = self.seen.cells.active
-        by_cell = np.bincount(self.index[fine], residual, int(self.index.max()) + 1)
+        n_cells = int(self.index.max()) + 1
+        by_cell = np.bincount(self.index[fine], residual, n_cells).astype(np.float64)
         found = self.bound.worst_of_size(
             by_cell[self.active], self.rows, min_group_size, seconds=seconds
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.inference.generalisation import Generalisation
 from gerrymend.auditing.inference.held_out import HeldOut
@@ -19,7 +20,7 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import SubgroupClass
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AuditReport:
     """The findings of an audit, on the rows that it was given.
 
@@ -255,6 +256,17 @@ class AuditReport:
         from gerrymend.reporting.audit.text import RichAudit
 
         return RichAudit(self.to_dict())
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            verdict=self.verdict,
+            unfairness=self.unfairness,
+            upper_bound=self.upper_bound,
+            gamma=self.gamma,
+            worst=None if self.worst is None else self.worst.describe(),
+            n_rows=self.n_rows,
+        )
 
     def __str__(self) -> str:
         from gerrymend.reporting.audit.text import audit_text

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.audit import audit
 from gerrymend.auditing.report import AuditReport
 from gerrymend.inputs.sample import Sample
@@ -20,7 +21,7 @@ from gerrymend.reporting.frontier import text as frontier_text
 _DIGITS = 12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OnRows:
     """Figures of a model on some rows: its error and its audit.
 
@@ -59,6 +60,11 @@ class OnRows:
         """An unfairness that no subgroup of the audited class exceeds on these rows."""
         return self.report.upper_bound
 
+    def __repr__(self) -> str:
+        return short_repr(
+            self, error=self.error, unfairness=self.unfairness, n_rows=self.report.n_rows
+        )
+
     @property
     def worst(self) -> str | None:
         """The worst subgroup in words; None if none is large enough to be described."""
@@ -86,7 +92,7 @@ class OnRows:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FrontierPoint:
     """One model of a frontier.
 
@@ -121,14 +127,25 @@ class FrontierPoint:
     seconds: float
     train: OnRows
     test: OnRows | None
-    model: Any = field(repr=False)
-    code: str | None = field(default=None, repr=False)
-    command: str | None = field(default=None, repr=False)
+    model: Any
+    code: str | None = None
+    command: str | None = None
 
     @property
     def compared(self) -> OnRows:
         """The figures that models are compared by: on the test rows, if there are any."""
         return self.train if self.test is None else self.test
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            gamma=self.gamma,
+            notion=self.notion,
+            estimator=self.estimator,
+            error=self.compared.error,
+            unfairness=self.compared.unfairness,
+            rows="train" if self.test is None else "test",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the point as plain data, without data of any row."""
@@ -147,7 +164,7 @@ class FrontierPoint:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ParetoFrontier:
     """The points of pareto_frontier(): models that trade error for unfairness.
 
@@ -272,6 +289,16 @@ class ParetoFrontier:
 
     def __rich__(self) -> Any:
         return frontier_text.as_rich(self.to_dict())
+
+    def __repr__(self) -> str:
+        gammas = self._values("gamma")
+        return short_repr(
+            self,
+            n_points=len(self.points),
+            gammas=f"{min(gammas):g} to {max(gammas):g}",
+            notions=tuple(self._values("notion")),
+            estimators=tuple(self._values("estimator")),
+        )
 
     def __str__(self) -> str:
         return frontier_text.as_text(self.to_dict())

@@ -42,6 +42,8 @@ class CellRows:
         Of one notion, by regression; see `FictitiousPlay`.
     """
 
+    at_hand = False
+
     def __init__(self, learner: LinearLearner, auditor: Auditor) -> None:
         self._learner = learner
         self._auditor = auditor
