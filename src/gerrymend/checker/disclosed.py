@@ -11,6 +11,7 @@ from gerrymend.checker.rules import parts_of
 def rare_values(table: Table, min_group_size: int) -> dict[str, set[Any]]:
     """Return the categories of fewer rows than may be listed, of each attribute that has any.
 
+    >>> from gerrymend.checker.exact import Attribute
     >>> towns = Attribute("town", False, ("Ulm", "Au"))
     >>> rare_values(Table({"town": towns}, [[1, 1], [0, 1]], [], []), 2)
     {'town': {'Au'}}
