@@ -385,10 +385,11 @@ def test_an_interrupt_in_compiled_code_keeps_it_too(toy, monkeypatch):
     assert clf.predict(X).shape == y.shape
 
 
-def test_progress_is_logged(toy, caplog):
+def test_progress_is_logged(toy, caplog, capsys):
     with caplog.at_level("INFO", logger="gerrymend"):
         fitted(toy, verbose=1, max_iter=5, tol=None)
     assert "round 5 of at most 5: error" in caplog.text
+    assert capsys.readouterr().out == ""
 
 
 def test_marginal_parity_holds_on_marginals_and_says_nothing_of_the_rest():

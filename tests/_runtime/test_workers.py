@@ -33,7 +33,7 @@ from gerrymend.auditing.examine import prove_each
 from gerrymend.auditing.from_rows import tally_of_rows
 from gerrymend.auditing.inference import permutation
 from gerrymend.datasets import make_intersectional
-from gerrymend.frontier import sweep as frontier
+from gerrymend.frontier import training as frontier
 from gerrymend.inputs.sample import Sample
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.subgroups import as_subgroup_class

@@ -15,6 +15,7 @@ from gerrymend.cli.table_encoding import make_encoder
 from gerrymend.datasets import make_intersectional
 from gerrymend.frontier import sweep
 from gerrymend.inputs.sample import Sample
+from tests.cli.calling import examples_of
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "20"]
 USUAL = ["--label", "y", "--protected", "race,sex", *QUICK]
@@ -70,12 +71,26 @@ def test_the_points_are_those_of_the_library(people, file):
     ]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_other_label_may_be_the_positive_one(file):
+    """A false positive is then what was a false negative: the same models, and the same figures."""
+    _, out, _ = call(file, *USUAL, "--gammas", "0.01", "--positive", "0", "--json", "-")
+    _, same, _ = call(file, *USUAL, "--gammas", "0.01", "--notion", "false_negative_rate",
+                      "--json", "-")  # fmt: skip
+    turned, usual = (json.loads(text) for text in (out, same))
+    for name in ("error", "unfairness", "upper_bound", "worst"):
+        assert turned["points"][0]["train"][name] == usual["points"][0]["train"][name]
+    assert turned["labels"] == [1, 0]
+    assert usual["labels"] == [0, 1]
+    assert "--positive 0" in turned["points"][0]["command"]
+
+
 def test_what_workers_warn_of_names_options(file):
     given = ["--gammas", "0", "--max-iter", "1", "--marginal", "--jobs", "2"]
     _, _, err = call(file, *USUAL, *given)
     notes = [line for line in err.splitlines() if line.startswith("Note: ")]
     assert any(note.startswith("Note: MARGINAL, for contrast: After 1 round") for note in notes)
-    assert all("--max-iter (now 1), " in note for note in notes)
+    assert all("--max-iter (now 1)" in note for note in notes)
 
 
 def test_the_text_for_people(file, tmp_path):
@@ -95,7 +110,8 @@ def test_the_text_for_people(file, tmp_path):
     suggested = [point for point in points if point["suggested"]]
     assert out.count("At the knee") == len(suggested)
     for point in suggested:
-        assert f"gamma {point['gamma']:g}: the worst subgroup of the training rows" in out
+        standing = {"error_rate": "treated worst"}.get(point["notion"], "differs most")
+        assert f"gamma {point['gamma']:g}: of the training rows, {standing}:" in out
 
 
 def test_a_stop_shows_the_points_that_were_done(file, monkeypatch):
@@ -153,10 +169,9 @@ def test_bad_calls_exit_with_2(file, options, message):
 
 def test_the_example_in_the_help_can_be_pasted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    demo.save_rows(tmp_path / "toy.csv", 80, seed=0)
-    _, text, _ = call("--help")
-    lines = [line.strip() for line in text.splitlines() if line.startswith(" gerrymend ")]
-    assert lines[0] == "gerrymend demo --save toy.csv"
-    code, out, _ = call(*lines[1].split()[2:], *QUICK)
+    demo.save_rows(tmp_path / "people.csv", 80, seed=0)
+    made, swept = examples_of("frontier")
+    assert made == ["gerrymend", "demo", "--save", "people.csv"]
+    code, out, _ = call(*swept[2:], *QUICK)
     assert code == 0
     assert "on 80 training rows" in out

@@ -34,6 +34,7 @@ from gerrymend import (
     SubgroupParityClassifier,
     load_model,
     save_model,
+    types_to_trust,
 )
 from gerrymend._runtime import files as files_module
 from gerrymend.models.mixture import ConstantPredictor, LinearPredictor, Mixture
@@ -461,3 +462,14 @@ def test_names_that_no_file_can_have_are_refused(toy, tmp_path):
     for call in (lambda: save_model(fitted(toy, max_iter=1), path), lambda: load_model(path)):
         with pytest.raises(ValueError, match=r"path=.*no file's name can have"):
             call()
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), LogisticRegression()])
+def test_tools_that_store_with_skops_are_told_which_types_are_ours(toy, estimator):
+    clf = fitted(toy, estimator)
+    rows = toy[0]
+    for model in (clf, clf.mixture_):
+        with pytest.raises(TypeError, match="Untrusted types"):
+            skops.io.loads(skops.io.dumps(model), trusted=[])
+        loaded = skops.io.loads(skops.io.dumps(model), trusted=types_to_trust(model))
+        np.testing.assert_array_equal(loaded.predict_proba(rows), model.predict_proba(rows))

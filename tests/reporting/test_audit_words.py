@@ -88,8 +88,11 @@ def test_a_single_attribute_that_was_not_searched_is_told():
     assert report.marginal_unfairness > 0.05
     text = " ".join(report.to_markdown().split())
     assert "**Within what is allowed, of what was searched.**" in text
-    assert "But one attribute at a time the largest unfairness is 0.125" in text
-    assert "One attribute at a time shows more, an unfairness of 0.1250" in text
+    assert (
+        "But one attribute at a time, each value and each interval, the largest unfairness is 0.125"
+        in text
+    )
+    assert "One attribute at a time (each value, each interval of a number) shows more" in text
     assert 'class="verdict undecided"' in report.to_html()
     missed = report.to_dict() | {"upper_bound": 0.2, "verdict": "undecided", "exact": False}
     assert "the search missed that group, or it is none of those" in verdict(missed)

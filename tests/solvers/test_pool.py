@@ -99,3 +99,22 @@ def test_probability_cost_and_values_are_those_of_the_game(notion):
         one[row] = 1.0
         slope = lagrangian(one) - lagrangian(np.zeros(N))
         assert cost[row] * weight[row] / weight.sum() == pytest.approx(slope, abs=1e-12)
+
+
+def test_ctrl_c_leaves_a_pool_as_it_was(monkeypatch):
+    auditor, pool, rng, y, weight, a, cells = make_pool("equalized_odds", weighted=True)
+    pool.add_classifier(rng.random(N) < 0.5, "first")
+    first, second = [group for group, _ in groups_of_rows(auditor, a, cells, y, weight, rng, 2)]
+    pool.add_group(first)
+    before = pool.state()
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pool, "_values", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        pool.add_classifier(rng.random(N) < 0.5, "other")
+    with pytest.raises(KeyboardInterrupt):
+        pool.add_group(second)
+    assert len(pool) == len(pool.error) == pool.unfairness.shape[1] == 1
+    assert all(pool.state()[name] is before[name] for name in before)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.inputs.protected import Column
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.rules import Members, Rule
@@ -18,7 +19,7 @@ ROUNDING = 1e-12
 MOST_SHARED = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Subgroup:
     """A subgroup and how it is treated, on the rows that were audited.
 
@@ -71,6 +72,13 @@ class Subgroup:
             return float("nan") if self.rate == 0 else float("inf")
         return self.rate / self.overall_rate
 
+    @property
+    def treated(self) -> str | None:
+        """Return "worse" or "better" than the overall; None where neither is known to be so."""
+        if abs(self.unfairness) <= ROUNDING or not self.notion.harm:
+            return None
+        return "worse" if self.unfairness * self.notion.harm > 0 else "better"
+
     def describe(self) -> str:
         """Return who is in, in words."""
         return self.rule.describe()
@@ -92,7 +100,18 @@ class Subgroup:
             "overall_rate": self.overall_rate,
             "gap": self.gap,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
+            "treated": self.treated,
         }
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            who=self.describe(),
+            unfairness=self.unfairness,
+            size=self.size,
+            rate=self.rate,
+            overall_rate=self.overall_rate,
+        )
 
     def __str__(self) -> str:
         """Return who is in, in words, a sum of many terms by the largest of them."""

@@ -8,6 +8,7 @@ from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, outcomes_of, same_notion
 from gerrymend.checker.form import is_whole
 from gerrymend.checker.result import CheckResult
+from gerrymend.checker.warned import check_warnings
 
 
 def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
@@ -20,6 +21,7 @@ def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
     result.problems.extend(_wrong_data(stated, table))
     result.problems.extend(_wrong_notions(stated, result))
     check_class(stated, table, result)
+    check_warnings(stated, table, result)
     if len(result.problems) == before:
         result.checked.append(
             f"What it is about: {table.n_rows:,} rows, their labels and attributes, the notions, "

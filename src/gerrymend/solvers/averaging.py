@@ -17,8 +17,9 @@ from gerrymend.solvers.base import (
     Round,
     RulesByNotion,
     State,
+    check_rounds,
 )
-from gerrymend.solvers.loop import Limits, Listener
+from gerrymend.solvers.loop import Limits, Listener, Stopwatch
 from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Answer, Auditor
 from gerrymend.solvers.players.learners import Decisions, Keys, Learner
@@ -158,16 +159,13 @@ class AveragingGame:
         self._ended: dict[int, Ending] = {}
         self._restored: dict[int, Ending] | None = None
         self._untold: list[Round] = []
+        self.clock = Stopwatch()
+        self.over = False
 
     @property
     def n_rounds(self) -> int:
         """Return the number of whole rounds."""
         return len(self._records)
-
-    @property
-    def all_ended(self) -> bool:
-        """Return whether each of the games has converged."""
-        return len(self._ended) == len(self._gammas)
 
     def prepare_round(self) -> _Played:
         """Compute all of a round: a fit can take long, and Ctrl-C may stop it."""
@@ -204,6 +202,7 @@ class AveragingGame:
         """End the games that have converged, and return the round since last time."""
         if tol is not None:
             self._ended |= self._converged(tol)
+        self.over = last or len(self._ended) == len(self._gammas)
         told = self._untold
         self._untold = []
         return told
@@ -308,6 +307,7 @@ class AveragingGame:
         _, now = self._standing
         assert now is not None
         return {
+            "seconds": self.clock.seconds,
             "votes": now.votes.astype(np.min_scalar_type(now.number)),
             "mean_value": now.mean_value,
             "player": self._player.state(),
@@ -320,14 +320,12 @@ class AveragingGame:
             "endings": self._endings_now(),
         }
 
-    def rounds_in(self, state: State) -> int:
-        """Return the number of rounds that a state holds."""
-        return len(state["errors"])
-
-    def restore(self, state: State) -> None:
+    def restore(self, state: State, max_iter: int) -> None:
         """Go on from a state."""
-        votes = state["votes"].astype(np.float64)
         number = len(state["errors"])
+        check_rounds(number, max_iter)
+        self.clock.go_on_from(state["seconds"])
+        votes = state["votes"].astype(np.float64)
         self._player.restore(state["player"])
         self._plays = state["plays"]
         keys = map(list, zip(*state["keys"], strict=True))
@@ -343,11 +341,12 @@ class AveragingGame:
 
     def equilibria(self, *, cut_short: bool = False) -> list[Equilibrium]:
         """Return what the games have come to, by a look of `audit`'s search unless cut short."""
-        endings = self._endings_now()
         _, now = self._standing
+        if now is None:
+            return []
+        endings = self._endings_now()
         looked_at = self._keep_plays and not cut_short
         for game in endings.keys() - self._ended.keys() if looked_at else ():
-            assert now is not None
             endings[game] = self._looked_at(game, endings[game], now)
         return [self._equilibrium(game, endings[game]) for game in range(len(self._gammas))]
 

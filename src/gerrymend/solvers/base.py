@@ -170,11 +170,7 @@ lists, tuples and dicts."""
 
 
 class Resumable(Protocol):
-    """A game, or a part of one, whose state can be taken out and put back."""
-
-    def state(self) -> State:
-        """Return all that the rounds to come depend on, besides data and parameters."""
-        ...
+    """A game that can go on from a state."""
 
     def restore(self, state: State) -> None:
         """Go on from a state; `CannotResumeError` where the end would not be the same."""

@@ -43,6 +43,10 @@ class Rule(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain data, enough to decide membership without this package."""
 
+    def complement(self) -> "Rule":
+        """Return the rule of all others; rules of classes that are closed under it have one."""
+        raise NotImplementedError(f"{type(self).__name__} is of a class that has no complements.")
+
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Rule":
         """Return a rule that is easier to read and selects the same members of these columns."""
         return self
@@ -267,6 +271,20 @@ class LinearRule(Rule):
             if not set(columns[name].categories or ()) <= set(levels):
                 members &= Condition(name, values=levels).holds(columns[name])
         return members
+
+    def complement(self) -> "LinearRule":
+        """Return the rule of all others: −Σ coefficient·term > −threshold.
+
+        >>> rule = LinearRule((Term("age", False),), (1.0,), 40.0, levels={"age": None})
+        >>> rule.complement().contains({"age": [39, 40, 41]}).tolist()
+        [True, False, False]
+        """
+        # The next float above −threshold: with "at least" it is the strict inequality.
+        return replace(
+            self,
+            coefficients=tuple(-coefficient for coefficient in self.coefficients),
+            threshold=math.nextafter(-self.threshold, math.inf),
+        )
 
     def describe(self) -> str:
         """Return the rule in words: as values of attributes if it is so simple, else a formula."""

@@ -17,6 +17,7 @@ _BLOCK = 1 << 20
 # Figures are rounded to so many digits: the order in which rows are added up must not decide which
 # of two mixtures that are equally good comes out of the program.
 _DIGITS = 12
+_CONTENTS = ("_bits", "keys", "groups", "error", "unfairness")
 
 
 class PooledGroup(NamedTuple):
@@ -53,14 +54,17 @@ class Pool:
         content = _digest(bits)
         if content in self._known:
             return self._known[content]
-        self._known[content] = number = len(self.keys)
-        self._bits.append(bits)
-        self.keys.append(key)
         votes = decisions.astype(np.float64)[None]
-        self.error = np.append(self.error, self._auditor.error(votes, 1).round(_DIGITS))
         residuals = self._auditor.residuals(votes, 1)
         column = [self._values(residuals[group.notion], group) for group in self.groups]
-        self.unfairness = np.hstack([self.unfairness, np.reshape(column, (-1, 1))])
+        number = len(self)
+        self._set(
+            _bits=[*self._bits, bits],
+            keys=[*self.keys, key],
+            error=np.append(self.error, self._auditor.error(votes, 1).round(_DIGITS)),
+            unfairness=np.hstack([self.unfairness, np.reshape(column, (-1, 1))]),
+        )
+        self._known[content] = number
         return number
 
     def add_group(self, group: PooledGroup) -> None:
@@ -71,8 +75,14 @@ class Pool:
             self._values(notion.residuals(self._decisions(slice(start, start + step)), 1), group)
             for start in range(0, len(self), step)
         ]
-        self.groups.append(group)
-        self.unfairness = np.vstack([self.unfairness, np.concatenate(row)])
+        self._set(
+            groups=[*self.groups, group],
+            unfairness=np.vstack([self.unfairness, np.concatenate(row)]),
+        )
+
+    def _set(self, **contents: Any) -> None:
+        """Replace contents in one step: Ctrl-C comes before all of it or after."""
+        vars(self).update(contents)
 
     def _values(self, residuals: Array, group: PooledGroup) -> Array:
         """Signed unfairness of a subgroup, for each residual."""
@@ -108,22 +118,12 @@ class Pool:
         return np.unpackbits(packed, axis=1, count=self._n_rows).astype(np.float64)
 
     def state(self) -> State:
-        """All that is in it; arrays are never changed in place, only replaced."""
-        return {
-            "bits": list(self._bits),
-            "keys": list(self.keys),
-            "groups": list(self.groups),
-            "error": self.error,
-            "unfairness": self.unfairness,
-        }
+        """Return all that is in it, which nothing changes afterwards: contents are replaced."""
+        return {name.removeprefix("_"): getattr(self, name) for name in _CONTENTS}
 
     def restore(self, state: State) -> None:
-        """Have in it what was there, and nothing else."""
-        self._bits = state["bits"]
-        self.keys = state["keys"]
-        self.groups = state["groups"]
-        self.error = state["error"]
-        self.unfairness = state["unfairness"]
+        """Replace the contents of the pool by a saved state."""
+        self._set(**{name: state[name.removeprefix("_")] for name in _CONTENTS})
         self._known = {_digest(bits): number for number, bits in enumerate(self._bits)}
 
 

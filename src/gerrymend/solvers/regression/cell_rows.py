@@ -42,6 +42,8 @@ class CellRows:
         Of one notion, by regression; see `FictitiousPlay`.
     """
 
+    at_hand = False
+
     def __init__(self, learner: LinearLearner, auditor: Auditor) -> None:
         self._learner = learner
         self._auditor = auditor
@@ -76,7 +78,7 @@ class CellRows:
         self._number = 0
         base_cost = self._auditor.base_cost
         weight = learner.row_weight
-        outside = np.delete(base_cost, rows)
+        outside = np.delete(weight * base_cost, rows)
         scalars = [
             self._auditor.total_weight,
             total(weight * (base_cost < 0)),
