@@ -133,7 +133,46 @@ def test_a_stop_shows_the_points_that_were_done(file, monkeypatch):
     assert " 0.05 " not in out
 
 
+def test_your_model_today_is_a_column(people, file, tmp_path):
+    """The same points as without the column, which nothing is trained on, and its own audit."""
+    score = people["a"].to_numpy()
+    with_today = tmp_path / "today.csv"
+    people.with_columns(decided=(score >= 0.2).astype(int), points=score).write_csv(with_today)
+    asked = [*USUAL, "--gammas", "0.01", "--test-size", 0.3, "--json", "-"]
+    _, out, _ = call(file, *asked)
+    without = json.loads(out)
+    ways = [["--prediction", "decided", "--drop", "points"],
+            ["--score", "points", "--threshold", "0.2", "--drop", "decided"]]  # fmt: skip
+    aside = {"seconds": 0, "command": ""}
+    told = []
+    for way in ways:
+        code, out, _ = call(with_today, *asked, *way)
+        assert code == 0
+        told.append(json.loads(out))
+        assert [one | aside for one in told[-1]["points"]] == [
+            one | aside for one in without["points"]
+        ]
+        today, plain = told[-1]["references"]
+        assert [plain] == without["references"]
+        command = told[-1]["points"][0]["command"].split()
+        dropped = {command[i + 1] for i, word in enumerate(command) if word == "--drop"}
+        assert dropped == {"decided", "points"}
+        assert not {"--prediction", "--score", "--threshold"} & set(command)
+    assert told[0]["references"] == told[1]["references"]
+    y = people["y"].to_numpy()
+    rows = [today[name]["n_rows"] for name in ("train", "test")]
+    wrong = sum(today[name]["error"] * n for name, n in zip(("train", "test"), rows, strict=True))
+    assert wrong == pytest.approx(((score >= 0.2) != y).sum())
+    _, out, _ = call(with_today, *asked[:-2], *ways[0])
+    assert "your model today" in out
+
+
 BAD = [
+    (["--threshold", "0.5"], "--threshold 0.5 cuts scores, and there are none; name their"),
+    (["--prediction", "a", "--score", "b"], "--prediction and --score exclude each other"),
+    (["--prediction", "aa"], "--prediction='aa' is no column of .*did you mean 'a'"),
+    (["--prediction", "a"], "--prediction a has decisions that are no label"),
+    (["--prediction", "race"], "--protected has 'race', which is the label, the weight or a dec"),
     (["--gammas", ""], "--gammas is empty"),
     (["--gammas", "0,x"], "--gammas must be numbers, separated by commas, .* got '0,x'"),
     (["--gammas", "0,0.01,-1"], "--gammas must be a number of at least 0; got -1"),

@@ -46,9 +46,9 @@ def test_the_auditor_must_see_the_distribution():
     The Learner is indifferent where λ̄/4 = 1/2: q = 1/2, worth 1/4 + 4·(1/8 − .01) = .71. If the
     Auditor sees some hundred draws, it presses down q to about γ/v.
     """
-    _, by_the_draw = play_four_rows(n_samples=1, n_answers=4000)
+    _, by_the_draw = play_four_rows(n_samples=1, n_answers=1500)
     assert by_the_draw == pytest.approx(0.71, abs=0.01)
-    _, by_the_distribution = play_four_rows(n_samples=100, n_answers=100)
+    _, by_the_distribution = play_four_rows(n_samples=100, n_answers=40)
     assert 0.48 - 1e-9 <= by_the_distribution < 0.54
 
 

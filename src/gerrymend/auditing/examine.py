@@ -26,6 +26,7 @@ from gerrymend.auditing.marginal_rates import (
     single_unfairness,
 )
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
@@ -227,6 +228,9 @@ def _of_the_data(
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
+        "rare_values": tuple(
+            (name, len(values)) for name, values in rare_values(tally, min_group_size).items()
+        ),
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
         "protected_used": used,
@@ -302,7 +306,7 @@ def prove_each(
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
-        examined.append(Examined(seen, bound, bracket))
+        examined.append(Examined(seen, bound, bracket, subgroups))
     return examined
 
 

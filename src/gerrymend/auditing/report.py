@@ -94,6 +94,9 @@ class AuditReport:
         The protected columns that the model itself decides by; None where that is not known.
     provenance : Provenance or None
         When, by what and from which data the report was made.
+    rare_values : tuple of (str, int)
+        Attributes with values that fewer than `min_group_size` rows have, and how many these are.
+        No description lists them; what is proven covers them.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.
@@ -140,6 +143,7 @@ class AuditReport:
     weighted: bool = False
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
+    rare_values: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Doubt, ...] = ()
 
     @property
@@ -196,6 +200,9 @@ class AuditReport:
             "weighted": self.weighted,
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
+            "rare_values": [
+                {"attribute": name, "values": number} for name, number in self.rare_values
+            ],
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
             "attributes": list(self.attributes),

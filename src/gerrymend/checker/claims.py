@@ -9,6 +9,7 @@ from typing import Any
 from gerrymend.checker.bounds import ROUNDING, Found, check_bounds
 from gerrymend.checker.chance import check_generalisation, check_permutations
 from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
+from gerrymend.checker.disclosed import listed_rare_values
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import NOTIONS, Figures, Measured, outcomes_of, wrong_figures
 from gerrymend.checker.form import check_groups, unknown_fields
@@ -264,6 +265,7 @@ class _Check:
             *wrong_figures(stated, figures, measured.scale),
             *wrong_treated(stated, figures.unfairness, self.stated),
             *self.too_small(figures),
+            *self.listed(stated["rule"]),
             *self.unsafe_numbers(stated["rule"], inside),
             *self.wrong_words(where, stated),
         ]
@@ -287,6 +289,11 @@ class _Check:
                 f"it has {figures.rows_inside} rows that count, and {figures.rows_outside} are "
                 f"outside; a group is not described if either is below min_group_size, {smallest}."
             )
+
+    def listed(self, rule: Mapping[str, Any]) -> Iterator[str]:
+        """Yield a sentence if values of few rows are listed; groups that users name are theirs."""
+        if self.stated["class"]["name"] != "ExplicitGroups":
+            yield from listed_rare_values(rule, self.table, self.stated["min_group_size"])
 
     def unsafe_numbers(self, rule: Mapping[str, Any], inside: list[bool]) -> Iterator[str]:
         """Yield a sentence if a cut is a row's own number, or if rounding moves a row across it.

@@ -110,6 +110,7 @@ REPORT = {
     "weighted": FLAG,
     "min_group_size": WHOLE,
     "withheld": FLAG,
+    "rare_values": Many({"attribute": TEXT, "values": WHOLE}),
     "subgroups": TEXT,
     "labels": Many(LABEL, 2),
     "attributes": Many(TEXT),

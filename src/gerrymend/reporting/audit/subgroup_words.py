@@ -16,7 +16,8 @@ from gerrymend.reporting.wording import (
     quoted,
     unfairness,
 )
-from gerrymend.subgroups.rules import Term, number
+from gerrymend.subgroups.linear_rule import Term
+from gerrymend.subgroups.rules import number
 
 Facts = list[tuple[str, str]]
 

@@ -20,9 +20,9 @@ from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Members
 
-# Cells up to which a last look has more starts than an audit: which of two equal ways is taken is a
-# matter of rounding, and an audit adds up otherwise.
-_FEW_CELLS = 20_000
+# Numbers that a last look may read to have more starts than an audit: which of two equal ways is
+# taken is a matter of rounding, and an audit adds up otherwise.
+_LAST_LOOK_WORK = 2.5e9
 
 
 class NotionAuditor:
@@ -224,8 +224,7 @@ class Auditor:
         for notion, residual in zip(self.notions, residuals, strict=True):
             if notion.subgroups.exact or notion.audited is notion.subgroups:
                 continue
-            search = notion.audited.thorough if len(residual) <= _FEW_CELLS else notion.audited
-            found = search.worst(residual[None])
+            found = notion.audited.thorough(_LAST_LOOK_WORK).worst(residual[None])
             least = (abs(worst.unfairness) if worst else 0.0) + ROUNDING
             if abs(float(found.values[0])) / self.total_weight > least:
                 members = found.members[0] > 0
