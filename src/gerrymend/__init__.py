@@ -1,7 +1,8 @@
 """Find, prove and repair fairness gerrymandering.
 
 A classifier can be fair to each protected attribute and unfair to their combinations. `audit`
-finds the worst-treated subgroup, and `SubgroupParityClassifier` learns a classifier without one.
+finds the subgroup that is treated most differently, and `SubgroupParityClassifier` learns a
+classifier without one.
 Names are loaded when they are first used, so that importing the package takes no time.
 """
 
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from gerrymend.auditing.subgroup import Subgroup
     from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
+    from gerrymend.frontier.points import FrontierPoint
     from gerrymend.frontier.sweep import FrontierInterrupted, pareto_frontier
-    from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
+    from gerrymend.frontier.tradeoffs import ParetoFrontier
     from gerrymend.models.derandomizing import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
@@ -66,7 +68,7 @@ _HOME = {
     "pareto_frontier": "frontier.sweep",
     "FrontierInterrupted": "frontier.sweep",
     "ParetoFrontier": "frontier.tradeoffs",
-    "FrontierPoint": "frontier.tradeoffs",
+    "FrontierPoint": "frontier.points",
     "MixtureClassifier": "models.mixture_classifier",
     "DerandomizationCost": "models.derandomizing",
     "save_model": "models.saving",

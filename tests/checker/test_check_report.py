@@ -26,7 +26,8 @@ NEVER = {
     "gamma", "min_group_size", "protected_used", "protected_used.*", "provenance", "provenance.*",
     "class.parameters.search", "class.parameters.restarts", "class.parameters.random_state",
     "p_value", "n_permutations", "detectable", "searched_unfairness", "no_p_value",
-    "top", "held_out", "partial", "partial.covers", "partial.upper_bound",
+    "top", "held_out", "partial", "partial.covers", "partial.upper_bound", "favourable", "side",
+    "disadvantaged", "favoured",
 }  # fmt: skip
 
 

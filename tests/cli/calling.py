@@ -1,6 +1,8 @@
 """Commands of the command line, called in this process."""
 
 import importlib
+import re
+import shlex
 
 import typer
 from typer.testing import CliRunner
@@ -26,3 +28,11 @@ def options_of(command):
     """Return the names of all options of a command."""
     found = typer.main.get_command(app_of(command)).commands[command]
     return {name for parameter in found.params for name in (*parameter.opts, "--help")}
+
+
+def examples_of(command):
+    """Return the command lines in the help of a command, as a shell would read them."""
+    code, text, _ = call(command, "--help")
+    assert code == 0
+    joined = re.sub(r"\\ *\n +", "", text)
+    return [shlex.split(line) for line in joined.splitlines() if line.startswith(" gerrymend ")]

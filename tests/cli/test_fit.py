@@ -20,6 +20,7 @@ from gerrymend.cli.table_files import write_table
 from gerrymend.cli.training_request import TrainingRequest
 from gerrymend.datasets import make_intersectional
 from gerrymend.reporting.wording import percent
+from tests.cli.calling import examples_of
 from tests.cut_short import FITS, Stopping
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "30"]
@@ -113,7 +114,22 @@ def test_the_model_is_what_the_library_trains(people, folder, tmp_path, kind):
     error = np.average(np.where(y == "yes", 1 - p, p), weights=people["weight"])
     assert f"Training rows 300 error {percent(error)}, of decisions as they are drawn" in words
     assert f"unfairness {report.unfairness:.4f} at worst; exact" in words
-    assert f"worst {report.worst.describe()}" in words
+    assert f"differs most {report.worst.describe()}" in words
+
+
+def test_the_other_label_may_be_the_positive_one(people, folder, tmp_path):
+    """A false positive is then what was a false negative: the same model, and the same figures."""
+    how = [folder / "people.csv", *USUAL, "--gamma", 0.02]
+    first = fit(*how, "--out", tmp_path / "a.skops", "--positive", "no")
+    second = fit(*how, "--out", tmp_path / "b.skops", "--notion", "false_negative_rate")
+    used = people.drop("id", "granted")
+    one, other = (load_model(tmp_path / f"{name}.skops") for name in "ab")
+    np.testing.assert_array_equal(one.predict_proba(used), other.predict_proba(used))
+    assert first[0] == second[0]
+    figures = [re.findall(r"(?:error|unfairness) +[\d.]+", out) for _, out, _ in (first, second)]
+    assert figures[0] == figures[1]
+    assert "“no” is the positive label" in first[1]
+    assert "“yes” is the positive label" in second[1]
 
 
 def test_a_page_for_people(folder, tmp_path):
@@ -152,7 +168,7 @@ def test_the_text_for_people(folder, tmp_path):
     assert "; or set --certify, which keeps to gamma" in err
     assert code == 1
     words = " ".join(out.split())
-    assert "More unfair than allowed The worst subgroup found is" in words
+    assert "More unfair than allowed The subgroup that differs most is" in words
     assert "Gamma was not reached. --certify goes on" in words
     kept = float(re.search(r"--gamma ([\d.]+) is what", words)[1])
     found = float(re.search(r"Its unfairness is ([\d.]+),", words)[1])
@@ -433,10 +449,9 @@ def test_a_checkpoint_is_a_file_of_its_own(folder, tmp_path):
 
 def test_the_examples_in_the_help_can_be_pasted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    demo.save_rows(tmp_path / "toy.csv", 400, seed=0)
+    demo.save_rows(tmp_path / "people.csv", 400, seed=0)
     for command in ("fit", "predict"):
-        _, text, _ = call(command, "--help")
-        lines = [line.strip() for line in text.splitlines() if line.startswith(" gerrymend ")]
-        code, out, err = call(*lines[-1].split()[1:], *(QUICK if command == "fit" else []))
+        words = examples_of(command)[-1]
+        code, out, err = call(*words[1:], *(QUICK if command == "fit" else []))
         assert code in (0, 1, 3), err
         assert "400" in out

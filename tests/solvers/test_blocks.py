@@ -20,6 +20,8 @@ from gerrymend.notions import (
 from gerrymend.solvers import FictitiousPlay, play
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
@@ -46,8 +48,13 @@ def problem(n=600, d=5, seed=0, weighted=True):
 def reference(X, A, y, weight, notion, max_iter, tol, solver=None):
     """The game over cells."""
     order, cells = distinct_rows(read_columns(A)).sorted_by(y)
-    auditor = Auditor([notion], LinearThresholds("regression"), cells, y[order], weight[order])
-    learner = LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order)
+    auditor = Auditor(
+        [notion], LinearThresholds("regression"), LabelCells.of_rows(cells, y[order], weight[order])
+    )
+    learner = MemoryRows(
+        LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order),
+        auditor.label_cells,
+    )
     solver = solver or FictitiousPlay()
     return play(solver, learner, auditor, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
 
@@ -117,6 +124,17 @@ def test_rounds_that_are_replayed_leave_the_same_bits(kind):
     replayed.replay(multipliers[70:], plays[70:], groups[70:])
     for name in ("_votes", "_pressure", "_members"):
         np.testing.assert_array_equal(getattr(played, name), getattr(replayed, name))
+
+
+@pytest.mark.parametrize("kind", [ArrayBlock, CompiledBlock])
+@pytest.mark.parametrize("notion", NOTIONS, ids=lambda notion: notion.name)
+def test_a_row_of_no_weight_has_no_say_in_the_sign_of_costs(notion, kind):
+    X, A, y, weight = problem()
+    rows = SummedBlocks.of(kind(X, A, y, weight, notion))
+    bases = [rows.basis(columns, RANK_TOLERANCE) for columns in ("features", "protected")]
+    *_, scalars = rows.prepare(*bases, 1)
+    outside = y[~notion.in_event(y) & (weight > 0)]
+    assert scalars[4:].tolist() == [(outside == 0).sum(), (outside == 1).sum()]
 
 
 @pytest.mark.parametrize("notion", NOTIONS[:3], ids=lambda notion: notion.name)

@@ -49,6 +49,8 @@ def audit_counts(
     threshold: float | None = None,
     decision_probabilities: bool = False,
     pos_label: Any = None,
+    favourable: str | None = None,
+    side: str = "both",
     budget: float = 30.0,
     min_group_size: int = MIN_GROUP_SIZE,
     n_permutations: int = 0,
@@ -74,8 +76,8 @@ def audit_counts(
     label, prediction, count : str
         The columns of the true label, of the decision (or of a score, with `threshold`, or of a
         probability, with `decision_probabilities=True`), and of the number of rows.
-    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, budget, \
-min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs
+    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, side, \
+budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs
         As in audit().
 
     Returns
@@ -101,6 +103,8 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
     """
     settings = check_settings(
         notion=notion,
+        favourable=favourable,
+        side=side,
         subgroups=subgroups,
         gamma=gamma,
         budget=budget,

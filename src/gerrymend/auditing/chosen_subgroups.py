@@ -9,9 +9,10 @@ taken out as well; so is one that differs from an earlier one by so few rows tha
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
@@ -120,6 +121,110 @@ def described_subgroups(
     )
 
 
+class Sides(NamedTuple):
+    """The subgroups that are treated worst and best; None where there is none to describe.
+
+    `favoured_is_rest` says that the second is all who are not in the first.
+    """
+
+    disadvantaged: Subgroup | None = None
+    favoured: Subgroup | None = None
+    favoured_is_rest: bool = False
+
+    def beside(self, top: Sequence[Subgroup]) -> tuple[Subgroup, ...]:
+        """Return all that a report describes: the top subgroups, and these where they are none."""
+        return (*top, *(one for one in self[:2] if one is not None and one not in top))
+
+
+def described_sides(
+    examined: Sequence[Examined],
+    top: Sequence[Subgroup],
+    *,
+    side: str,
+    min_group_size: int,
+    deadline: float = math.inf,
+) -> Sides:
+    """Return who is treated worst and who best, over the notions whose direction is known.
+
+    Parameters
+    ----------
+    examined, min_group_size, deadline
+        As in `top_subgroups`.
+    top : sequence of Subgroup
+        What is described already, the worst first: one of them may be the answer, and neither
+        answer may disclose a small group beside them.
+    side : {"both", "disadvantaged"}
+        With "disadvantaged" no favoured subgroup is searched for.
+    """
+    seen = examined[0].seen
+    worst = _describable_side(examined, 1, top, top, min_group_size, deadline)
+    if side == "disadvantaged":
+        return Sides(worst)
+    beside = Sides(worst).beside(top)
+    best = _describable_side(examined, -1, top, beside, min_group_size, deadline)
+    rest = worst and best and bool((_cells_of(seen, worst) != _cells_of(seen, best)).all())
+    return Sides(worst, best, bool(rest))
+
+
+def _describable_side(
+    examined: Sequence[Examined],
+    turn: int,
+    top: Sequence[Subgroup],
+    beside: Sequence[Subgroup],
+    min_group_size: int,
+    deadline: float,
+) -> Subgroup | None:
+    """Return the worst of one side over all notions that discloses no few rows `beside` others.
+
+    `turn` is 1 for the side of harm, and −1 for the other.
+    """
+    found = [one for one in top if one.unfairness * one.notion.harm * turn > 0]
+    for part in examined:
+        worst = None
+        if part.seen.notion.harm:
+            worst = _worst_of_side(part, turn, top, min_group_size, deadline)
+        if worst is not None and worst not in top:
+            told = published_beside(part.seen, beside, min_group_size)
+            if not told.told_by(_active_members(part.seen, worst)):
+                found.append(worst)
+    return max(found, key=lambda one: abs(one.unfairness), default=None)
+
+
+def _worst_of_side(
+    part: Examined, turn: int, top: Sequence[Subgroup], min_group_size: int, deadline: float
+) -> Subgroup | None:
+    """Return the worst subgroup of a notion on the side of harm·turn; None where there is none."""
+    seen = part.seen
+    sign = turn * seen.notion.harm
+    own = [one for one in top if one.notion == seen.notion and one.unfairness * sign > 0]
+    if part.bound.is_closed:
+        # Searched on the side of harm; the best treated are the rest of the worst treated.
+        worst = describable(
+            part, part.bracket.found, seen.residual, min_group_size, _half_until(deadline)
+        )
+        if worst is None or turn > 0:
+            return own[0] if own else worst
+        return seen.measure(worst.rule.complement(), ~_active_members(seen, worst).astype(bool))
+    known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight
+    if own and abs(own[0].unfairness) >= known - ROUNDING:
+        return own[0]
+    side = part._replace(bound=part.bound.one_sided(sign))
+    found = side.bound.search(seen.residual, seconds=_half_until(deadline))
+    other = describable(side, found, seen.residual, min_group_size, _half_until(deadline))
+    worse = [one for one in (*own[:1], other) if one is not None and abs(one.unfairness) > ROUNDING]
+    return max(worse, key=lambda one: abs(one.unfairness), default=None)
+
+
+def _cells_of(seen: NotionTally, subgroup: Subgroup) -> Members:
+    """Return a mask of all cells that are in a subgroup."""
+    return subgroup.rule.members({column.name: column for column in seen.tally.columns})
+
+
+def _active_members(seen: NotionTally, subgroup: Subgroup) -> NDArray[np.intp]:
+    """Return 1 for the active cells that are in a subgroup, and 0 for the others."""
+    return _cells_of(seen, subgroup)[seen.cells.active].astype(np.intp)
+
+
 def _half_until(deadline: float) -> float:
     """Return half of the seconds that are left, so that no search leaves nothing to the next."""
     return max(0.0, deadline - time.monotonic()) / 2
@@ -172,9 +277,8 @@ def top_subgroups(
         if any(np.array_equal(members, other) for other in taken_out):
             break
         apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
-        if apart and not published_beside(part.seen, chosen, min_group_size).told_by(
-            members[part.seen.cells.active].astype(np.intp)
-        ):
+        told = published_beside(part.seen, chosen, min_group_size)
+        if apart and not told.told_by(_active_members(part.seen, best)):
             chosen.append(best)
             kept.append(members)
         taken_out.append(members)
@@ -185,11 +289,10 @@ def published_beside(
     seen: NotionTally, groups: Sequence[Subgroup], min_group_size: int
 ) -> Published:
     """Return what is published of a notion by these groups, those of other notions aside."""
-    columns = {column.name: column for column in seen.tally.columns}
     published = Published(seen.rows, min_group_size)
     for subgroup in groups:
         if subgroup.notion == seen.notion:
-            published.add(subgroup.rule.members(columns)[seen.cells.active].astype(np.intp))
+            published.add(_active_members(seen, subgroup))
     return published
 
 

@@ -54,6 +54,17 @@ class AuditReport:
         The negative and the positive label.
     notions : tuple of FairnessNotion
         The rates that were compared; the bounds are over all of them.
+    favourable : {"positive", "negative"} or None
+        The decision that people wish for; None where it was not said.
+    side : {"both", "disadvantaged"}
+        Whether figures, bounds and verdict are over all subgroups, or over those that are treated
+        worse than the overall.
+    disadvantaged, favoured : Subgroup or None
+        The subgroup that is treated worst, and the one that is treated best, of those large enough
+        to be described. None where nobody is, or where it is not known which rates are bad for a
+        group; `favoured` also where `side` is "disadvantaged".
+    favoured_is_rest : bool
+        Whether `favoured` are all who are not in `disadvantaged`.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
@@ -73,8 +84,10 @@ class AuditReport:
         The groups of one attribute at a time, whatever the class, with intervals that hold all at
         once; without those too small to be described, of which there are `marginals_left_out`.
     marginal_unfairness : float
-        The largest unfairness of all these groups, without sign and whatever their size: what an
-        audit of one attribute at a time would find.
+        The largest unfairness of all these groups, without sign and whatever their size.
+    single_unfairness : float
+        The same over each value of a category and each interval of a number, both sides of the mean
+        among them: what an audit of one attribute at a time would find at most.
     weighted : bool
         Whether rows weigh differently.
     protected_used : tuple of str or None
@@ -111,6 +124,11 @@ class AuditReport:
     min_group_size: int = MIN_GROUP_SIZE
     labels: tuple[Any, Any] = (0, 1)
     notions: tuple[FairnessNotion, ...] = ()
+    favourable: str | None = None
+    side: str = "both"
+    disadvantaged: Subgroup | None = None
+    favoured: Subgroup | None = None
+    favoured_is_rest: bool = False
     top: tuple[Subgroup, ...] = ()
     permutation_test: PermutationTest | None = None
     held_out: HeldOut | None = None
@@ -121,6 +139,7 @@ class AuditReport:
     marginals: tuple[GroupEstimate, ...] = ()
     marginals_left_out: int = 0
     marginal_unfairness: float = 0.0
+    single_unfairness: float = 0.0
     weighted: bool = False
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
@@ -189,7 +208,12 @@ class AuditReport:
             "attributes": list(self.attributes),
             "class": self.subgroups.to_dict(),
             "notions": [notion.to_dict() for notion in self.notions],
-            "worst": None if self.worst is None else self.worst.to_dict(),
+            "favourable": self.favourable,
+            "side": self.side,
+            "worst": _plain(self.worst),
+            "disadvantaged": _plain(self.disadvantaged),
+            "favoured": _plain(self.favoured),
+            "favoured_is_rest": self.favoured_is_rest,
             "top": [subgroup.to_dict() for subgroup in self.top],
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
@@ -198,17 +222,16 @@ class AuditReport:
             if self.permutation_test is None
             else self.permutation_test.searched,
             "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
-            "held_out": None if self.held_out is None else self.held_out.to_dict(),
+            "held_out": _plain(self.held_out),
             "intervals": [group.to_dict() for group in self.intervals],
-            "generalisation": None
-            if self.generalisation is None
-            else self.generalisation.to_dict(),
+            "generalisation": _plain(self.generalisation),
             "overall_rates": [overall.to_dict() for overall in self.overall_rates],
             "marginal_unfairness": self.marginal_unfairness,
+            "single_unfairness": self.single_unfairness,
             "marginals": [group.to_dict() for group in self.marginals],
             "marginals_left_out": self.marginals_left_out,
             "protected_used": None if self.protected_used is None else list(self.protected_used),
-            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+            "provenance": _plain(self.provenance),
         }
 
     def to_json(self) -> str:
@@ -272,3 +295,8 @@ class AuditReport:
         from gerrymend.reporting.audit.text import audit_text
 
         return audit_text(self.to_dict())
+
+
+def _plain(part: Any) -> dict[str, Any] | None:
+    """Return a part of a report as plain data; None where there is none."""
+    return None if part is None else part.to_dict()

@@ -72,6 +72,13 @@ class Subgroup:
             return float("nan") if self.rate == 0 else float("inf")
         return self.rate / self.overall_rate
 
+    @property
+    def treated(self) -> str | None:
+        """Return "worse" or "better" than the overall; None where neither is known to be so."""
+        if abs(self.unfairness) <= ROUNDING or not self.notion.harm:
+            return None
+        return "worse" if self.unfairness * self.notion.harm > 0 else "better"
+
     def describe(self) -> str:
         """Return who is in, in words."""
         return self.rule.describe()
@@ -93,6 +100,7 @@ class Subgroup:
             "overall_rate": self.overall_rate,
             "gap": self.gap,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
+            "treated": self.treated,
         }
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gerrymend.checker.bounds import ROUNDING, Found, check_bounds
 from gerrymend.checker.chance import check_generalisation, check_permutations
+from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
 from gerrymend.checker.disclosed import listed_rare_values
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import NOTIONS, Figures, Measured, outcomes_of, wrong_figures
@@ -83,7 +84,10 @@ def check_report(
     class was searched.
     - protected_used, provenance: what the model decides by, and when, by what, from which file and
     with which seed and budget the report was made.
+    - favourable, side: settings of the audit, taken as stated.
     - top: that no more subgroups were to be described.
+    - disadvantaged, favoured: that none of those which may be described is treated worse than the
+    one, or better than the other.
     - partial: that nothing was proven of parts of the class.
     - no_p_value: that no p-value was asked for, or the reason why there is none.
     - held_out: that no rows were held out.
@@ -180,6 +184,12 @@ class _Check:
             for i, one in enumerate(stated["top"], start=1)
             if one != stated["worst"]
         ]
+        known = [one for _, one in self.described]
+        self.described += [
+            (f"The {name} subgroup", stated[name])
+            for name in ("disadvantaged", "favoured")
+            if stated[name] is not None and stated[name] not in known
+        ]
 
     def run(self) -> CheckResult:
         """Run every check, and return the result.
@@ -192,10 +202,12 @@ class _Check:
         result = self.result
         # Notions and subgroups are read before the checks that use `measured` and `found`.
         check_scope(stated, table, result)
+        check_direction(stated, result)
         self.read_notions()
         for where, one in self.described:
             self.check_subgroup(where, one)
         self.check_top()
+        check_sides(stated, table, result)
         # Rows that were held out and are not at hand were part of the same data, perhaps.
         parted = stated["held_out"] is not None and self.holdout is None
         check_listed(stated, table, self.measured, result, parted=parted)
@@ -251,6 +263,7 @@ class _Check:
         self.found.append(Found(stated["notion"], inside, abs(figures.unfairness)))
         problems = [
             *wrong_figures(stated, figures, measured.scale),
+            *wrong_treated(stated, figures.unfairness, self.stated),
             *self.too_small(figures),
             *self.listed(stated["rule"]),
             *self.unsafe_numbers(stated["rule"], inside),
@@ -311,7 +324,8 @@ class _Check:
                 yield "it is none of the groups that were named."
         same = same_by_words(stated["subgroup"], stated["rule"], self.table, named=named)
         if same is None:
-            field = "worst" if stated == self.stated["worst"] else "top"
+            fields = ("worst", "disadvantaged", "favoured")
+            field = next((name for name in fields if stated == self.stated[name]), "top")
             self.result.leave(f"{field}.subgroup", f"{where} in words; only its rule")
         elif not same:
             yield "its description in words selects other rows than its rule."

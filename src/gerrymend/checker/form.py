@@ -84,6 +84,7 @@ _SUBGROUP = {
     "overall_rate": NUMBER,
     "gap": NUMBER,
     "ratio": Maybe(NUMBER),
+    "treated": Maybe(TEXT),
 }
 _GROUP = {
     "group": TEXT,
@@ -115,8 +116,20 @@ REPORT = {
     "attributes": Many(TEXT),
     "class": {"name": TEXT, "parameters": MAPPING},
     "notions": Many(
-        {"name": TEXT, "event": Many(FLAG, 2), "a": Many(NUMBER, 2), "b": Many(NUMBER, 2)}, least=1
+        {
+            "name": TEXT,
+            "event": Many(FLAG, 2),
+            "a": Many(NUMBER, 2),
+            "b": Many(NUMBER, 2),
+            "worse": Maybe(TEXT),
+        },
+        least=1,
     ),
+    "favourable": Maybe(TEXT),
+    "side": TEXT,
+    "disadvantaged": Maybe(_SUBGROUP),
+    "favoured": Maybe(_SUBGROUP),
+    "favoured_is_rest": FLAG,
     "worst": Maybe(_SUBGROUP),
     "top": Many(_SUBGROUP),
     "p_value": Maybe(NUMBER),
@@ -127,6 +140,7 @@ REPORT = {
     "held_out": Maybe(
         {
             "n_rows": WHOLE,
+            "same_rows": FLAG,
             "level": PART,
             "subgroup": Maybe(_SUBGROUP),
             "unfairness_interval": Maybe(_INTERVAL),
@@ -139,6 +153,7 @@ REPORT = {
     ),
     "overall_rates": Many({"notion": TEXT, "rate": Maybe(NUMBER), "rows": WHOLE}),
     "marginal_unfairness": AMOUNT,
+    "single_unfairness": AMOUNT,
     "marginals": Many(_GROUP),
     "marginals_left_out": WHOLE,
     "protected_used": Maybe(Many(TEXT)),

@@ -150,7 +150,7 @@ def show_demo(n_rows: int, seed: int) -> None:
         title = f"{model}: error {rows[0].error:.1%}"
         table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
         table.add_column("Audited by", min_width=10)
-        table.add_column("Worst subgroup found", min_width=31)
+        table.add_column("Differs most", min_width=31)
         table.add_column("Unfairness", justify="right")
         table.add_column("At most", justify="right")
         table.add_column("Verdict", min_width=13)

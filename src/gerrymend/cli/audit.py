@@ -58,6 +58,8 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         weight: options.Weight = None,
         counts: Annotated[str | None, _column(
             "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
@@ -107,7 +109,7 @@ def add_to(app: typer.Typer) -> None:
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
     ) -> None:  # fmt: skip
-        """Find the subgroup that a model's decisions treat worst.
+        """Find the subgroup that a model's decisions treat most differently, or worst.
 
         The exit code is fit for a gate in CI: 0 where it is proven that no subgroup
         exceeds gamma, 1 where one does, 3 where neither could be shown or the
@@ -116,9 +118,10 @@ def add_to(app: typer.Typer) -> None:
 
         Example, with data that the demonstration makes:
 
-        gerrymend demo --save toy.csv
+        gerrymend demo --save people.csv
 
-        gerrymend audit toy.csv --label y --prediction decided --protected race,gender
+        gerrymend audit people.csv --label repaid --prediction granted \\
+            --protected race,sex
         """
         targets = Targets(json_file, markdown, report, quiet)
         raise typer.Exit(run(request_fields(AuditRequest, locals()), targets, accept_warnings))

@@ -31,10 +31,9 @@ class AuditRequest(TableRequest):
     other; names of columns are checked by `open`, against the header of the file.
     """
 
-    prediction: str | None = None
-    score: str | None = None
     probability: str | None = None
-    threshold: float | None = None
+    favourable: str | None = None
+    side: str = "both"
     counts: str | None = None
     notion: tuple[str, ...] = ("false_positive_rate",)
     gamma: float = 0.01
@@ -56,11 +55,6 @@ class AuditRequest(TableRequest):
                 "One of --prediction (decisions), --score (cut at --threshold) and --probability "
                 f"(of a randomised model) says what the model decided; got {given}."
             )
-        if self.threshold is not None and self.score is None:
-            raise ValueError(
-                f"--threshold {self.threshold:g} cuts scores, and {next(iter(self.decided))} has "
-                "none; name their column with --score instead."
-            )
         if self.weight is not None and self.counts is not None:
             raise ValueError(
                 "--weight and --counts exclude each other: a line of FILE is either a row with a "
@@ -76,19 +70,8 @@ class AuditRequest(TableRequest):
     @property
     def decided(self) -> dict[str, str]:
         """The option that names the column of decisions, and that column."""
-        options = {
-            "--prediction": self.prediction,
-            "--score": self.score,
-            "--probability": self.probability,
-        }
-        return {option: column for option, column in options.items() if column is not None}
-
-    @property
-    def cut(self) -> float | None:
-        """The value at which scores are cut; None where there are none."""
-        if self.score is None:
-            return None
-        return 0.5 if self.threshold is None else self.threshold
+        own = {} if self.probability is None else {"--probability": self.probability}
+        return super().decided | own
 
     def columns_of(self, file: Path) -> "tuple[pl.LazyFrame, list[str]]":
         """Return a file as a lazy frame, and its protected columns.
@@ -114,6 +97,8 @@ class AuditRequest(TableRequest):
             "min_group_size": self.min_group_size,
             "threshold": self.cut,
             "decision_probabilities": self.probability is not None,
+            "favourable": self.favourable,
+            "side": self.side,
             "n_permutations": self.permutations,
             "n_jobs": check_jobs_option(self.jobs),
             "test_size": self.test_size,

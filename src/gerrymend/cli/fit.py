@@ -40,7 +40,7 @@ from gerrymend.cli.training_request import (
     TrainingRequest,
 )
 from gerrymend.inputs.settings import check_choice
-from gerrymend.notions import NOTION_NAMES
+from gerrymend.notions import NOTION_NAMES, as_notions
 from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.page import write_page
 
@@ -66,6 +66,8 @@ def add_to(app: typer.Typer) -> None:
         dates: options.Dates = "year",
         weight: options.Weight = None,
         impute: options.Impute = False,
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         gamma: Annotated[float, option("Unfairness to allow.", TRAINING)] = 0.01,
         notion: Annotated[list[str] | None, option(
             f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", TRAINING,
@@ -108,9 +110,10 @@ def add_to(app: typer.Typer) -> None:
 
         Example, with data that the demonstration makes:
 
-        gerrymend demo --save toy.csv
+        gerrymend demo --save people.csv
 
-        gerrymend fit toy.csv --label y --protected race,gender --out m.skops
+        gerrymend fit people.csv --label repaid --protected race,sex \\
+            --drop id,applied,granted --out m.skops
         """
         request = request_fields(FitRequest, locals()) | {"gammas": (gamma,)}
         asked = Asked(estimator, certify, out, report, checkpoint, gate, quiet, accept_warnings)
@@ -180,19 +183,20 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
 def _trained(request: TrainingRequest, prepared: Prepared, asked: Asked, say: Say) -> Any:
     """Return the classifier, fitted to the encoded columns of the training rows."""
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if asked.certify else {}
+    rates: Any = request.notion
+    # A classifier's positive label is the last in order.
+    if prepared.train.pair[1] != max(prepared.train.pair):
+        rates = tuple(rate.of_other_label() for rate in as_notions(rates))
     classifier = request.classifier(
-        asked.estimator, notion=request.notion, verbose=1, checkpoint=asked.checkpoint, **more
+        asked.estimator, notion=rates, verbose=1, checkpoint=asked.checkpoint, **more
     )
     classifier.set_params(gamma=request.gammas[0])
     train = prepared.train
     with rounds_told(say):
         classifier.fit(
-            train.features, train.y, sensitive_features=train.protected,
+            train.features, train.labels, sensitive_features=train.protected,
             sample_weight=train.given_weight,
         )  # fmt: skip
-    # It was trained on 0 and 1, whichever label --positive is, and decides by the labels.
-    for decides in (classifier, classifier.mixture_):
-        decides.classes_ = train.classes
     return classifier
 
 
@@ -202,7 +206,7 @@ def _saved_and_audited(
     """Save a model that takes the columns as they are in the file, and audit it on each sample."""
     from sklearn.pipeline import Pipeline
 
-    from gerrymend.frontier.tradeoffs import OnRows
+    from gerrymend.frontier.points import OnRows, positive_probability
     from gerrymend.models.saving import save_model
 
     say(f"Saving {asked.out}")
@@ -217,6 +221,8 @@ def _saved_and_audited(
         "gamma": request.gammas[0],
         "budget": request.budget,
         "min_group_size": request.min_group_size,
+        "favourable": request.favourable,
+        "side": request.side,
         "features": prepared.columns,
         "top": _TOP if for_page else 1,
     }
@@ -224,7 +230,7 @@ def _saved_and_audited(
     for rows in prepared.samples:
         # Chance says nothing of rows on which decisions were trained to be fair.
         tested = {"n_permutations": _PERMUTATIONS} if for_page and rows is prepared.test else {}
-        p = classifier.predict_proba(rows.features)[:, 1]
+        p = positive_probability(classifier, rows)
         measured.append(OnRows.measure(rows, p, how | tested))
     return Fitted(classifier, prepared, measured, asked.estimator, asked.out, to_trust, asked.gate)
 

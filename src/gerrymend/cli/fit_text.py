@@ -9,7 +9,8 @@ from rich.console import Console
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import Prepared, TrainingRequest
-from gerrymend.frontier.tradeoffs import OnRows
+from gerrymend.frontier.points import OnRows
+from gerrymend.reporting.audit.direction import described, direction_sentences
 from gerrymend.reporting.audit.model import (
     predictors_words,
     proven_words,
@@ -130,9 +131,9 @@ def _sample(name: str, measured: OnRows) -> Facts:
         ("  error", f"{percent(measured.error)}, of decisions as they are drawn"),
         ("  unfairness", f"{found} at worst; {proven_words(report, report['gamma'])}"),
     ]
-    if report["worst"] is not None:
-        facts.append(("  worst", who_words(report["worst"])))
-        facts.append(("", summary_words(report["worst"], report)))
+    for standing, one in described(report)[: 2 if report["disadvantaged"] else 1]:
+        facts.append((f"  {standing[0].lower()}{standing[1:]}", who_words(one)))
+        facts.append(("", summary_words(one, report)))
     if report["withheld"]:
         facts.append(("  withheld", withheld_sentence(report)))
     return facts
@@ -140,10 +141,12 @@ def _sample(name: str, measured: OnRows) -> Facts:
 
 def _model(fitted: Fitted, request: TrainingRequest) -> Facts:
     """Return what is in the file, and how to use it."""
-    negative, positive = fitted.classifier.classes_.tolist()
+    negative, positive = fitted.prepared.train.pair
+    report = fitted.measured[0].report.to_dict()
     facts = [
         ("Model", f"{fitted.out}: {predictors_words(as_data(fitted))}"),
         ("  decides", f"{request.label}, {negative} or {positive} (positive)"),
+        ("", " ".join(direction_sentences(report))),
         ("  by", names_of(fitted.prepared.columns)),
         (
             "  trained in",

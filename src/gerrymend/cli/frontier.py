@@ -15,7 +15,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.exit_codes import INTERRUPTED
 from gerrymend.cli.fit import rounds_told
-from gerrymend.cli.options import FILE, TRAINING
+from gerrymend.cli.options import DATA, FILE, TRAINING
 from gerrymend.cli.refit import fit_command
 from gerrymend.cli.shared import (
     Output,
@@ -23,6 +23,7 @@ from gerrymend.cli.shared import (
     check_jobs_option,
     check_page,
     check_target,
+    column,
     errors_in_options,
     guarded,
     notes,
@@ -34,11 +35,14 @@ from gerrymend.cli.shared import (
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.audit.direction import standing
 from gerrymend.reporting.audit.subgroup_words import summary_words
 from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 
 if TYPE_CHECKING:
-    from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
+    from gerrymend.frontier.points import FrontierPoint
+    from gerrymend.frontier.tradeoffs import ParetoFrontier
+    from gerrymend.inputs.sample import Sample
 
 
 def add_to(app: typer.Typer) -> None:
@@ -55,8 +59,17 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        prediction: Annotated[str | None, column(
+            "What your model decides today, to compare with: decisions, which nothing is trained "
+            "on.", DATA)] = None,
+        score: Annotated[str | None, column(
+            "Or: its score, cut at --threshold.", DATA)] = None,
+        threshold: Annotated[float | None, option(
+            "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         weight: options.Weight = None,
         impute: options.Impute = False,
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         gammas: Annotated[list[str] | None, option(
             "Unfairness to allow, separated by commas.", TRAINING, metavar="NUMBERS",
             show_default="0,0.001,0.002,0.005,0.01,0.02,0.05")] = None,
@@ -95,14 +108,16 @@ def add_to(app: typer.Typer) -> None:
 
         A model is trained for every gamma, and audited as gerrymend audit does it,
         on the training rows and, with --test-size, on others. Points that another
-        one beats in both are marked, and the knee is suggested. What is chosen is
-        trained by gerrymend fit, with --gamma.
+        one beats in both are marked, and the knee is suggested. Beside them are each
+        estimator without constraint and, with --prediction or --score, your model
+        today. What is chosen is trained by gerrymend fit, with --gamma.
 
         Example, with data that the demonstration makes:
 
-        gerrymend demo --save toy.csv
+        gerrymend demo --save people.csv
 
-        gerrymend frontier toy.csv --label y --protected race,gender --report f.html
+        gerrymend frontier people.csv --label repaid --protected race,sex \\
+            --drop id,applied,granted --report f.html
         """
         request = request_fields(TrainingRequest, locals())
         asked = Asked(
@@ -230,9 +245,10 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
     test = prepared.test
     second = {} if test is None else {
         "X_test": test.features,
-        "y_test": test.y,
+        "y_test": test.labels,
         "sensitive_features_test": test.protected,
         "sample_weight_test": test.given_weight,
+        "today_test": _decided_today(test),
     }  # fmt: skip
     n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
     listener = _ProgressListener(say, n_settings * len(request.gammas))
@@ -240,9 +256,13 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         return pareto_frontier(
             request.classifier(asked.estimators[0], verbose=1),
             train.features,
-            train.y,  # 1 is the positive label, whichever --positive is
+            train.labels,
             sensitive_features=train.protected,
             sample_weight=train.given_weight,
+            pos_label=train.pair[1],
+            favourable=request.favourable,
+            side=request.side,
+            today=_decided_today(train),
             gammas=request.gammas,
             notions=list(request.notion),
             estimators=made,
@@ -254,6 +274,11 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
             on_point=listener.on_point,
             **second,
         )
+
+
+def _decided_today(rows: "Sample") -> Any:
+    """Return the labels that today's model decides; None where the file has no decisions."""
+    return None if rows.p is None else rows.classes[rows.p.astype(int)]
 
 
 def _numbers(given: list[str]) -> tuple[float, ...]:
@@ -288,13 +313,14 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
     console.print()
     console.print(str(frontier), markup=False, soft_wrap=True)
     for point in frontier.suggested:
-        worst = point.compared.report.worst
+        worst = point.compared.shown
         if worst is not None:
             where = "training" if point.test is None else "test"
             facts = [
                 (
                     "At the knee",
-                    f"gamma {point.gamma:g}: the worst subgroup of the {where} rows is",
+                    f"gamma {point.gamma:g}: of the {where} rows, "
+                    f"{standing(worst.treated).lower()}:",
                 ),
                 ("", str(worst)),
                 ("", summary_words(worst.to_dict(), point.compared.report.to_dict())),

@@ -22,6 +22,14 @@ File = Annotated[Path, typer.Argument(
     help="A table: CSV, Parquet, JSON lines or xlsx, perhaps gzipped; - is standard input.",
 )]  # fmt: skip
 Label = Annotated[str, column("True label, of two values.", DATA)]
+Positive = Annotated[str | None, option(
+    "The positive label.", DATA, metavar="LABEL", show_default="the last in order")]  # fmt: skip
+Favourable = Annotated[str | None, option(
+    "The decision that people wish for, positive or negative: the report then says who is "
+    "treated worse, and who better.", DATA, metavar="WHICH", show_default=False)]  # fmt: skip
+Side = Annotated[str, option(
+    "Which subgroups count: both, or disadvantaged alone (which --favourable has to tell, but for "
+    "error rates).", DATA, metavar="SIDE")]  # fmt: skip
 Protected = Annotated[list[str], option(
     "Protected attributes, separated by commas.", DATA, metavar="COLUMNS",
     show_default=False)]  # fmt: skip
@@ -31,8 +39,6 @@ Categorical = Annotated[list[str] | None, option(
 Dates = Annotated[str, option(
     "What protected dates are told by: year, month, or a day such as 2024-03-01, for ages in days "
     "on it.", READING, metavar="UNIT")]  # fmt: skip
-Positive = Annotated[str | None, option(
-    "The positive label.", DATA, metavar="LABEL", show_default="the last in order")]  # fmt: skip
 Depth = Annotated[int | None, option(
     "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
     TRAINING, show_default="2")]  # fmt: skip

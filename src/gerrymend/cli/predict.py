@@ -74,7 +74,7 @@ def add_to(app: typer.Typer) -> None:
 
         Example, with the model that the example of gerrymend fit makes:
 
-        gerrymend predict m.skops toy.csv --out predictions.csv --probabilities
+        gerrymend predict m.skops people.csv --out predictions.csv --probabilities
         """
         reading = Reading(separator, decimal, missing or ())
         asked = Asked(model, file, out, reading, ids or [], probabilities, seed, quiet)

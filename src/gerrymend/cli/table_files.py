@@ -6,6 +6,7 @@ What is no table is refused with a ValueError in plain words.
 import csv
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -183,3 +184,22 @@ def _no_formulas() -> "pl.Expr":
     text = pl.col(pl.String)
     # Tabs and returns too: spreadsheets skip them, and find the formula behind.
     return pl.when(text.str.contains(r"^[=+\-@\t\r]")).then("'" + text).otherwise(text).name.keep()
+
+
+def positive_label(given: str | None, dtype: Any) -> Any:
+    """Return the positive label in the type of the labels, from the text of the option.
+
+    "1" is a number among numbers, and "true" a boolean among booleans; what can't be converted
+    stays text, and the reader of rows says that it is no label.
+    """
+    if given is None:
+        return None
+    if dtype.is_numeric():
+        with suppress(ValueError):
+            return int(given)  # all its digits, which float() would not keep
+        with suppress(ValueError):
+            number = float(given)
+            return int(number) if number.is_integer() else number
+    if dtype.base_type().__name__ == "Boolean":
+        return {"true": True, "false": False}.get(given.lower(), given)
+    return given

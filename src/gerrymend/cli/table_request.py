@@ -28,6 +28,9 @@ class TableRequest:
     label: str
     protected: list[str]
     positive: str | None = None
+    prediction: str | None = None
+    score: str | None = None
+    threshold: float | None = None
     weight: str | None = None
     subgroups: str = "linear"
     depth: int | None = None
@@ -41,6 +44,25 @@ class TableRequest:
     def __post_init__(self) -> None:
         """Raise a ValueError, in the terms of the command, for options that can't be used."""
         check_unit(self.dates)
+        if self.threshold is not None and self.score is None:
+            given = " ".join(f"{option} has none;" for option in self.decided)
+            raise ValueError(
+                f"--threshold {self.threshold:g} cuts scores, and {given or 'there are none;'} "
+                "name their column with --score."
+            )
+
+    @property
+    def decided(self) -> dict[str, str]:
+        """The option that names the column of decisions, and that column; empty without one."""
+        options = {"--prediction": self.prediction, "--score": self.score}
+        return {option: column for option, column in options.items() if column is not None}
+
+    @property
+    def cut(self) -> float | None:
+        """The value at which scores are cut; None where there are none."""
+        if self.score is None:
+            return None
+        return 0.5 if self.threshold is None else self.threshold
 
     @property
     def subgroup_class(self) -> SubgroupClass:

@@ -7,6 +7,8 @@ every round, and would otherwise encode anew in every round.
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.cli.shared import errors_in_options, split
 from gerrymend.cli.table_encoding import (
@@ -21,7 +23,7 @@ from gerrymend.cli.table_encoding import (
 )
 from gerrymend.cli.table_files import unreadable
 from gerrymend.cli.table_request import TableRequest
-from gerrymend.inputs.sample import Sample
+from gerrymend.inputs.sample import Sample, read_vector
 from gerrymend.inputs.settings import (
     check_budget,
     check_choice,
@@ -29,10 +31,11 @@ from gerrymend.inputs.settings import (
     check_test_size,
     check_whole,
 )
-from gerrymend.inputs.validation import check_column
-from gerrymend.notions import NOTION_NAMES
+from gerrymend.inputs.validation import at_least, check_column
+from gerrymend.notions import NOTION_NAMES, directed_notions
 
 if TYPE_CHECKING:
+    import polars as pl
     from sklearn.compose import ColumnTransformer
 
 ESTIMATOR_NAMES = ("logistic", "linear-regression", "tree", "forest", "boosting")
@@ -100,6 +103,9 @@ class TrainingRequest(TableRequest):
     drop: list[str] | None = None
     exclude_protected: bool = False
     impute: bool = False
+    positive: str | None = None
+    favourable: str | None = None
+    side: str = "both"
     notion: tuple[str, ...] = ("false_positive_rate",)
     gammas: tuple[float, ...] = (0.01,)
     max_iter: int | None = None
@@ -115,9 +121,15 @@ class TrainingRequest(TableRequest):
                 "--features and --drop exclude each other: name the columns that decisions may "
                 "use, or those that they may not."
             )
+        if len(self.decided) > 1:
+            raise ValueError(
+                "--prediction and --score exclude each other: one of them says what your model "
+                "decides today."
+            )
         for notion in self.notion:
             check_choice(notion, "--notion", NOTION_NAMES)
         with errors_in_options(self.options):
+            directed_notions(self.notion, self.favourable, self.side)
             for gamma in self.gammas:
                 check_gamma(gamma)
             if self.test_size is not None:
@@ -148,7 +160,7 @@ class TrainingRequest(TableRequest):
         """
         import polars as pl
 
-        single = {"--label": self.label, "--weight": self.weight}
+        single = {"--label": self.label, "--weight": self.weight, **self.decided}
         frame = self.open(self.file, single)
         features = self._features(frame.collect_schema().names())
         frame, protected = self.with_protected(frame, self.file)
@@ -175,7 +187,18 @@ class TrainingRequest(TableRequest):
                 features=used,
                 pos_label=self.positive_label(frame),
             )
-            return self._encode(rows)
+            return self._encode(self._with_today(rows, table))
+
+    def _with_today(self, rows: Sample, table: "pl.DataFrame") -> Sample:
+        """Return the rows with what the model of today decides, if a column has it."""
+        from gerrymend.frontier.references import with_today
+
+        for column in self.decided.values():
+            if self.cut is None:
+                return with_today(rows, table[column])
+            scores = read_vector(table[column], "today")
+            return replace(rows, p=at_least(scores, self.cut, "today").astype(np.float64))
+        return rows
 
     def _encode(self, rows: Sample) -> Prepared:
         """Return the rows encoded, by an encoder that has seen only those to train on."""
@@ -204,11 +227,12 @@ class TrainingRequest(TableRequest):
         for option, columns in named.items():
             for column in columns:
                 check_column(column, option, there, str(self.file))
-        reserved = {*named["--label"], *named["--weight"]}
+        reserved = {*named["--label"], *named["--weight"], *self.decided.values()}
         for option in ("--protected", "--features"):
             for column in reserved & set(named[option]):
                 raise ValueError(
-                    f"{option} has {column!r}, which is the label or the weight; leave it out."
+                    f"{option} has {column!r}, which is the label, the weight or a decision; leave "
+                    "it out."
                 )
         # A column named with --features is still left out if it is protected and these are
         # excluded.
@@ -233,6 +257,7 @@ class TrainingRequest(TableRequest):
         return self.options_with(
             X=f"FILE {self.file}",
             y=f"--label {self.label}",
+            today=" ".join(next(iter(self.decided.items()), ())),
             gamma="--gammas",
             audit_budget="--budget",
         )

@@ -199,6 +199,14 @@ class Sample:
             ) from None
         return self._take(np.sort(kept)), self._take(np.sort(out))
 
+    def with_positive(self, pos_label: Any, names: Names = FIT) -> "Sample":
+        """Return the rows with this label as the positive one; None keeps it."""
+        classes = positive_second(self.classes, pos_label, names)
+        p = self.p
+        if p is not None and classes[0] != self.classes[0]:
+            p = 1.0 - p
+        return replace(self, classes=classes, p=p)
+
     def without_features(self) -> "Sample":
         """Return what an audit needs: small to send."""
         return replace(self, features=None)
@@ -243,7 +251,11 @@ def read_classes(
             both = set(decisions.tolist()) | {labels.tolist()[0]}
             labels = np.concatenate([labels, decisions]) if len(both) == 2 else labels
     classes = check_labels(labels, names.labels, cut_off)
-    pos_label = decided.pos_label
+    return positive_second(classes, decided.pos_label, names)
+
+
+def positive_second(classes: NDArray[Any], pos_label: Any, names: Names) -> NDArray[Any]:
+    """Return the two labels in an order that has the positive one second; None keeps the order."""
     if pos_label is None:
         return classes
     if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():

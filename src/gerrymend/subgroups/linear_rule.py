@@ -132,6 +132,20 @@ class LinearRule(Rule):
                 members &= Condition(name, values=levels).holds(columns[name])
         return members
 
+    def complement(self) -> "LinearRule":
+        """Return the rule of all others: −Σ coefficient·term > −threshold.
+
+        >>> rule = LinearRule((Term("age", False),), (1.0,), 40.0, levels={"age": None})
+        >>> rule.complement().contains({"age": [39, 40, 41]}).tolist()
+        [True, False, False]
+        """
+        # The next float above −threshold: with "at least" it is the strict inequality.
+        return replace(
+            self,
+            coefficients=tuple(-coefficient for coefficient in self.coefficients),
+            threshold=math.nextafter(-self.threshold, math.inf),
+        )
+
     def describe(self) -> str:
         """Return the rule in words: as values of attributes if it is so simple, else a formula."""
         rule = self._without_zeros()

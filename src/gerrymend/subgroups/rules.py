@@ -39,6 +39,10 @@ class Rule(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain data, enough to decide membership without this package."""
 
+    def complement(self) -> "Rule":
+        """Return the rule of all others; rules of classes that are closed under it have one."""
+        raise NotImplementedError(f"{type(self).__name__} is of a class that has no complements.")
+
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Rule":
         """Return a rule that is easier to read and selects the same members of these columns."""
         return self

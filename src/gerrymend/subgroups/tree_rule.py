@@ -54,6 +54,10 @@ class TreeRule(Rule):
         """Return the rule as nested plain data; a leaf is true or false."""
         return {"kind": "tree", "tree": _as_data(self.tree)}
 
+    def complement(self) -> "TreeRule":
+        """Return the rule of all others: each leaf is in where it was out."""
+        return replace(self, tree=_opposite(self.tree))
+
     def describe(self) -> str:
         """Return the rule in words."""
         return _words(self.tree).text
@@ -73,6 +77,12 @@ def _members(node: Node, columns: Mapping[str, Column]) -> Members:
         return np.full(len(next(iter(columns.values())).values), node)
     holds = node.condition.holds(columns[node.condition.attribute])
     return np.where(holds, _members(node.yes, columns), _members(node.no, columns))
+
+
+def _opposite(node: Node) -> Node:
+    if isinstance(node, bool):
+        return not node
+    return replace(node, yes=_opposite(node.yes), no=_opposite(node.no))
 
 
 def _listed(node: Node) -> set[tuple[str, Any]]:

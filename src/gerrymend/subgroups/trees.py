@@ -96,6 +96,8 @@ class TreeSearch(BoundClass):
     two levels are exact at the cost of all pairs of splits.
     """
 
+    is_closed = True
+
     def __init__(self, axes: Sequence[Axis], max_depth: int, covers: str) -> None:
         self.exact = max_depth <= 2
         self._axes = axes
@@ -135,12 +137,11 @@ class TreeSearch(BoundClass):
         *,
         at_most: float | None = None,
         seconds: float = math.inf,
-        work: float = math.inf,
     ) -> Bracket:
         """Bracket the worst |value|; both sides meet for two levels, if time allows.
 
-        Otherwise the upper bound is the trivial one, Σ W⁺. `at_most` and `work` don't shorten
-        the search.
+        Otherwise the upper bound is the trivial one, Σ W⁺. `at_most` doesn't shorten the
+        search.
         """
         growth = _Growth(self._axes, residual, seconds=seconds)
         found = self._found(residual, growth.tree(self._max_depth))

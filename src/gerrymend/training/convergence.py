@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gerrymend._runtime.errors import Argument, Message
 from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.reporting.wording import bound
 from gerrymend.solvers import Equilibrium
 
 # An unfairness above gamma by more than this is told, however large `tol` is beside C.
@@ -102,7 +103,7 @@ def warn_unless_converged(
                 "budget",
                 f"{after} budget ended before a proof: the worst subgroup found has "
                 f"unfairness {unfairness:.4f}, and it is proven only that none exceeds "
-                f"{equilibrium.upper_bound:.4f}.",
+                f"{bound(equilibrium.upper_bound)}.",
                 ("raise ", Argument("budget")),
                 allowed,
             )

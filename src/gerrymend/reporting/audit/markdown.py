@@ -19,6 +19,7 @@ def audit_markdown(report: Mapping[str, Any]) -> str:
         escaped(view["subtitle"]),
         *(f"**Warning.** {escaped(sentence)}" for sentence in view["warnings"]),
         f"**{view['heading']}.** " + " ".join(map(escaped, view["verdict"])),
+        escaped(view["direction"]),
         _table(("Figure", "Value", ""), view["figures"]),
         view["unfairness_means"],
         f"## {titles['subgroups']}",
@@ -46,7 +47,7 @@ def _subgroups(view: Mapping[str, Any]) -> list[str]:
     parts = []
     for place, subgroup in enumerate(view["subgroups"], start=1):
         in_full = [("Who is in", subgroup["in_full"])] if subgroup["in_full"] else []
-        parts.append(f"### {place}. {escaped(subgroup['name'])}")
+        parts.append(f"### {place}. {subgroup['standing']}: {escaped(subgroup['name'])}")
         if subgroup["note"]:
             parts.append(escaped(subgroup["note"]))
         parts.append(_list([*in_full, *subgroup["facts"]]))

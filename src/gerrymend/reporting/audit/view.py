@@ -12,6 +12,13 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.chance import other_rows_sentence
+from gerrymend.reporting.audit.direction import (
+    described,
+    direction_sentences,
+    is_rest,
+    leads,
+    subject,
+)
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
@@ -63,6 +70,7 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
             *([] if model is None else samples_sentences(model)),
             *verdict_sentences(report, rows),
         ],
+        "direction": " ".join(direction_sentences(report)),
         "figures": _figures(report),
         "unfairness_means": words.UNFAIRNESS_MEANS,
         "model": None if model is None else model_view(model),
@@ -106,10 +114,9 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
 
     Values are rounded so that they stay on their side of gamma; bounds are rounded up.
     """
-    worst = report["worst"]
     gamma = report["gamma"]
     remark = (
-        "exact: none searched is worse"
+        "exact: none searched has more"
         if report["exact"]
         else f"a lower bound; none above {bound(report['upper_bound'], gamma)}"
     )
@@ -118,32 +125,28 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         ("Unfairness allowed", f"{gamma:g}", "gamma"),
         (
             "One attribute at a time",
-            unfairness(report["marginal_unfairness"], gamma),
-            "largest unfairness of single attributes",
+            unfairness(report["single_unfairness"], gamma),
+            "largest unfairness of any value or interval",
         ),
     ]
-    if worst is not None:
-        rate = capitalised(in_words(worst["notion"]))
-        against = f"in the worst subgroup, against {percent(worst['overall_rate'])} overall"
-        figures.append((rate, percent(worst["rate"]), against))
+    for one in leads(report):
+        rate = capitalised(in_words(one["notion"]))
+        who = subject(one)
+        against = f"{who[0].lower()}{who[1:]}, against {percent(one['overall_rate'])} overall"
+        figures.append((rate, percent(one["rate"]), against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could it be chance?"))
     return figures
 
 
-def described(report: Report) -> list[Mapping[str, Any]]:
-    """Return the subgroups to show, the worst first: `top`, or `worst` where that is all."""
-    return [*report["top"]] or [*filter(None, [report["worst"]])]
-
-
 def _subgroups(report: Report) -> list[dict[str, Any]]:
     """Return a card for each subgroup: its name, facts, and two bars for its rate."""
     views = []
-    for i, subgroup in enumerate(described(report)):
+    for standing, subgroup in described(report):
         facts = subgroup_words.subgroup_facts(subgroup, report)
-        # The proof, the p-value and the interval are of the worst one.
-        if i == 0:
+        # The proof, the p-value and the interval are of the one of the largest unfairness.
+        if subgroup == report["worst"]:
             test = (
                 "not tested"
                 if report["p_value"] is None
@@ -156,11 +159,13 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
             ]
         # The longer of the two bars fills the track; rates of 0 have none.
         scale = max(subgroup["rate"], subgroup["overall_rate"], 1e-12)
+        rest = is_rest(subgroup, report)
         views.append(
             {
-                "name": subgroup_words.short_name(subgroup),
+                "standing": standing,
+                "name": "all others" if rest else subgroup_words.short_name(subgroup),
                 "in_full": subgroup_words.who_words(subgroup)
-                if subgroup_words.is_long(subgroup)
+                if rest or subgroup_words.is_long(subgroup)
                 else None,
                 "note": words.FORMULA_MEANS if subgroup_words.is_formula(subgroup) else None,
                 "facts": facts,
@@ -185,8 +190,8 @@ def _part(value: float, low: float, high: float) -> float:
 def _bars(report: Report) -> dict[str, Any]:
     """Return the gerrymandering gap as bars: one attribute at a time, and the worst of all."""
     values = [
-        ("One attribute at a time", report["marginal_unfairness"], "single"),
-        ("Worst subgroup found", report["unfairness"], "found"),
+        ("One attribute at a time", report["single_unfairness"], "single"),
+        ("All subgroups searched", report["unfairness"], "found"),
     ]
     if not report["exact"]:
         values.append(("Not ruled out", report["upper_bound"], "open"))
@@ -330,7 +335,8 @@ def _expert(report: Report) -> Facts:
             (f"Upper bound over {part['covers']}", f"{part['upper_bound']:.6g}")
             for part in report["partial"]
         ),
-        ("Largest over single attributes", f"{report['marginal_unfairness']:.6g}"),
+        ("Largest over single attributes", f"{report['single_unfairness']:.6g}"),
+        ("Largest over the groups in the table", f"{report['marginal_unfairness']:.6g}"),
     ]
     if report["detectable"] is not None:
         facts += [

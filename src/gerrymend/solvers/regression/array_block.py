@@ -131,9 +131,10 @@ class ArrayBlock:
         learner = xp.stack([self._weighted_base, slope, self._weight])
         auditor = xp.stack([self._offset, self._event_weight])
         positive = self._positive
+        outside = self._weighted_base[n:]
         scalars = [
             *(self._weight, self._weight * positive, self._event_weight, self._offset),
-            *(~positive[n:], positive[n:]),
+            *(outside > 0, outside < 0),
         ]
         return (
             self._products(learner, self._basis),
