@@ -174,3 +174,19 @@ def test_the_command_line_names_nobody(tmp_path):
         assert code == 3, err
         for text in (out, err, *((tmp_path / name).read_text() for name in files.values())):
             assert "APP-" not in text
+
+
+@pytest.mark.parametrize("side", ["disadvantaged", "both"])
+@pytest.mark.parametrize("subgroups", ["linear", "value_sets"])
+def test_who_is_treated_worse_is_told_without_names(subgroups, side):
+    """Wrongly refused most often: one group of villages, too rare to be told, and Ulm."""
+    refused = np.isin(TOWN, VILLAGES[:40]) | ((TOWN == "Ulm") & (RNG.random(N) < 0.8))
+    rows = {"y_true": np.ones(N, int), "y_pred": 1 - refused, "sensitive_features": {"town": TOWN}}
+    report = audit(**rows, subgroups=subgroups, notion="false_negative_rate", side=side,
+                   favourable="positive", budget=5)  # fmt: skip
+    assert "Village" not in report.to_json()
+    told = report.disadvantaged
+    assert told.unfairness > 0
+    assert told.contains({"town": ["Ulm"]}).all()
+    if side == "disadvantaged":
+        assert report.worst.unfairness > 0

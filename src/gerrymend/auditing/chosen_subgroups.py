@@ -89,7 +89,7 @@ def _candidates(
         if large is not None:
             yield source.rule(large.keys[0]), large.members[0] > 0
     if rare and part.subgroups is not None:
-        coarse = coarse_view(seen, part.subgroups, rare)
+        coarse = coarse_view(seen, part.subgroups, rare, part.sign)
         told = None if coarse is None else coarse.worst_of_size(residual, min_group_size, seconds)
         if told is not None:
             yield told
@@ -208,7 +208,7 @@ def _worst_of_side(
     known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight
     if own and abs(own[0].unfairness) >= known - ROUNDING:
         return own[0]
-    side = part._replace(bound=part.bound.one_sided(sign))
+    side = part._replace(bound=part.bound.one_sided(sign), sign=sign)
     found = side.bound.search(seen.residual, seconds=_half_until(deadline))
     other = describable(side, found, seen.residual, min_group_size, _half_until(deadline))
     worse = [one for one in (*own[:1], other) if one is not None and abs(one.unfairness) > ROUNDING]

@@ -297,8 +297,9 @@ def prove_each(
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
         # Of a closed class both sides are equally bad, and the disadvantaged one is named.
-        if notion.harm and (side == "disadvantaged" or bound.is_closed):
-            bound = bound.one_sided(notion.harm)
+        sign = notion.harm if side == "disadvantaged" or bound.is_closed else 0
+        if sign:
+            bound = bound.one_sided(sign)
         check_stopped()  # compilation drops a Ctrl-C now and then
         if bound.unprovable:
             logger.info("No bound will be proven: %s.", bound.unprovable)
@@ -306,7 +307,7 @@ def prove_each(
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
-        examined.append(Examined(seen, bound, bracket, subgroups))
+        examined.append(Examined(seen, bound, bracket, subgroups, sign))
     return examined
 
 

@@ -64,7 +64,11 @@ class Coarse:
 
     @classmethod
     def of(
-        cls, seen: NotionTally, subgroups: SubgroupClass, columns: tuple[Column, ...]
+        cls,
+        seen: NotionTally,
+        subgroups: SubgroupClass,
+        columns: tuple[Column, ...],
+        sign: int = 0,
     ) -> "Coarse":
         """Group the cells of a tally by other columns, given over its cells, and bind the class."""
         cells = distinct_rows(columns)
@@ -75,6 +79,7 @@ class Coarse:
         active = np.flatnonzero(event_weight > 0)
         rows = np.bincount(mine, seen.rows, m)[active].astype(np.intp)
         bound = subgroups.bind(cells.columns, weight, event_weight)
+        bound = bound.one_sided(sign) if sign else bound
         return cls(bound, cells.index, active, rows, seen)
 
     def worst_of_size(
@@ -106,19 +111,20 @@ def can_merge(subgroups: SubgroupClass | None) -> bool:
 
 
 def coarse_view(
-    seen: NotionTally, subgroups: SubgroupClass, rare: Mapping[str, frozenset[Any]]
+    seen: NotionTally, subgroups: SubgroupClass, rare: Mapping[str, frozenset[Any]], sign: int = 0
 ) -> Coarse | None:
     """Return the cells as the class can be searched without rare values; None if it can't be.
 
     Linear thresholds and value sets can treat several values alike. Of other classes a group that
-    does may be none, and only attributes without rare values are left.
+    does may be none, and only attributes without rare values are left. With a `sign` one side is
+    searched alone.
     """
     columns = seen.tally.columns
     if can_merge(subgroups):
         columns = tuple(_merged(column, rare.get(column.name, frozenset())) for column in columns)
     else:
         columns = tuple(column for column in columns if column.name not in rare)
-    return Coarse.of(seen, subgroups, columns) if columns else None
+    return Coarse.of(seen, subgroups, columns, sign) if columns else None
 
 
 def _merged(column: Column, rare: frozenset[Any]) -> Column:

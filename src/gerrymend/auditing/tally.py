@@ -239,10 +239,12 @@ class NotionTally:
 class Examined(NamedTuple):
     """Hold one notion of an audit: its sums, the class over its cells, its worst bracket.
 
-    `subgroups` is the class before it was bound, for those who bind it to fewer cells.
+    `subgroups` is the class before it was bound, for those who bind it to fewer cells, and `sign`
+    the side that `bound` searches: 0 where it is both.
     """
 
     seen: NotionTally
     bound: BoundClass
     bracket: Bracket
     subgroups: SubgroupClass | None = None
+    sign: int = 0
