@@ -58,7 +58,8 @@ def describable(
         if large is None:
             return None
         found = large
-    return seen.measure(part.bound.source.rule(found.keys[0]), found.members[0] > 0)
+    rule = part.bound.source.rule(found.keys[0])
+    return seen.measure(rule, found.members[0] > 0, min_group_size)
 
 
 def described_subgroups(
@@ -96,6 +97,13 @@ class Sides(NamedTuple):
     disadvantaged: Subgroup | None = None
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
+
+    def leading(self, top: Sequence[Subgroup]) -> Subgroup | None:
+        """Return the subgroup that a report begins with: who is treated worst, or differs most."""
+        worst = top[0] if top else None
+        if worst is not None and worst.treated is None:
+            return worst
+        return self.disadvantaged or self.favoured or worst
 
     def beside(self, top: Sequence[Subgroup]) -> tuple[Subgroup, ...]:
         """Return all that a report describes: the top subgroups, and these where they are none."""
@@ -170,7 +178,8 @@ def _worst_of_side(
         )
         if worst is None or turn > 0:
             return own[0] if own else worst
-        return seen.measure(worst.rule.complement(), ~_active_members(seen, worst).astype(bool))
+        rest = ~_active_members(seen, worst).astype(bool)
+        return seen.measure(worst.rule.complement(), rest, min_group_size)
     known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight
     if own and abs(own[0].unfairness) >= known - ROUNDING:
         return own[0]

@@ -8,6 +8,7 @@ from typing import Any
 
 from gerrymend.checker.bounds import ROUNDING, Found, check_bounds
 from gerrymend.checker.chance import check_generalisation, check_permutations
+from gerrymend.checker.composition import wrong_composition
 from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import NOTIONS, Figures, Measured, outcomes_of, wrong_figures
@@ -17,8 +18,15 @@ from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
 from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
-from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
-from gerrymend.checker.scope import check_scope
+from gerrymend.checker.rules import (
+    RuleError,
+    cuts,
+    members,
+    members_in_floats,
+    wrong_reference,
+)
+from gerrymend.checker.said import check_said
+from gerrymend.checker.scope import check_scope, class_in_words
 
 
 def check_report(
@@ -189,6 +197,8 @@ class _Check:
             for name in ("disadvantaged", "favoured")
             if stated[name] is not None and stated[name] not in known
         ]
+        if stated["in_a_sentence"] is not None:
+            self.described.append(("The group in a sentence", stated["in_a_sentence"]["subgroup"]))
 
     def run(self) -> CheckResult:
         """Run every check, and return the result.
@@ -207,6 +217,7 @@ class _Check:
             self.check_subgroup(where, one)
         self.check_top()
         check_sides(stated, table, result)
+        check_said(stated, table, self.measured, class_in_words, result)
         # Rows that were held out and are not at hand were part of the same data, perhaps.
         parted = stated["held_out"] is not None and self.holdout is None
         check_listed(stated, table, self.measured, result, parted=parted)
@@ -258,11 +269,17 @@ class _Check:
             self.problem(f"{where}: {unreadable}.")
             return
         figures = measured.figures(inside)
+        said = stated is (self.stated["in_a_sentence"] or {}).get("subgroup")
         # Kept even if its figures are wrong: the bounds are judged by the true ones.
-        self.found.append(Found(stated["notion"], inside, abs(figures.unfairness)))
+        if not said:
+            self.found.append(Found(stated["notion"], inside, abs(figures.unfairness)))
         problems = [
             *wrong_figures(stated, figures, measured.scale),
             *wrong_treated(stated, figures.unfairness, self.stated),
+            *wrong_composition(
+                stated["composition"], inside, self.table, self.stated["min_group_size"]
+            ),
+            *wrong_reference(stated["rule"], self.table),
             *self.too_small(figures),
             *self.unsafe_numbers(stated["rule"], inside),
             *self.wrong_words(where, stated),
@@ -319,6 +336,8 @@ class _Check:
         if same is None:
             fields = ("worst", "disadvantaged", "favoured")
             field = next((name for name in fields if stated == self.stated[name]), "top")
+            if where == "The group in a sentence":
+                field = "in_a_sentence.subgroup"
             self.result.leave(f"{field}.subgroup", f"{where} in words; only its rule")
         elif not same:
             yield "its description in words selects other rows than its rule."
@@ -350,7 +369,10 @@ class _Check:
                 f"upper_bound is stated as {stated['upper_bound']}, below unfairness, "
                 f"{stated['unfairness']}."
             )
+        said = (stated["in_a_sentence"] or {}).get("subgroup")
         for where, one in self.described:
+            if one is said:  # of another class, it may have more
+                continue
             value = abs(exact(one["unfairness"]))
             if value > unfairness + ROUNDING:
                 self.problem(

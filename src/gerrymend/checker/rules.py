@@ -35,7 +35,7 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
             held = [condition_holds(one, table) for one in _distinct(rule["conditions"])]
             return [all(holds[cell] for holds in held) for cell in range(len(table))]
         if kind == "linear":
-            _check_parts(rule, {"kind", "terms", "threshold"})
+            _check_parts(rule, {"kind", "terms", "threshold"} | ({"reference"} & set(rule)))
             threshold = _number(rule["threshold"])
             return [score >= threshold for score in scores(rule, table)]
         if kind == "tree":
@@ -199,3 +199,25 @@ def _nodes(node: Any) -> Iterator[Mapping[str, Any]]:
         yield node["condition"]
         yield from _nodes(node["yes"])
         yield from _nodes(node["no"])
+
+
+def wrong_reference(rule: Mapping[str, Any], table: Table) -> Iterator[str]:
+    """Yield a sentence if the values without a term in a formula are not those that are stated."""
+    if rule["kind"] != "linear":
+        return
+    terms: dict[str, list[Any]] = {}
+    for term in rule["terms"]:
+        if "value" in term:
+            terms.setdefault(term["attribute"], []).append(term["value"])
+    stated = rule.get("reference")
+    if not isinstance(stated, Mapping) or set(stated) != set(terms):
+        yield f"the values without a term are stated as {stated!r}, for {[*terms]!r}."
+        return
+    for name, values in stated.items():
+        told = values if isinstance(values, list) else [values]
+        known = {str(value) for value in told}
+        there = {str(value) for value in table.attributes[name].values if value not in terms[name]}
+        # Others are those of rows that were held out; none has a term, and none is there twice.
+        twice = len(known) < len(told)
+        if not there <= known or twice or any(value in terms[name] for value in told):
+            yield f"the values of {name} without a term are stated as {values!r}."
