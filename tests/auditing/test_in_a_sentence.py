@@ -15,7 +15,7 @@ from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.inputs.protected import Column, distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.subgroups import Conjunctions, ValueSets
-from gerrymend.subgroups.rules import LinearRule, Term
+from gerrymend.subgroups.linear_rule import LinearRule, Term
 from tests.checking import assert_checked
 from tests.subgroups.brute_force import intervals, products, value_subsets
 

@@ -216,7 +216,7 @@ LIES = [
     ({"worst__rule__kind": "circle"}, WORST + "its rule is of the unknown kind 'circle'."),
     ({"worst__rule__terms": None}, WORST + "its rule has None, where a list is wanted."),
     ({"worst__rule__terms": [{}]}, WORST + "its rule has a part with nothing, where 'attribute'"),
-    ({"worst__rule__extra": 1}, "with 'kind', 'terms', 'threshold', 'extra', where 'kind', 'ter"),
+    ({"worst__rule__extra": 1}, "'threshold', 'reference', 'extra', where 'kind', 'reference'"),
     ({"worst__rule__threshold": "-35.5"}, "its rule has '-35.5', where a finite number is wanted"),
     ({"worst__rule__threshold": -35.4}, WORST + "its description in words selects other rows"),
     ({"worst__rule__threshold": -40.0}, WORST + "the threshold, -40.0, equals that of a row."),

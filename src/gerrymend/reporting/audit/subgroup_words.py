@@ -16,7 +16,8 @@ from gerrymend.reporting.wording import (
     quoted,
     unfairness,
 )
-from gerrymend.subgroups.rules import Term, category_label, number
+from gerrymend.subgroups.linear_rule import Term
+from gerrymend.subgroups.rules import category_label, number
 
 Facts = list[tuple[str, str]]
 
