@@ -16,6 +16,8 @@ from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import FictitiousPlay
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.cell_rows import CellRows
 from gerrymend.solvers.regression.game import RegressionGame
 
@@ -27,9 +29,14 @@ class Game:
         order, cells = distinct_rows(read_columns(protected)).sorted_by(y)
         self.y, weight = y[order], np.ones(len(y))
         self.auditor = Auditor(
-            [FALSE_POSITIVE_RATE], LinearThresholds("regression"), cells, self.y, weight
+            [FALSE_POSITIVE_RATE],
+            LinearThresholds("regression"),
+            LabelCells.of_rows(cells, self.y, weight),
         )
-        self.learner = LinearLearner(X, weight, self.auditor.base_cost, self.auditor.pressed, order)
+        self.learner = MemoryRows(
+            LinearLearner(X, weight, self.auditor.base_cost, self.auditor.pressed, order),
+            self.auditor.label_cells,
+        )
         self.gammas = _gammas(n_gammas)
 
     def with_gammas(self, n_gammas):

@@ -22,6 +22,7 @@ from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.reporting import page as reporting_page
 from gerrymend.reporting.text import wrapped
 from gerrymend.subgroups import Conjunctions, Trees, ValueSets
+from tests.cli.calling import examples_of
 
 DECIDED = ["--label", "y", "--prediction", "decided"]
 UNTESTED = ["--permutations", "0"]
@@ -261,16 +262,14 @@ def test_columns_and_separators(tmp_path):
     assert json.loads(out)["n_rows"] == 30
 
 
-def test_an_identifier_is_noted_and_standard_output_stays_clean(people, folder, tmp_path):
+def test_an_identifier_is_warned_of_and_standard_output_stays_clean(people, folder, tmp_path):
     path = tmp_path / "ids.parquet"
     people.with_row_index("id").write_parquet(path)
     code, out, err = call(path, *DECIDED, "--protected", "id,race", "--json", "-", "--subgroups",
                           "marginals")  # fmt: skip
-    assert code == 1
-    json.loads(out)
-    assert err.startswith("Note: Column 'id' of --protected has a different value in each of")
-    assert err.count("\n") == 1
-    assert err.rstrip().endswith("Leave it out of --protected.")
+    assert (code, err) == (3, "")
+    assert "The protected attribute id has nearly as many values" in out
+    assert json.loads(out)["warnings"][0]["code"] == "nearly_unique_attribute"
 
 
 FILES = {
@@ -278,7 +277,6 @@ FILES = {
     "empty.csv": b"",
     "blank.csv": b" \n\n",
     "junk.csv": bytes(range(256)) * 40,
-    "latin.csv": b"race,y,decided\nbl\xfcu,0,1\n",
     "broken.parquet": b"PAR1 and then nothing",
     "twice.csv": b"race,y,decided,race\nb,0,1,g\n",
     "long.csv": b"race,y,decided\nb,0,1\ng,1,0,7\n",
@@ -294,8 +292,7 @@ BAD = [
     ("folder", [], "is a folder; name a CSV or Parquet file"),
     ("empty.csv", [], "is empty; a table has a header and rows"),
     ("blank.csv", [], "is empty"),
-    ("junk.csv", [], "is no table: it is neither Parquet nor CSV in UTF-8"),
-    ("latin.csv", [], "is no table|can't be read as a table"),
+    ("junk.csv", [], "is no table: it is neither CSV, Parquet, JSON lines nor xlsx"),
     ("broken.parquet", [], "can't be read as a table"),
     ("twice.csv", [], "has more than one column named 'race'"),
     ("long.csv", [], "can't be read as a table: .*more fields"),
@@ -422,8 +419,8 @@ def test_exit_codes_of_the_installed_command(people, folder, tmp_path):
     one = ["audit", folder / "people.csv", *ARGUMENTS, "--subgroups", "marginals"]
     many = ["audit", tmp_path / "numbers.parquet", *DECIDED, "--protected", ",".join(names),
             *UNTESTED]  # fmt: skip
+    # Code 1 is seen in this process, above: what it is, and not who starts the command, decides.
     for code, arguments in [
-        (1, [*one, "--gamma", "0"]),
         (2, [*one, "--gamma", "-1"]),
         (3, [*many, "--gamma", between, "--budget", "1e-6"]),
     ]:
@@ -433,16 +430,13 @@ def test_exit_codes_of_the_installed_command(people, folder, tmp_path):
         assert bool(out) == (code != 2)
 
 
-def test_the_example_in_the_help_can_be_pasted(tmp_path):
-    code, help_text, _ = call("--help")
-    assert code == 0
-    lines = [line.strip() for line in help_text.splitlines() if line.startswith(" gerrymend ")]
-    assert lines[0] == "gerrymend demo --save toy.csv"
-    path = tmp_path / "toy.csv"
-    demo.save_rows(path, 400, seed=0)
-    arguments = lines[1].replace("toy.csv", str(path)).split()[2:]
-    code, out, _ = call(*arguments)
-    assert code in (1, 3)
+def test_the_example_in_the_help_can_be_pasted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made, audited = examples_of("audit")
+    assert made == ["gerrymend", "demo", "--save", "people.csv"]
+    demo.save_rows(tmp_path / "people.csv", 400, seed=0)
+    code, out, _ = call(*audited[2:])
+    assert code == 1
     assert "400" in out
 
 
@@ -468,8 +462,8 @@ main()
 def test_an_interrupt_and_a_reader_that_has_gone_change_no_code(tmp_path):
     """Ctrl-C in compiled code is 130, not a verdict; a closed pipe leaves the verdict's code."""
     rng = np.random.default_rng(0)
-    rows = {f"x{j}": rng.standard_normal(20_000) for j in range(8)}
-    rows |= {"y": rng.integers(0, 2, 20_000), "d": rng.integers(0, 2, 20_000)}
+    rows = {f"x{j}": rng.standard_normal(2000) for j in range(8)}
+    rows |= {"y": rng.integers(0, 2, 2000), "d": rng.integers(0, 2, 2000)}
     big = tmp_path / "big.csv"
     pl.DataFrame(rows).write_csv(big)
     command = [str(Path(sys.executable).with_name("gerrymend")), "audit", str(big), "--label", "y",

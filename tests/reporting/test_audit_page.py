@@ -5,6 +5,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gerrymend import LinearThresholds, audit
@@ -101,7 +102,7 @@ def test_no_row_is_in_any_file():
     """Values that one row has each appear nowhere, but as what lies between two of them."""
     rng = np.random.default_rng(3)
     income = np.sort(rng.choice(np.arange(100_000, 999_999), 200, replace=False)) / 7
-    protected = {"income": income, "name": [f"person {i}" for i in range(200)]}
+    protected = {"income": income, "name": pd.Categorical([f"person {i}" for i in range(200)])}
     with pytest.warns(UserWarning, match="identifier"):
         report = audit(rng.integers(0, 2, 200), (income > 60_000).astype(int),
                        sensitive_features=protected, subgroups="marginals")  # fmt: skip

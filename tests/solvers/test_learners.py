@@ -129,6 +129,18 @@ def test_costs_of_one_sign_get_a_constant(problem, estimator):
     np.testing.assert_allclose(p, 1 / 3)
 
 
+@pytest.mark.parametrize("row", [0, 70, -1])
+@pytest.mark.parametrize("estimator", [LinearRegression(), LogisticRegression(), Ridge()])
+def test_a_row_of_no_weight_has_no_say_in_the_sign_of_costs(problem, estimator, row):
+    X, _, weight = problem
+    bent = np.exp(3.0 * X[:, 0])  # a line that fits it is below 0 for many rows
+    one_sign = np.array([bent, -bent])
+    one_sign[:, row] *= -1.0
+    weight[row] = 0.0
+    decisions, _ = learner_of(estimator, X, one_sign, weight).best_response(one_sign)
+    assert [row.tolist() for row in np.unique(decisions, axis=1).T] == [[False, True]]
+
+
 @pytest.mark.parametrize(
     ("estimator", "weighted", "message"),
     [

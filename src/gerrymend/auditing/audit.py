@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.auditing.doubts import doubts_of
 from gerrymend.auditing.examine import check_settings, examine
 from gerrymend.auditing.from_rows import Given, read_tally, second_sample
 from gerrymend.auditing.inference.held_out import split
@@ -113,6 +114,8 @@ def audit(
     Returns
     -------
     AuditReport
+        Its `warnings` say why the verdict may say nothing of fairness: decisions that are the
+        labels or all alike, an attribute that is the label, a holdout of the same rows, ….
 
     Raises
     ------
@@ -192,6 +195,8 @@ def audit(
     held_out = None
     if holdout is not None:
         held_out = second_sample(holdout, tally, data, given, decided)
-    elif test_size is not None:
+    named = (y_true, y_pred) if data is not None else (None, None)
+    doubts = doubts_of(tally, held_out, decided, named)
+    if test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
-    return examine(tally, held_out=held_out, **settings)
+    return examine(tally, held_out=held_out, doubts=doubts, **settings)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.small_groups import identifies, too_few
+from gerrymend.auditing.small_groups import FEWEST_TO_LIST, identifies, too_few
 from gerrymend.inputs.protected import Column
 
 
@@ -86,6 +86,7 @@ def composition(
     >>> [(one.attribute, one.value, one.share, one.median, one.overall) for one in people]
     [('sex', 'M', 1.0, None, 0.6), ('age', None, None, 50.0, 50.0)]
     """
+    min_group_size = max(min_group_size, FEWEST_TO_LIST)
     inside = np.where(members, n_rows, 0)
     outside = n_rows - inside
     if too_few([inside.sum(), outside.sum()], min_group_size).any():

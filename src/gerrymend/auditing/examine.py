@@ -16,6 +16,7 @@ from gerrymend.auditing.chosen_subgroups import (
     described_subgroups,
     published_beside,
 )
+from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
 from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
@@ -27,6 +28,7 @@ from gerrymend.auditing.marginal_rates import (
     single_unfairness,
 )
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
@@ -115,6 +117,7 @@ def examine(
     on_draw: Callable[[int, int], None] | None = None,
     features: tuple[str, ...] | None = None,
     n_jobs: int | None = None,
+    doubts: tuple[Doubt, ...] = (),
 ) -> AuditReport:
     """Audit a tally: search, prove, describe and test, and return the report.
 
@@ -127,6 +130,8 @@ random_state, on_draw, features, n_jobs
         As `check_settings` returns them; see audit().
     held_out : Tally, optional
         Rows that are not searched, to measure the worst subgroup on.
+    doubts : tuple of Doubt
+        What the report is to warn of.
 
     Returns
     -------
@@ -178,6 +183,7 @@ random_state, on_draw, features, n_jobs
         else measure_held_out(worst, held_out, searched=tally, min_group_size=min_group_size),
         generalisation=generalisation(tally, examined),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
+        warnings=doubts,
         **sides._asdict(),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **_listed(examined, subgroups, sides, several, min_group_size, side, deadline),
@@ -224,6 +230,9 @@ def _of_the_data(
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
+        "rare_values": tuple(
+            (name, len(values)) for name, values in rare_values(tally, min_group_size).items()
+        ),
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
         "protected_used": used,
@@ -312,7 +321,7 @@ def prove_each(
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
-        examined.append(Examined(seen, bound, bracket))
+        examined.append(Examined(seen, bound, bracket, subgroups))
     return examined
 
 

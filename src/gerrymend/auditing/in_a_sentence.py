@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from gerrymend.auditing.chosen_subgroups import active_members, describable
 from gerrymend.auditing.inference.disclosure import Published
-from gerrymend.auditing.small_groups import identifies, may_be_described
+from gerrymend.auditing.small_groups import identifies
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
-from gerrymend.auditing.tally import NotionTally
+from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups import Conjunctions, SubgroupClass, ValueSets
 from gerrymend.subgroups.compiling import compile_proofs
@@ -113,23 +114,17 @@ def sentence_group(
     bracket = bound.prove(seen.residual, seconds=left / 2)
     found = bracket.found
     n = seen.cells.total_weight
-    exact = bracket.upper_bound <= abs(float(found.values[0])) + ROUNDING * n
-    if not may_be_described(
-        int(seen.rows[found.members[0] > 0].sum()), seen.rows.sum(), min_group_size
-    ):
-        large = bound.worst_of_size(seen.residual, seen.rows, min_group_size, seconds=left / 4)
-        if large is None:
-            return None
-        found = large
-        exact = False
-    members = found.members[0] > 0
-    subgroup = seen.measure(bound.source.rule(found.keys[0]), members, min_group_size)
-    blocks = members.astype(np.intp)
-    if subgroup is None or abs(subgroup.unfairness) <= ROUNDING or published.told_by(blocks):
+    part = Examined(seen, bound, bracket, chosen)
+    subgroup = describable(part, found, seen.residual, min_group_size, left / 4)
+    if subgroup is None or subgroup.unfairness * sign <= ROUNDING or not can_be_said(subgroup):
+        return None
+    blocks = active_members(seen, subgroup)
+    if published.told_by(blocks):
         return None
     published.add(blocks)
     overlap, accounts_for = _shared(seen, worst, subgroup, published, min_group_size)
     upper_bound = max(bracket.upper_bound / n, abs(subgroup.unfairness))
+    exact = upper_bound <= abs(subgroup.unfairness) + ROUNDING
     return SentenceGroup(subgroup, upper_bound, exact, bound.covers, overlap, accounts_for)
 
 
@@ -144,10 +139,8 @@ def _shared(
 
     Both tell sums over the four parts that two groups make of the rows: none may be of few.
     """
-    columns = {column.name: column for column in seen.tally.columns}
-    active = seen.cells.active
-    first = worst.rule.members(columns)[active]
-    second = group.rule.members(columns)[active]
+    first = active_members(seen, worst).astype(bool)
+    second = active_members(seen, group).astype(bool)
     blocks = 2 * first.astype(np.intp) + second
     rows = np.bincount(blocks, seen.rows, 4)
     if identifies(rows, min_group_size).any() or published.told_by(blocks):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gerrymend._runtime.interrupts import interruptible
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.chosen_subgroups import describable
 from gerrymend.auditing.examine import DESCRIBING, as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, read_tally
@@ -17,7 +18,7 @@ from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.compiling import compile_proofs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Proof:
     """Hold the answer whether any subgroup of a class exceeds an unfairness, on given rows.
 
@@ -64,6 +65,16 @@ class Proof:
             "covers": self.covers,
             "no_bound": self.no_bound,
         }
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            status=self.status,
+            at_most=self.at_most,
+            unfairness=self.unfairness,
+            upper_bound=self.upper_bound,
+            covers=self.covers,
+        )
 
     def __str__(self) -> str:
         if self.status == "proved":

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gerrymend._runtime.reprs import short_repr
+from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import SentenceGroup
 from gerrymend.auditing.inference.generalisation import Generalisation
 from gerrymend.auditing.inference.held_out import HeldOut
@@ -19,7 +21,7 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import SubgroupClass
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AuditReport:
     """The findings of an audit, on the rows that it was given.
 
@@ -96,6 +98,12 @@ class AuditReport:
         The protected columns that the model itself decides by; None where that is not known.
     provenance : Provenance or None
         When, by what and from which data the report was made.
+    rare_values : tuple of (str, int)
+        Attributes with values that fewer than `min_group_size` rows have, and how many these are.
+        No description lists them; what is proven covers them.
+    warnings : tuple of Doubt
+        Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
+        before the verdict wherever the report is shown.
 
     Examples
     --------
@@ -140,6 +148,8 @@ class AuditReport:
     weighted: bool = False
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
+    rare_values: tuple[tuple[str, int], ...] = ()
+    warnings: tuple[Doubt, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -182,6 +192,7 @@ class AuditReport:
         Its names are a format that users' programs read: they are added to, not changed.
         """
         return {
+            "warnings": [doubt.to_dict() for doubt in self.warnings],
             "verdict": self.verdict,
             "gamma": self.gamma,
             "unfairness": self.unfairness,
@@ -194,6 +205,9 @@ class AuditReport:
             "weighted": self.weighted,
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
+            "rare_values": [
+                {"attribute": name, "values": number} for name, number in self.rare_values
+            ],
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
             "attributes": list(self.attributes),
@@ -271,6 +285,17 @@ class AuditReport:
         from gerrymend.reporting.audit.text import RichAudit
 
         return RichAudit(self.to_dict())
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            verdict=self.verdict,
+            unfairness=self.unfairness,
+            upper_bound=self.upper_bound,
+            gamma=self.gamma,
+            worst=None if self.worst is None else self.worst.describe(),
+            n_rows=self.n_rows,
+        )
 
     def __str__(self) -> str:
         from gerrymend.reporting.audit.text import audit_text

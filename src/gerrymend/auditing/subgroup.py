@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.composition import Trait, composition
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.inputs.protected import Column
@@ -20,7 +21,7 @@ ROUNDING = 1e-12
 MOST_SHARED = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Subgroup:
     """A subgroup and how it is treated, on the rows that were audited.
 
@@ -108,6 +109,16 @@ class Subgroup:
             "treated": self.treated,
             "composition": [trait.to_dict() for trait in self.composition],
         }
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            who=self.describe(),
+            unfairness=self.unfairness,
+            size=self.size,
+            rate=self.rate,
+            overall_rate=self.overall_rate,
+        )
 
     def __str__(self) -> str:
         """Return who is in, in words, a sum of many terms by the largest of them."""

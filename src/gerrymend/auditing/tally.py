@@ -237,8 +237,12 @@ class NotionTally:
 
 
 class Examined(NamedTuple):
-    """Hold one notion of an audit: its sums, the class over its cells, its worst bracket."""
+    """Hold one notion of an audit: its sums, the class over its cells, its worst bracket.
+
+    `subgroups` is the class before it was bound, for those who bind it to fewer cells.
+    """
 
     seen: NotionTally
     bound: BoundClass
     bracket: Bracket
+    subgroups: SubgroupClass | None = None

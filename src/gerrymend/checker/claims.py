@@ -9,6 +9,7 @@ from gerrymend.checker.bounds import ROUNDING, Found, check_bounds
 from gerrymend.checker.chance import check_generalisation, check_permutations
 from gerrymend.checker.composition import wrong_composition
 from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
+from gerrymend.checker.disclosed import listed_rare_values, wrong_reference
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import NOTIONS, Figures, Measured, outcomes_of, wrong_figures
 from gerrymend.checker.form import check_groups, unknown_fields
@@ -23,7 +24,6 @@ from gerrymend.checker.rules import (
     cuts,
     members,
     members_in_floats,
-    wrong_reference,
 )
 from gerrymend.checker.said import check_said
 from gerrymend.checker.scope import check_scope, class_in_words
@@ -232,8 +232,9 @@ class _Check:
             *wrong_composition(
                 stated["composition"], inside, self.table, self.stated["min_group_size"]
             ),
-            *wrong_reference(stated["rule"], self.table),
+            *wrong_reference(stated["rule"], self.table, self.stated["min_group_size"]),
             *self.too_small(figures),
+            *self.listed(stated["rule"]),
             *self.unsafe_numbers(stated["rule"], inside),
             *self.wrong_words(where, stated),
         ]
@@ -257,6 +258,11 @@ class _Check:
                 f"it has {figures.rows_inside} rows that count, and {figures.rows_outside} are "
                 f"outside; a group is not described if either is below min_group_size, {smallest}."
             )
+
+    def listed(self, rule: Mapping[str, Any]) -> Iterator[str]:
+        """Yield a sentence if values of few rows are listed; groups that users name are theirs."""
+        if self.stated["class"]["name"] != "ExplicitGroups":
+            yield from listed_rare_values(rule, self.table, self.stated["min_group_size"])
 
     def unsafe_numbers(self, rule: Mapping[str, Any], inside: list[bool]) -> Iterator[str]:
         """Yield a sentence if a cut is a row's own number, or if rounding moves a row across it.

@@ -18,10 +18,11 @@ def wrong_composition(
     stated: list[Mapping[str, Any]], inside: list[bool], table: Table, smallest: int
 ) -> Iterator[str]:
     """Yield what is wrong with who is said to be in a subgroup, given its cells."""
+    smallest = max(smallest, 2)  # a value of one row is a person, whatever may be described
     rows = [sum(by_label) for by_label in table.rows]
     own = [number if member else 0 for number, member in zip(rows, inside, strict=True)]
     expected = {}
-    if min(sum(own), sum(rows) - sum(own)) >= max(smallest, 1):
+    if min(sum(own), sum(rows) - sum(own)) >= smallest:
         for attribute in table.attributes.values():
             part = _number(attribute, own, rows) if attribute.is_number else None
             if not attribute.is_number:

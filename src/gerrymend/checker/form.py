@@ -111,6 +111,7 @@ REPORT = {
     "weighted": FLAG,
     "min_group_size": WHOLE,
     "withheld": FLAG,
+    "rare_values": Many({"attribute": TEXT, "values": WHOLE}),
     "subgroups": TEXT,
     "labels": Many(LABEL, 2),
     "attributes": Many(TEXT),
@@ -176,6 +177,7 @@ REPORT = {
             "budget": AMOUNT,
         }
     ),
+    "warnings": Many({"code": TEXT, "sentence": TEXT}),
 }
 
 

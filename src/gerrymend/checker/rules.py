@@ -48,7 +48,7 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
 
 
 def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
-    """Return whether the value of each cell is among `values`, or in low ≤ value < high.
+    """Return whether each cell's value is in `values`, not in `other_than`, or low ≤ value < high.
 
     >>> ages = Attribute("age", True, (exact(20), exact(40)))
     >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
@@ -61,6 +61,10 @@ def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
         values = _listed(condition["values"])  # one that comes twice is as the user had it
         wanted = [_number(value) if attribute.is_number else value for value in values]
         return [value in wanted for value in attribute.values]
+    if "other_than" in condition:
+        _check_parts(condition, {"attribute", "other_than"})
+        told = _listed(condition["other_than"])
+        return [value not in told for value in attribute.values]
     _check_parts(condition, {"attribute", "low", "high"})
     _check_number(attribute)
     low, high = (end if end is None else _number(end) for end in map(condition.get, _ENDS))
@@ -199,25 +203,3 @@ def _nodes(node: Any) -> Iterator[Mapping[str, Any]]:
         yield node["condition"]
         yield from _nodes(node["yes"])
         yield from _nodes(node["no"])
-
-
-def wrong_reference(rule: Mapping[str, Any], table: Table) -> Iterator[str]:
-    """Yield a sentence if the values without a term in a formula are not those that are stated."""
-    if rule["kind"] != "linear":
-        return
-    terms: dict[str, list[Any]] = {}
-    for term in rule["terms"]:
-        if "value" in term:
-            terms.setdefault(term["attribute"], []).append(term["value"])
-    stated = rule.get("reference")
-    if not isinstance(stated, Mapping) or set(stated) != set(terms):
-        yield f"the values without a term are stated as {stated!r}, for {[*terms]!r}."
-        return
-    for name, values in stated.items():
-        told = values if isinstance(values, list) else [values]
-        known = {str(value) for value in told}
-        there = {str(value) for value in table.attributes[name].values if value not in terms[name]}
-        # Others are those of rows that were held out; none has a term, and none is there twice.
-        twice = len(known) < len(told)
-        if not there <= known or twice or any(value in terms[name] for value in told):
-            yield f"the values of {name} without a term are stated as {values!r}."

@@ -1,4 +1,4 @@
-"""Linear rules: a weighted sum of numbers and indicators, at least a threshold."""
+"""Linear rules: a weighted sum of numbers and indicators of categories, and a threshold."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ import numpy as np
 
 from gerrymend._numeric.short_numbers import shortest_between
 from gerrymend._numeric.sums import Array
-from gerrymend.inputs.protected import Column
+from gerrymend.inputs.protected import Column, Others
 from gerrymend.subgroups.rules import Condition, Members, Rule, category_label, number
 
 # Numbers that may be read to find terms that can be dropped: some tenths of a second.
@@ -95,7 +95,7 @@ class LinearRule(Rule):
             term.attribute: [
                 value
                 for value in self.levels[term.attribute] or ()
-                if Term(term.attribute, True, value) not in used
+                if not isinstance(value, Others) and Term(term.attribute, True, value) not in used
             ]
             for term in used
         }
@@ -105,6 +105,31 @@ class LinearRule(Rule):
             "threshold": self.threshold,
             "reference": reference,
         }
+
+    def listed(self) -> set[tuple[str, Any]]:
+        """Return all categories of the attributes that are used, as words may tell each of them."""
+        used = {term.attribute for term in self._without_zeros().terms}
+        return {(name, value) for name in used for value in self.levels[name] or ()}
+
+    def without_others(self) -> "LinearRule":
+        """Return the same rule without a term for the values that are not told.
+
+        c·[others] is c − Σ c·[known], over all known values.
+        """
+        coefficients = dict(zip(self.terms, self.coefficients, strict=True))
+        threshold = self.threshold
+        for term in self.terms:
+            if isinstance(term.value, Others):
+                shift = coefficients.pop(term)
+                threshold -= shift
+                for value in term.value.known:
+                    known = Term(term.attribute, True, value)
+                    coefficients[known] = coefficients.get(known, 0.0) - shift
+        # Terms of one attribute stand together, in the order of the attributes.
+        names = [*self.levels]
+        ordered = sorted(coefficients, key=lambda term: names.index(term.attribute))
+        values = tuple(coefficients[term] for term in ordered)
+        return replace(self, terms=tuple(ordered), coefficients=values, threshold=threshold)
 
     def scores(self, columns: Mapping[str, Column]) -> Array:
         """Return Σ coefficient·term for each row."""
@@ -122,6 +147,8 @@ class LinearRule(Rule):
         # A category that is unknown here has no indicator, so it would pass for the common one.
         for name in {term.attribute for term in self.terms if term.categorical}:
             levels = self.levels[name] or ()
+            if any(isinstance(value, Others) for value in levels):
+                continue  # which are all that are not told
             if not set(columns[name].categories or ()) <= set(levels):
                 members &= Condition(name, values=levels).holds(columns[name])
         return members

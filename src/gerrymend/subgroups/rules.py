@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.short_numbers import cut_between
 from gerrymend._numeric.sums import Array
-from gerrymend.inputs.protected import MISSING_LABEL, Column, select_columns
+from gerrymend.inputs.protected import MISSING_LABEL, Column, Others, select_columns
 
 Members = NDArray[np.bool_]
 
@@ -47,6 +47,10 @@ class Rule(ABC):
         """Return a rule that is easier to read and selects the same members of these columns."""
         return self
 
+    def listed(self) -> set[tuple[str, Any]]:
+        """Return the categories that a reader of the rule may see, each with its attribute."""
+        return set()
+
     def contains(self, sensitive_features: Any) -> Members:
         """Return a mask of the members, for any rows that have the attributes.
 
@@ -61,6 +65,18 @@ class Rule(ABC):
 def category_label(value: Any) -> str:
     """Return a category as text, also for a missing value and an empty string."""
     return MISSING_LABEL if value is None else str(value) or "(empty)"
+
+
+def among_words(attribute: str, values: tuple[Any, ...], is_in: bool) -> str:
+    """Return that an attribute has one of these values, or none of them, in words.
+
+    >>> among_words("race", ("blue",), False), among_words("race", ("blue", None), True)
+    ('race ≠ blue', 'race in {blue, (missing)}')
+    """
+    labels = [category_label(value) for value in values]
+    if len(labels) == 1:
+        return f"{attribute} {'=' if is_in else '≠'} {labels[0]}"
+    return f"{attribute} {'in' if is_in else 'not in'} {{{', '.join(labels)}}}"
 
 
 def number(value: float) -> str:
@@ -106,8 +122,22 @@ class Condition:
         low, high = (_between_values(end, column.values) for end in (self.low, self.high))
         return replace(self, low=low, high=high)
 
+    @property
+    def listed(self) -> tuple[bool, tuple[Any, ...]]:
+        """Whether the values that are told are those that are in, and these values.
+
+        Where values that are not told are among those that are in, it is told who is out.
+        """
+        others = next((value for value in self.values or () if isinstance(value, Others)), None)
+        if others is None:
+            return True, self.values or ()
+        return False, tuple(value for value in others.known if value not in (self.values or ()))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the condition as plain data; an open end is None."""
+        is_in, values = self.listed
+        if not is_in:
+            return {"attribute": self.attribute, "other_than": list(values)}
         if self.values is not None:
             return {"attribute": self.attribute, "values": list(self.values)}
         low, high = (end if math.isfinite(end) else None for end in (self.low, self.high))
@@ -116,10 +146,8 @@ class Condition:
     def describe(self) -> str:
         """Return the condition in words."""
         if self.values is not None:
-            labels = [category_label(value) for value in self.values]
-            if len(labels) == 1:
-                return f"{self.attribute} = {labels[0]}"
-            return f"{self.attribute} in {{{', '.join(labels)}}}"
+            is_in, values = self.listed
+            return among_words(self.attribute, values, is_in)
         if self.low == -math.inf:
             return f"{self.attribute} < {number(self.high)}"
         if self.high == math.inf:
@@ -163,6 +191,10 @@ class Conjunction(Rule):
         """Return the rule in words."""
         words = " and ".join(condition.describe() for condition in self.conditions) or "everyone"
         return f"{self.name} ({words})" if self.name and self.name != words else words
+
+    def listed(self) -> set[tuple[str, Any]]:
+        """Return the categories of the conditions."""
+        return {(one.attribute, value) for one in self.conditions for value in one.listed[1]}
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Conjunction":
         """Drop the conditions that all rows meet, and move cuts between values.

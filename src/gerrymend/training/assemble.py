@@ -30,7 +30,9 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.solvers import Equilibrium, FictitiousPlay, GameSolver
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.estimator_checks import check_uses_weights
-from gerrymend.solvers.players.learners import make_learner, seed_estimator
+from gerrymend.solvers.players.learners import seed_estimator
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.device import device_game
 from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups import LinearThresholds, SubgroupClass
@@ -132,20 +134,19 @@ def _begin(
     check_uses_weights(estimator, features)
     order, cells = distinct_rows(sample.columns).sorted_by(sample.y)
     weight = sample.weight[order]
-    auditor = Auditor(
-        setting.notions, setting.subgroups, cells, sample.y[order], weight, setting.audited
-    )
-    learner = make_learner(estimator, features, weight, auditor.base_cost, auditor.pressed, order)
+    label_cells, starts = LabelCells.of_rows(cells, sample.y[order], weight).merged()
+    auditor = Auditor(setting.notions, setting.subgroups, label_cells, setting.audited)
+    rows = MemoryRows.of(estimator, features, weight, label_cells, starts, auditor.pressed, order)
     play = partial(
         solver.play,
-        learner,
+        rows,
         auditor,
         gammas=gammas,
         C=C,
         certify=setting.certify,
         known=setting.known,
     )
-    return Game(play, partial(learner.best_response, auditor.base_cost[None]))
+    return Game(play, partial(rows.best_response, auditor.base_cost[None]))
 
 
 def _check_regression_game(X: Any, setting: Setting) -> None:

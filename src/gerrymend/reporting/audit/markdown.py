@@ -17,6 +17,7 @@ def audit_markdown(report: Mapping[str, Any]) -> str:
     parts = [
         f"# {view['title']}",
         escaped(view["subtitle"]),
+        *(f"**Warning.** {escaped(sentence)}" for sentence in view["warnings"]),
         f"**{view['heading']}.** " + " ".join(map(escaped, view["verdict"])),
         escaped(view["direction"]),
         _table(("Figure", "Value", ""), view["figures"]),

@@ -29,6 +29,7 @@ _SHOWN = 20
 # Attributes that a subgroup is told by, and values of a category that are named.
 _TRAITS = 3
 _LIKE = 0.03
+_COMMON = 0.2
 _MOST_VALUES = 5
 _MOST_TERMS = 60
 # Characters of any other description that are shown.
@@ -189,8 +190,11 @@ def _telling(traits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     unlike = [
         trait
         for trait in first
-        if abs(trait.get("median", trait.get("share")) - trait["overall"])
-        > (0 if "median" in trait else _LIKE)
+        if ("median" in trait and trait["median"] != trait["overall"])
+        or (
+            ("share" in trait and trait["share"] >= _COMMON)
+            and abs(trait["share"] - trait["overall"]) > _LIKE
+        )
     ]
     return unlike or [*first[:1]]
 

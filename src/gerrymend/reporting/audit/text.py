@@ -14,7 +14,7 @@ from gerrymend.reporting.audit.direction import described, direction_sentences, 
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
-from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.text import (
     PLAIN_WIDTH,
     WIDEST,
@@ -69,12 +69,19 @@ def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:
     shown = look(report)
     return joined(
         [
+            warning_spans(report, width),
             paragraph_spans(shown.style, shown.heading, verdict_sentences(report), width),
             fact_spans(_subgroups(report), width),
             fact_spans([*_proof(report), *_certainty(report)], width),
             fact_spans([*_verdict(report), *_labels(report), *more], width),
         ]
     )
+
+
+def warning_spans(report: Report, width: int) -> list[Span]:
+    """Return the warnings that come before a verdict, one a fact; nothing where there are none."""
+    facts = [("Warning", sentence) for sentence in warning_sentences(report)]
+    return [("bold yellow" if style else "", text) for style, text in fact_spans(facts, width)]
 
 
 def _subgroups(report: Report) -> Facts:

@@ -35,13 +35,25 @@ LOOKS = {
 
 
 def look(report: Report) -> Look:
-    """Return how the verdict looks, with a reservation where one attribute alone exceeds gamma."""
+    """Return how the verdict looks, with a reservation where it is one by the letter only.
+
+    That is where the report warns of what was audited, or one attribute alone exceeds gamma.
+    """
     plain = LOOKS[report["verdict"]]
-    if not exceeds_alone(report):
-        return plain
-    # Within gamma by the letter only: it must not look green.
+    if report["warnings"]:
+        return reserved(plain, "with warnings")
+    return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
+
+
+def reserved(plain: Look, reservation: str) -> Look:
+    """Return a look with a reservation, which must not be green."""
     undecided = LOOKS["undecided"]
-    return Look(f"{plain.heading}, of what was searched", "!", undecided.kind, undecided.style)
+    return Look(f"{plain.heading}, {reservation}", "!", undecided.kind, undecided.style)
+
+
+def warning_sentences(report: Report) -> list[str]:
+    """Say why the verdict may say nothing of fairness; they come before it."""
+    return [warning["sentence"] for warning in report["warnings"]]
 
 
 def exceeds_alone(report: Report) -> bool:

@@ -19,10 +19,10 @@ from gerrymend.reporting.audit.direction import (
     leads,
     subject,
 )
-from gerrymend.reporting.audit.model import model_view
+from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.said import beside_words, exactness_words
-from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
     capitalised,
@@ -66,7 +66,11 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
         "sign": shown.sign,
         "heading": shown.heading,
         "titles": words.TITLES,
-        "verdict": verdict_sentences(report, rows),
+        "warnings": warning_sentences(report),
+        "verdict": [
+            *([] if model is None else samples_sentences(model)),
+            *verdict_sentences(report, rows),
+        ],
         "direction": " ".join(direction_sentences(report)),
         "figures": _figures(report),
         "unfairness_means": words.UNFAIRNESS_MEANS,

@@ -33,12 +33,12 @@ from gerrymend.models.mixture import (
     Predictor,
     ScorePredictor,
 )
+from gerrymend.solvers.players.rows import Keys
 
 # Columns up to which a factorisation of their products, for each fit, costs next to nothing.
 _MOST_COLUMNS = 500
 
 Decisions = NDArray[np.bool_]
-Keys = Sequence[Any] | NDArray[Any]
 
 
 class Learner(ABC):
@@ -94,6 +94,9 @@ class LinearLearner(Learner):
         self._pressed = pressed
         self.row_weight = weight
         self._weight = None if (weight == 1.0).all() else weight[pressed]
+        counted = np.flatnonzero(weight > 0)
+        self._counted = slice(None) if len(counted) == len(weight) else counted
+        self._first_and_last = counted[[0, -1]]
         # Rows that are never pressed bring the same to the product in every round.
         fixed = weight * base_cost
         fixed[pressed] = 0.0
@@ -107,9 +110,10 @@ class LinearLearner(Learner):
         coordinates = self.projection.coordinates(pressed, self._pressed)
         coordinates += self._fixed_coordinates
         # Rows come sorted by label, so the first and the last nearly always settle it.
-        if not (costs[:, 0] * costs[:, -1] < 0).all():
-            coordinates[costs.max(axis=1) <= 0] = -self.projection.one
-            coordinates[costs.min(axis=1) >= 0] = self.projection.one
+        if not (costs[:, self._first_and_last].prod(axis=1) < 0).all():
+            counted = costs[:, self._counted]
+            coordinates[counted.max(axis=1) <= 0] = -self.projection.one
+            coordinates[counted.min(axis=1) >= 0] = self.projection.one
         return self.projection.fitted(coordinates) < -TIE, coordinates
 
     def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[tuple[Decisions, Any]]:

@@ -46,6 +46,9 @@ class RegressionRows(Protocol):
     device. See `ArrayBlock` for what the answers hold.
     """
 
+    at_hand: bool
+    """Whether they are on a device of this process, where a question waits for nobody."""
+
     def basis(self, columns: Columns, tolerance: float) -> OrthonormalBasis:
         """Return how orthonormal bases are made of columns."""
         ...
@@ -128,6 +131,8 @@ class SummedBlocks:
     ----------
     blocks : Blocks
         Of `ArrayBlock`, or of what answers like them.
+    at_hand : bool, default=False
+        Whether they are on a device of this process.
 
     Examples
     --------
@@ -138,13 +143,14 @@ class SummedBlocks:
     [[1.01], [2.02]]
     """
 
-    def __init__(self, blocks: Blocks) -> None:
+    def __init__(self, blocks: Blocks, *, at_hand: bool = False) -> None:
         self._blocks = blocks
+        self.at_hand = at_hand
 
     @classmethod
     def of(cls, block: ArrayBlock) -> "SummedBlocks":
         """Return the rows of a single block in this process."""
-        return cls(LocalBlocks([block]))
+        return cls(LocalBlocks([block]), at_hand=not block.on_cpu)
 
     def basis(self, columns: Columns, tolerance: float) -> OrthonormalBasis:
         """Return how orthonormal bases are made of columns, from what each block brings to it."""
