@@ -7,6 +7,7 @@ from typing import Any
 
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.in_a_sentence import SentenceGroup
 from gerrymend.auditing.inference.generalisation import Generalisation
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
@@ -65,6 +66,9 @@ class AuditReport:
         group; `favoured` also where `side` is "disadvantaged".
     favoured_is_rest : bool
         Whether `favoured` are all who are not in `disadvantaged`.
+    in_a_sentence : SentenceGroup or None
+        The worst group that can be said in a sentence, where the one that leads (`disadvantaged`,
+        or `worst`) is a formula; None where that is a sentence itself.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
@@ -129,6 +133,7 @@ class AuditReport:
     disadvantaged: Subgroup | None = None
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
+    in_a_sentence: SentenceGroup | None = None
     top: tuple[Subgroup, ...] = ()
     permutation_test: PermutationTest | None = None
     held_out: HeldOut | None = None
@@ -214,6 +219,7 @@ class AuditReport:
             "disadvantaged": _plain(self.disadvantaged),
             "favoured": _plain(self.favoured),
             "favoured_is_rest": self.favoured_is_rest,
+            "in_a_sentence": _plain(self.in_a_sentence),
             "top": [subgroup.to_dict() for subgroup in self.top],
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,

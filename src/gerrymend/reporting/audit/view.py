@@ -21,6 +21,7 @@ from gerrymend.reporting.audit.direction import (
 )
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
+from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -157,17 +158,25 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
                 ("p-value", test),
                 ("On other rows", other_rows_sentence(report)),
             ]
+        if standing == "In a sentence":
+            facts += [
+                ("Its unfairness", beside_words(report)),
+                ("Proof", exactness_words(report)),
+            ]
         # The longer of the two bars fills the track; rates of 0 have none.
         scale = max(subgroup["rate"], subgroup["overall_rate"], 1e-12)
         rest = is_rest(subgroup, report)
+        formula = subgroup_words.is_formula(subgroup)
         views.append(
             {
                 "standing": standing,
                 "name": "all others" if rest else subgroup_words.short_name(subgroup),
-                "in_full": subgroup_words.who_words(subgroup)
-                if rest or subgroup_words.is_long(subgroup)
+                "in_full": subgroup_words.rule_words(subgroup)
+                if rest or formula or subgroup_words.is_long(subgroup)
                 else None,
-                "note": words.FORMULA_MEANS if subgroup_words.is_formula(subgroup) else None,
+                "note": f"{words.FORMULA_MEANS} {subgroup_words.reference_words(subgroup)}"
+                if formula
+                else None,
                 "facts": facts,
                 "rate": percent(subgroup["rate"]),
                 "overall": percent(subgroup["overall_rate"]),
