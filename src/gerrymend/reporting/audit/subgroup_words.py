@@ -65,23 +65,27 @@ def _outcome(name: str, labels: list[Any]) -> str | None:
     }.get(name)
 
 
-def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str | None:
-    """Say the unfairness of a subgroup as a number of cases; None where rows weigh differently.
+def excess(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Return the unfairness of a subgroup in cases: how many, more or fewer, and what happens.
 
-    unfairness·n = (rows of the group in the event)·(rate − overall rate). A notion of the user's
-    own has no words for what happens, and less than half a case is no case.
+    unfairness·n = (rows of the group in the event)·(rate − overall rate). None where rows weigh
+    differently, or less than half a case is meant, or the notion is the user's own, without words.
     """
     happens = _outcome(subgroup["notion"], report["labels"])
     cases = abs(subgroup["unfairness"]) * report["n_rows"]
     if happens is None or report["weighted"] or cases < 0.5:
         return None
-    more = "more" if subgroup["unfairness"] > 0 else "fewer"
-    is_one = round(cases) == 1
-    so_many = f"1 {more} case" if is_one else f"{count(cases)} {more} cases"
-    return (
-        f"About {so_many} in this group {'is' if is_one else 'are'} {happens} than there would be "
-        "at the overall rate."
-    )
+    number = "1" if round(cases) == 1 else count(cases)
+    return number, "more" if subgroup["unfairness"] > 0 else "fewer", happens
+
+
+def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str | None:
+    """Say the unfairness of a subgroup as a number of cases; None where that can't be said."""
+    if (cases := excess(subgroup, report)) is None:
+        return None
+    number, more, happens = cases
+    are = "case in this group is" if number == "1" else "cases in this group are"
+    return f"About {number} {more} {are} {happens} than there would be at the overall rate."
 
 
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
