@@ -7,7 +7,9 @@ READY := $(VENV)/.ready
 DEMO_READY := $(VENV)/.demo-ready
 # Two processes of one thread each: more threads than cores make linear algebra slower, not faster.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-IN_PARALLEL := -n 2 --dist loadgroup
+# Tests start some sixty processes: bytecode is kept, also where the environment says otherwise.
+KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
+IN_PARALLEL := -n 2 --dist loadfile
 
 .PHONY: demo test test-slow lint bench example-reports browser clean
 
@@ -15,10 +17,10 @@ demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
 
 test: $(READY) browser
-	$(ONE_THREAD) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30
+	$(ONE_THREAD) $(KEEP_BYTECODE) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30
 
 test-slow: $(READY)
-	EXPLORE=1 $(ONE_THREAD) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30 -m "slow or hypothesis"
+	EXPLORE=1 $(ONE_THREAD) $(KEEP_BYTECODE) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30 -m "slow or hypothesis"
 
 lint: $(READY)
 	$(BIN)/ruff check .

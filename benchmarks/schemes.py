@@ -7,8 +7,8 @@ import numpy as np
 
 from benchmarks.fits import DATASETS, PENALTY, fit, searched_unfairness, standardised
 from gerrymend import LinearThresholds
-from gerrymend.solvers import exponentiated_gradient
 from gerrymend.solvers.pool import game as pool_game
+from gerrymend.solvers.pool import path as pool_path
 
 Game = pool_game.PoolGame
 # Of the program's duals in the running mean, for each round.
@@ -18,14 +18,14 @@ _FRESH = 0.25
 class Gradient(Game):
     """Multiplicative weights in every round, their sum C or near it."""
 
-    def _duals(self, own, closing):
-        return self._gradient_duals()
+    def _duals(self, at, own, closing):
+        return self._gradient_duals(at.plays)
 
 
 class DoubleOracle(Game):
     """The program's own duals in every round."""
 
-    def _duals(self, own, closing):
+    def _duals(self, at, own, closing):
         return own
 
 
@@ -34,7 +34,7 @@ class Smoothed(Game):
 
     _mean = np.zeros(0)
 
-    def _duals(self, own, closing):
+    def _duals(self, at, own, closing):
         self._mean = _FRESH * own + (1 - _FRESH) * self._padded(self._mean)
         return self._mean
 
@@ -55,7 +55,7 @@ def worth(data, gamma, scheme, seed, n_calls, audit_seconds):
     """error + 10·(unfairness − gamma)⁺ after so many calls of the Learner."""
     game, look_every, cells_every = SCHEMES[scheme]
     patches = [
-        (exponentiated_gradient, "PoolGame", game),
+        (pool_path, "PoolGame", game),
         (pool_game, "_LOOK_EVERY", look_every),
         (pool_game, "_CELLS_EVERY", cells_every),
     ]

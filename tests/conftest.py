@@ -27,23 +27,22 @@ settings.load_profile("explore" if "EXPLORE" in os.environ else "suite")
 # A shell's background jobs ignore Ctrl-C, and so would what the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Tests that share one of these, whatever their file, are run one after the other.
-COSTLY = {"cluster": "dask", "chromium": "browser"}
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each process of pytest-xdist whole files (tests/sharing.py)."""
+    from tests.sharing import WholeFiles
+
+    config.option.loadscopereorder = False
+    return WholeFiles(config, log)
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Keep tests that share a costly fixture in one process of pytest-xdist (--dist loadgroup)."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    for item in items:
-        fixtures = getattr(item, "_fixtureinfo", None)
-        made = fixtures.name2fixturedefs if fixtures else {}
-        group = next((COSTLY[name] for name in made if name in COSTLY), None)
-        if group is None and any(each[-1].scope == "module" for each in made.values()):
-            group = item.path.stem
-        if group is not None:
-            item.add_marker(pytest.mark.xdist_group(group))
+    """Begin with what takes longest, so that no process ends long after the other."""
+    if config.pluginmanager.hasplugin("xdist"):
+        from tests.sharing import turn
+
+        items.sort(key=lambda item: turn(item.nodeid))
 
 
 PAPER_DATA = Path(__file__).parents[2] / "shared" / "data" / "paper"

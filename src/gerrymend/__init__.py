@@ -1,7 +1,8 @@
 """Find, prove and repair fairness gerrymandering.
 
 A classifier can be fair to each protected attribute and unfair to their combinations. `audit`
-finds the worst-treated subgroup, and `SubgroupParityClassifier` learns a classifier without one.
+finds the subgroup that is treated most differently, and `SubgroupParityClassifier` learns a
+classifier without one.
 Names are loaded when they are first used, so that importing the package takes no time.
 """
 
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from gerrymend.auditing.subgroup import Subgroup
     from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
+    from gerrymend.frontier.points import FrontierPoint
     from gerrymend.frontier.sweep import FrontierInterrupted, pareto_frontier
-    from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
+    from gerrymend.frontier.tradeoffs import ParetoFrontier
     from gerrymend.models.derandomizing import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
-    from gerrymend.models.saving import ModelFileError, load_model, save_model
+    from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
     from gerrymend.notions import FairnessNotion
     from gerrymend.plotting import (
         AuditDisplay,
@@ -66,11 +68,12 @@ _HOME = {
     "pareto_frontier": "frontier.sweep",
     "FrontierInterrupted": "frontier.sweep",
     "ParetoFrontier": "frontier.tradeoffs",
-    "FrontierPoint": "frontier.tradeoffs",
+    "FrontierPoint": "frontier.points",
     "MixtureClassifier": "models.mixture_classifier",
     "DerandomizationCost": "models.derandomizing",
     "save_model": "models.saving",
     "load_model": "models.saving",
+    "types_to_trust": "models.saving",
     "ModelFileError": "models.saving",
     "CheckpointError": "training.checkpoints",
     "FairnessNotion": "notions",
@@ -135,6 +138,7 @@ __all__ = [
     "pareto_frontier",
     "prove",
     "save_model",
+    "types_to_trust",
 ]
 
 
@@ -146,5 +150,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the names of this module, those included that are not loaded yet."""
-    return sorted(set(globals()) | set(__all__))
+    """Return the public names, those included that are not loaded yet."""
+    return sorted(__all__)

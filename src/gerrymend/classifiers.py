@@ -52,7 +52,8 @@ class SubgroupParityClassifier(ParityClassifier):
     random_state : int, RandomState or None
         Seeds the draws of `predict`, and the estimator.
     verbose : int, default=0
-        1 logs progress to the logger "gerrymend", about once a second.
+        1 tells progress about once a second: to the logger "gerrymend" where it is listened to, and
+        else to the standard output.
     checkpoint : path or None, default=None
         A file in which the fit is kept while it runs: from time to time, on Ctrl-C, and when an
         error ends it. The same call, also in a new process, then goes on from there and ends as if

@@ -13,8 +13,9 @@ The Auditor maximises the first, and the Learner pays the second as its costs: o
 and its transpose.
 """
 
+import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from gerrymend._numeric.sums import Array, total
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
-from gerrymend.inputs.settings import did_you_mean
+from gerrymend.inputs.settings import check_choice, did_you_mean
 
 
 def in_words(name: str) -> str:
@@ -48,6 +49,10 @@ class FairnessNotion:
     a, b : pairs of float
         The outcome of a row is a[y] + b[y]·p, with p the probability of deciding 1. The rate is
         the mean outcome over the rows in the event.
+    worse : {"higher", "lower"}, optional
+        Which rate is the worse one for a group. By default it is the one with more errors, where a
+        rate counts errors of both kinds; for others it follows from the decision that is
+        favourable (`favouring`), and is None until that is known. It makes no other notion.
 
     Examples
     --------
@@ -63,6 +68,7 @@ class FairnessNotion:
     event: tuple[bool, bool]
     a: tuple[float, float]
     b: tuple[float, float]
+    worse: str | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -81,6 +87,78 @@ class FairnessNotion:
                 f"event of the notion {self.name!r} is False for both labels, so that no row is "
                 "in it; pass True for at least one."
             )
+        if self.worse not in (None, "higher", "lower"):
+            raise ValueError(
+                f"worse of the notion {self.name!r} is 'higher', 'lower' or None; got "
+                f"{short(self.worse)}."
+            )
+        if self.worse is None and (direction := self._of_errors()):
+            object.__setattr__(self, "worse", direction)
+
+    def _of_errors(self) -> str | None:
+        """Return the worse side of a rate that counts errors, or right decisions, of both labels.
+
+        A decision of 1 is wrong for label 0 and right for label 1: an outcome that rises with the
+        one and falls with the other counts errors, and who has more of them is worse off whatever
+        is decided.
+        """
+        if not all(self.event) or self.b[0] * self.b[1] >= 0:
+            return None
+        return "higher" if self.b[0] > 0 else "lower"
+
+    def favouring(self, favourable: str | None) -> "FairnessNotion":
+        """Return the notion with the direction that follows from the favourable decision.
+
+        Parameters
+        ----------
+        favourable : {"positive", "negative"} or None
+            The decision that people wish for; None where that is not known.
+
+        Returns
+        -------
+        FairnessNotion
+            Itself where the direction is known already, or can't be.
+
+        >>> FALSE_POSITIVE_RATE.favouring("positive").worse  # a loan that is granted by mistake
+        'lower'
+        >>> FALSE_POSITIVE_RATE.favouring("negative").worse  # an arrest that is made by mistake
+        'higher'
+        >>> ERROR_RATE.favouring(None).worse
+        'higher'
+        """
+        slopes = [self.b[label] for label in (0, 1) if self.event[label] and self.b[label]]
+        rises = all(slope > 0 for slope in slopes)
+        falls = all(slope < 0 for slope in slopes)
+        if favourable is None or self.worse is not None or rises == falls:
+            return self
+        # The rate rises with decisions of 1: with fewer of what is favourable it is low.
+        return replace(self, worse="lower" if rises == (favourable == "positive") else "higher")
+
+    def of_other_label(self) -> "FairnessNotion":
+        """Return the same rate where the other label is called the positive one.
+
+        With y' = 1 − y and p' = 1 − p the outcome a(y') + b(y')·p' is
+        [a(1 − y) + b(1 − y)] − b(1 − y)·p. Of a rate over all rows that rises with p alone the sign
+        is all that changes, and it is the same notion.
+
+        >>> FALSE_POSITIVE_RATE.of_other_label().name, ERROR_RATE.of_other_label().name
+        ('false_negative_rate', 'error_rate')
+        """
+        if self == STATISTICAL_PARITY:
+            return self
+        a = (self.a[1] + self.b[1], self.a[0] + self.b[0])
+        b = (-self.b[1], -self.b[0])
+        event = (self.event[1], self.event[0])
+        turned = FairnessNotion(self.name, event, a, b, self.worse)
+        for known in (FALSE_POSITIVE_RATE, FALSE_NEGATIVE_RATE):
+            if replace(known, name=self.name) == turned:
+                return known
+        return turned
+
+    @property
+    def harm(self) -> int:
+        """The sign of the unfairness of a group that is treated worse; 0 where it is not known."""
+        return {"higher": 1, "lower": -1, None: 0}[self.worse]
 
     @property
     def words(self) -> str:
@@ -94,6 +172,7 @@ class FairnessNotion:
             "event": [bool(selected) for selected in self.event],
             "a": [float(value) for value in self.a],
             "b": [float(value) for value in self.b],
+            "worse": self.worse,
         }
 
     @property
@@ -195,6 +274,39 @@ _BY_NAME: dict[str, tuple[FairnessNotion, ...]] = {
 NOTION_NAMES = tuple(_BY_NAME)
 
 NotionLike: TypeAlias = "str | FairnessNotion | tuple[str | FairnessNotion, ...]"
+
+
+FAVOURABLE = ("positive", "negative")
+SIDES = ("both", "disadvantaged")
+
+
+def directed_notions(
+    notion: NotionLike, favourable: Any = None, side: Any = "both"
+) -> tuple[FairnessNotion, ...]:
+    """Return notions that know which of their rates is worse, as far as that can be known.
+
+    Parameters
+    ----------
+    notion : name, FairnessNotion, or collection of these
+    favourable : {"positive", "negative"} or None
+        The decision that people wish for.
+    side : {"both", "disadvantaged"}
+        With "disadvantaged" an ArgumentError is raised unless every direction is known.
+    """
+    if favourable is not None:
+        check_choice(favourable, "favourable", FAVOURABLE)
+    check_choice(side, "side", SIDES)
+    notions = tuple(one.favouring(favourable) for one in as_notions(notion))
+    unknown = [one for one in notions if not one.harm]
+    if side == "disadvantaged" and unknown:
+        raise ArgumentError(
+            Argument("side", value=repr(side)),
+            f"needs to know whether a high {unknown[0].words} is good or bad for a group, which "
+            "depends on the decision that people wish for: pass 'positive' or 'negative' as ",
+            Argument("favourable"),
+            ".",
+        )
+    return notions
 
 
 def as_notions(notion: NotionLike) -> tuple[FairnessNotion, ...]:

@@ -33,10 +33,27 @@ def test_it_is_caught_as_before(kind):
         raise WHOLE
 
 
-@pytest.mark.parametrize("kind", [ArgumentError, ArgumentWarning, NotConvergedWarning])
+@pytest.mark.parametrize("kind", [ArgumentError, ArgumentWarning])
 def test_it_survives_the_way_between_processes(kind):
     told = kind("max_iter", ", or another gamma.", lead="Raise ")
     again = pickle.loads(pickle.dumps(told))
     assert type(again) is kind
     assert (again.argument, str(again)) == ("max_iter", "Raise max_iter, or another gamma.")
     assert again.in_terms({"max_iter": "--max-iter"}) == "Raise --max-iter, or another gamma."
+
+
+def test_what_a_command_has_no_option_for_is_left_out():
+    """Between processes too: a worker's warnings are retold by the command."""
+    told = NotConvergedWarning(
+        "max_iter",
+        "It is off.",
+        ("raise ", Argument("C"), " (now 10)"),
+        ("raise ", Argument("max_iter")),
+        ("set ", Argument("certify", value="True")),
+    )
+    again = pickle.loads(pickle.dumps(told))
+    assert str(again) == "It is off. Raise C (now 10); or raise max_iter; or set certify=True."
+    names = {"max_iter": "--max-iter"}
+    assert again.in_terms(names) == "It is off. Raise --max-iter."
+    both = again.in_terms(names | {"certify=True": "--certify"})
+    assert both == "It is off. Raise --max-iter; or set --certify."

@@ -33,7 +33,7 @@ from gerrymend.auditing.examine import prove_each
 from gerrymend.auditing.from_rows import tally_of_rows
 from gerrymend.auditing.inference import permutation
 from gerrymend.datasets import make_intersectional
-from gerrymend.frontier import sweep as frontier
+from gerrymend.frontier import training as frontier
 from gerrymend.inputs.sample import Sample
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.subgroups import as_subgroup_class
@@ -330,15 +330,15 @@ def test_warnings_are_heard_by_their_own_thread():
     def first():
         with heard_warnings() as heard["first"]:
             first_is_in.set()
-            assert second_is_in.wait(10)
+            assert second_is_in.wait(60)
             warnings.warn("of the first", UserWarning, stacklevel=1)
         first_is_out.set()
 
     def second():
-        assert first_is_in.wait(10)
+        assert first_is_in.wait(60)
         with heard_warnings() as heard["second"]:
             second_is_in.set()
-            assert first_is_out.wait(10)
+            assert first_is_out.wait(60)
             warnings.warn("of the second", UserWarning, stacklevel=1)
 
     filters, shown = list(warnings.filters), warnings.showwarning
@@ -358,12 +358,12 @@ def test_who_does_not_listen_is_warned_as_before():
     def listen():
         with heard_warnings():
             listening.set()
-            done.wait(10)
+            done.wait(60)
 
     thread = threading.Thread(target=listen)
     with warnings.catch_warnings(record=True) as shown:
         thread.start()
-        assert listening.wait(10)
+        assert listening.wait(60)
         warnings.warn("of another", UserWarning, stacklevel=1)
         done.set()
         thread.join()

@@ -99,7 +99,7 @@ def test_verdicts_are_proven_shown_or_undecided(toy, decisions):
     between = (report.unfairness + report.upper_bound) / 2
     undecided = audit(y, decisions, **how, gamma=between)
     assert undecided.verdict == "undecided"
-    assert "A lower bound: the search may have missed a worse one" in str(undecided)
+    assert "A lower bound: the search may have missed a larger one" in str(undecided)
     above = audit(y, decisions, **how, gamma=report.upper_bound)
     assert above.verdict == "within gamma"
     assert json.loads(json.dumps(report.to_dict()))["worst"]["notion"] == "false_positive_rate"

@@ -119,6 +119,28 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
             {"subgroups": LinearThresholds(intercept=False)},
         ),
         "undecided": (_numbers(4), {"budget": 0.2, "gamma": 0.1, "n_permutations": 9}),
+        "both sides": (
+            people,
+            {
+                "subgroups": Conjunctions(max_depth=3),
+                "notion": "equalized_odds",
+                "favourable": "positive",
+            },
+        ),
+        "disadvantaged": (
+            _renamed(people),
+            {
+                "subgroups": "marginals",
+                "favourable": "negative",
+                "side": "disadvantaged",
+                "holdout": _second(_renamed(people)),
+                "pos_label": "kept",
+            },
+        ),
+        "complements": (
+            _only(people, "race", "sex"),
+            {"notion": "statistical_parity", "favourable": "positive", "n_permutations": 19},
+        ),
         "fair": (
             {**people, "y_pred": 0 * people["y_pred"]},
             {"subgroups": "conjunctions", "min_group_size": 30},

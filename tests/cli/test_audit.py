@@ -22,6 +22,7 @@ from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.reporting import page as reporting_page
 from gerrymend.reporting.text import wrapped
 from gerrymend.subgroups import Conjunctions, Trees, ValueSets
+from tests.cli.calling import examples_of
 
 DECIDED = ["--label", "y", "--prediction", "decided"]
 UNTESTED = ["--permutations", "0"]
@@ -146,21 +147,21 @@ def test_the_text_for_people(folder):
     assert out.lstrip().startswith("More unfair than allowed\n")
     assert max(map(len, out.splitlines())) <= 80
     one_line = " ".join(out.split())
-    for words in ("and 0.01 is allowed", "Worst subgroup", "false positive rate", " points, ",
-                  "Exact: none is worse. Proven over", "Also", "(p-value ", "(19 permutations)",
+    for words in ("and 0.01 is allowed", "Differs most", "false positive rate", " points, ",
+                  "Exact: none has more. Proven over", "Also", "(p-value ", "(19 permutations)",
                   "about these rows", "Verdict exceeds gamma; gamma is 0.01",
                   "On 90 rows that were not searched", "with 95 % confidence", "Audited 210 rows",
                   "word, positive is yes; decided so: score ≥ 0.5"):  # fmt: skip
         assert words in one_line
     _, out, _ = call(folder / "people.csv", *TEXT, *UNTESTED, "--gamma", 0.5)
-    assert "Within what is allowed\nProven: on these 300 rows no subgroup that was" in out
+    assert "Within what is allowed\nProven: on these 300 rows the largest unfairness of any" in out
     assert "p-value" not in out
 
 
 def test_few_permutations_and_small_groups_are_told(folder):
     _, out, _ = call(folder / "people.csv", *TEXT, "--permutations", 5, "--min-group-size", 100)
     assert "5 permutations are too few for a p-value of 5 %" in " ".join(out.split())
-    assert "has fewer than 100 negatives inside, or outside, and is not" in " ".join(out.split())
+    assert "has fewer than 100 negatives inside, or outside, or " in " ".join(out.split())
 
 
 def test_a_second_file_is_measured_on(people, folder):
@@ -261,16 +262,14 @@ def test_columns_and_separators(tmp_path):
     assert json.loads(out)["n_rows"] == 30
 
 
-def test_an_identifier_is_noted_and_standard_output_stays_clean(people, folder, tmp_path):
+def test_an_identifier_is_warned_of_and_standard_output_stays_clean(people, folder, tmp_path):
     path = tmp_path / "ids.parquet"
     people.with_row_index("id").write_parquet(path)
     code, out, err = call(path, *DECIDED, "--protected", "id,race", "--json", "-", "--subgroups",
                           "marginals")  # fmt: skip
-    assert code == 1
-    json.loads(out)
-    assert err.startswith("Note: Column 'id' of --protected has a different value in each of")
-    assert err.count("\n") == 1
-    assert err.rstrip().endswith("Leave it out of --protected.")
+    assert (code, err) == (3, "")
+    assert "The protected attribute id has nearly as many values" in out
+    assert json.loads(out)["warnings"][0]["code"] == "nearly_unique_attribute"
 
 
 FILES = {
@@ -278,7 +277,6 @@ FILES = {
     "empty.csv": b"",
     "blank.csv": b" \n\n",
     "junk.csv": bytes(range(256)) * 40,
-    "latin.csv": b"race,y,decided\nbl\xfcu,0,1\n",
     "broken.parquet": b"PAR1 and then nothing",
     "twice.csv": b"race,y,decided,race\nb,0,1,g\n",
     "long.csv": b"race,y,decided\nb,0,1\ng,1,0,7\n",
@@ -294,8 +292,7 @@ BAD = [
     ("folder", [], "is a folder; name a CSV or Parquet file"),
     ("empty.csv", [], "is empty; a table has a header and rows"),
     ("blank.csv", [], "is empty"),
-    ("junk.csv", [], "is no table: it is neither Parquet nor CSV in UTF-8"),
-    ("latin.csv", [], "is no table|can't be read as a table"),
+    ("junk.csv", [], "is no table: it is neither CSV, Parquet, JSON lines nor xlsx"),
     ("broken.parquet", [], "can't be read as a table"),
     ("twice.csv", [], "has more than one column named 'race'"),
     ("long.csv", [], "can't be read as a table: .*more fields"),
@@ -422,8 +419,8 @@ def test_exit_codes_of_the_installed_command(people, folder, tmp_path):
     one = ["audit", folder / "people.csv", *ARGUMENTS, "--subgroups", "marginals"]
     many = ["audit", tmp_path / "numbers.parquet", *DECIDED, "--protected", ",".join(names),
             *UNTESTED]  # fmt: skip
+    # Code 1 is seen in this process, above: what it is, and not who starts the command, decides.
     for code, arguments in [
-        (1, [*one, "--gamma", "0"]),
         (2, [*one, "--gamma", "-1"]),
         (3, [*many, "--gamma", between, "--budget", "1e-6"]),
     ]:
@@ -433,16 +430,13 @@ def test_exit_codes_of_the_installed_command(people, folder, tmp_path):
         assert bool(out) == (code != 2)
 
 
-def test_the_example_in_the_help_can_be_pasted(tmp_path):
-    code, help_text, _ = call("--help")
-    assert code == 0
-    lines = [line.strip() for line in help_text.splitlines() if line.startswith(" gerrymend ")]
-    assert lines[0] == "gerrymend demo --save toy.csv"
-    path = tmp_path / "toy.csv"
-    demo.save_rows(path, 400, seed=0)
-    arguments = lines[1].replace("toy.csv", str(path)).split()[2:]
-    code, out, _ = call(*arguments)
-    assert code in (1, 3)
+def test_the_example_in_the_help_can_be_pasted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made, audited = examples_of("audit")
+    assert made == ["gerrymend", "demo", "--save", "people.csv"]
+    demo.save_rows(tmp_path / "people.csv", 400, seed=0)
+    code, out, _ = call(*audited[2:])
+    assert code == 1
     assert "400" in out
 
 
@@ -468,8 +462,8 @@ main()
 def test_an_interrupt_and_a_reader_that_has_gone_change_no_code(tmp_path):
     """Ctrl-C in compiled code is 130, not a verdict; a closed pipe leaves the verdict's code."""
     rng = np.random.default_rng(0)
-    rows = {f"x{j}": rng.standard_normal(20_000) for j in range(8)}
-    rows |= {"y": rng.integers(0, 2, 20_000), "d": rng.integers(0, 2, 20_000)}
+    rows = {f"x{j}": rng.standard_normal(2000) for j in range(8)}
+    rows |= {"y": rng.integers(0, 2, 2000), "d": rng.integers(0, 2, 2000)}
     big = tmp_path / "big.csv"
     pl.DataFrame(rows).write_csv(big)
     command = [str(Path(sys.executable).with_name("gerrymend")), "audit", str(big), "--label", "y",
@@ -483,3 +477,26 @@ def test_an_interrupt_and_a_reader_that_has_gone_change_no_code(tmp_path):
     short = [*command[:2], str(big), *command[3:-1], "x0", "--gamma", "0.3", "--permutations", "0"]
     piped = f"set -o pipefail; {shlex.join(short)} | head -c 1"
     assert subprocess.run(["bash", "-c", piped], check=False).returncode == 0
+
+
+def test_the_disadvantaged_side_decides_the_exit_code(tmp_path):
+    """Some are always decided yes, and nobody is much less often than others."""
+    rows = ["race,y,decided", *["a,no,yes"] * 40, *["b,no,yes", "b,no,no"] * 80,
+            *["c,no,yes", "c,no,no"] * 80, *["c,yes,yes"] * 20]  # fmt: skip
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join(rows))
+    usual = [file, *DECIDED, "--protected", "race", "--subgroups", "marginals", *UNTESTED,
+             "--gamma", "0.03"]  # fmt: skip
+    assert call(*usual)[0] == 1
+    code, out, _ = call(*usual, "--favourable", "negative", "--side", "disadvantaged")
+    assert code == 1
+    assert "The subgroup treated worst is race = a" in out
+    code, out, _ = call(*usual, "--favourable", "positive", "--side", "disadvantaged")
+    assert code == 0
+    assert "race = a" not in out
+    assert "“yes” is the positive label" in out
+    _, out, _ = call(*usual, "--positive", "no", "--favourable", "positive")
+    assert "“no” is the positive label" in out
+    code, _, err = call(*usual, "--side", "disadvantaged")
+    assert code == 2
+    assert "--favourable" in err

@@ -20,6 +20,7 @@ from gerrymend.cli.table_files import write_table
 from gerrymend.cli.training_request import TrainingRequest
 from gerrymend.datasets import make_intersectional
 from gerrymend.reporting.wording import percent
+from tests.cli.calling import examples_of
 from tests.cut_short import FITS, Stopping
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "30"]
@@ -113,7 +114,22 @@ def test_the_model_is_what_the_library_trains(people, folder, tmp_path, kind):
     error = np.average(np.where(y == "yes", 1 - p, p), weights=people["weight"])
     assert f"Training rows 300 error {percent(error)}, of decisions as they are drawn" in words
     assert f"unfairness {report.unfairness:.4f} at worst; exact" in words
-    assert f"worst {report.worst.describe()}" in words
+    assert f"differs most {report.worst.describe()}" in words
+
+
+def test_the_other_label_may_be_the_positive_one(people, folder, tmp_path):
+    """A false positive is then what was a false negative: the same model, and the same figures."""
+    how = [folder / "people.csv", *USUAL, "--gamma", 0.02]
+    first = fit(*how, "--out", tmp_path / "a.skops", "--positive", "no")
+    second = fit(*how, "--out", tmp_path / "b.skops", "--notion", "false_negative_rate")
+    used = people.drop("id", "granted")
+    one, other = (load_model(tmp_path / f"{name}.skops") for name in "ab")
+    np.testing.assert_array_equal(one.predict_proba(used), other.predict_proba(used))
+    assert first[0] == second[0]
+    figures = [re.findall(r"(?:error|unfairness) +[\d.]+", out) for _, out, _ in (first, second)]
+    assert figures[0] == figures[1]
+    assert "“no” is the positive label" in first[1]
+    assert "“yes” is the positive label" in second[1]
 
 
 def test_a_page_for_people(folder, tmp_path):
@@ -138,7 +154,9 @@ def test_the_text_for_people(folder, tmp_path):
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= max(80, len(str(path)) + 60)
     words = " ".join(out.split())
-    for part in ("Within what is allowed Proven: on these 210 training rows no subgroup",
+    for part in ("Within what is allowed On the 210 training rows the largest unfairness found is",
+                 "(proven to be within gamma), and on the 90 test rows the largest unfairness",
+                 "(proven to be within gamma): the worse of the two decides. Proven: on these 90",
                  "0.9 is allowed", "Training rows 210", "Test rows 90", "granted, no or yes (pos",
                  "1 × linear-regression; it decides alone", "by race, sex, age, city, code, score",
                  "and 2 more", "gerrymend predict"):  # fmt: skip
@@ -146,11 +164,11 @@ def test_the_text_for_people(folder, tmp_path):
     code, out, err = fit(
         folder / "people.csv", *USUAL, "--out", path, "--gamma", 0, "--max-iter", 2
     )
-    assert "; or --max-iter (now 2), while the gap is large" in err
+    assert ". Raise --max-iter (now 2), while the gap is large" in err
     assert "; or set --certify, which keeps to gamma" in err
     assert code == 1
     words = " ".join(out.split())
-    assert "More unfair than allowed The worst subgroup found is" in words
+    assert "More unfair than allowed The subgroup that differs most is" in words
     assert "Gamma was not reached. --certify goes on" in words
     kept = float(re.search(r"--gamma ([\d.]+) is what", words)[1])
     found = float(re.search(r"Its unfairness is ([\d.]+),", words)[1])
@@ -228,7 +246,7 @@ def test_values_that_were_not_seen_are_noted(people, model, tmp_path):
     code, _, err = predict(model, tmp_path / "new.csv", "--out", tmp_path / "p.csv")
     assert code == 0
     assert err.startswith("Note: Column 'city' of ")
-    assert "has values that the training rows did not: '[new]'." in err
+    assert "has values that the training rows did not, 1 in all." in err
     assert err.count("\n") == 1
 
 
@@ -431,10 +449,9 @@ def test_a_checkpoint_is_a_file_of_its_own(folder, tmp_path):
 
 def test_the_examples_in_the_help_can_be_pasted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    demo.save_rows(tmp_path / "toy.csv", 400, seed=0)
+    demo.save_rows(tmp_path / "people.csv", 400, seed=0)
     for command in ("fit", "predict"):
-        _, text, _ = call(command, "--help")
-        lines = [line.strip() for line in text.splitlines() if line.startswith(" gerrymend ")]
-        code, out, err = call(*lines[-1].split()[1:], *(QUICK if command == "fit" else []))
+        words = examples_of(command)[-1]
+        code, out, err = call(*words[1:], *(QUICK if command == "fit" else []))
         assert code in (0, 1, 3), err
         assert "400" in out

@@ -15,6 +15,7 @@ from gerrymend.cli.table_encoding import make_encoder
 from gerrymend.datasets import make_intersectional
 from gerrymend.frontier import sweep
 from gerrymend.inputs.sample import Sample
+from tests.cli.calling import examples_of
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "20"]
 USUAL = ["--label", "y", "--protected", "race,sex", *QUICK]
@@ -70,12 +71,26 @@ def test_the_points_are_those_of_the_library(people, file):
     ]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_other_label_may_be_the_positive_one(file):
+    """A false positive is then what was a false negative: the same models, and the same figures."""
+    _, out, _ = call(file, *USUAL, "--gammas", "0.01", "--positive", "0", "--json", "-")
+    _, same, _ = call(file, *USUAL, "--gammas", "0.01", "--notion", "false_negative_rate",
+                      "--json", "-")  # fmt: skip
+    turned, usual = (json.loads(text) for text in (out, same))
+    for name in ("error", "unfairness", "upper_bound", "worst"):
+        assert turned["points"][0]["train"][name] == usual["points"][0]["train"][name]
+    assert turned["labels"] == [1, 0]
+    assert usual["labels"] == [0, 1]
+    assert "--positive 0" in turned["points"][0]["command"]
+
+
 def test_what_workers_warn_of_names_options(file):
     given = ["--gammas", "0", "--max-iter", "1", "--marginal", "--jobs", "2"]
     _, _, err = call(file, *USUAL, *given)
     notes = [line for line in err.splitlines() if line.startswith("Note: ")]
     assert any(note.startswith("Note: MARGINAL, for contrast: After 1 round") for note in notes)
-    assert all("--max-iter (now 1), " in note for note in notes)
+    assert all("--max-iter (now 1)" in note for note in notes)
 
 
 def test_the_text_for_people(file, tmp_path):
@@ -95,7 +110,8 @@ def test_the_text_for_people(file, tmp_path):
     suggested = [point for point in points if point["suggested"]]
     assert out.count("At the knee") == len(suggested)
     for point in suggested:
-        assert f"gamma {point['gamma']:g}: the worst subgroup of the training rows" in out
+        standing = {"error_rate": "treated worst"}.get(point["notion"], "differs most")
+        assert f"gamma {point['gamma']:g}: of the training rows, {standing}:" in out
 
 
 def test_a_stop_shows_the_points_that_were_done(file, monkeypatch):
@@ -117,7 +133,62 @@ def test_a_stop_shows_the_points_that_were_done(file, monkeypatch):
     assert " 0.05 " not in out
 
 
+def test_your_model_today_is_a_column(people, file, tmp_path):
+    """The same points as without the column, which nothing is trained on, and its own audit."""
+    score = people["a"].to_numpy()
+    with_today = tmp_path / "today.csv"
+    people.with_columns(decided=(score >= 0.2).astype(int), points=score).write_csv(with_today)
+    asked = [*USUAL, "--gammas", "0.01", "--test-size", 0.3, "--json", "-"]
+    _, out, _ = call(file, *asked)
+    without = json.loads(out)
+    ways = [["--prediction", "decided", "--drop", "points"],
+            ["--score", "points", "--threshold", "0.2", "--drop", "decided"]]  # fmt: skip
+    aside = {"seconds": 0, "command": ""}
+    told = []
+    for way in ways:
+        code, out, _ = call(with_today, *asked, *way)
+        assert code == 0
+        told.append(json.loads(out))
+        assert [one | aside for one in told[-1]["points"]] == [
+            one | aside for one in without["points"]
+        ]
+        today, plain = told[-1]["references"]
+        assert [plain] == without["references"]
+        command = told[-1]["points"][0]["command"].split()
+        dropped = {command[i + 1] for i, word in enumerate(command) if word == "--drop"}
+        assert dropped == {"decided", "points"}
+        assert not {"--prediction", "--score", "--threshold"} & set(command)
+    assert told[0]["references"] == told[1]["references"]
+    y = people["y"].to_numpy()
+    rows = [today[name]["n_rows"] for name in ("train", "test")]
+    wrong = sum(today[name]["error"] * n for name, n in zip(("train", "test"), rows, strict=True))
+    assert wrong == pytest.approx(((score >= 0.2) != y).sum())
+    _, out, _ = call(with_today, *asked[:-2], *ways[0])
+    assert "your model today" in out
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_labels_are_told_as_they_are_in_the_file(people, tmp_path, positive):
+    """Labels that are text, the first in order positive too, and today's decisions beside them."""
+    words = pl.col("y").replace_strict({0: "no", 1: "yes"})
+    told = people.with_columns(y=words, decided=words)
+    told.write_csv(tmp_path / "told.csv")
+    code, out, err = call(tmp_path / "told.csv", *USUAL, "--gammas", "0.05", "--positive", positive,
+                          "--prediction", "decided", "--json", "-")  # fmt: skip
+    assert code == 0, err
+    data = json.loads(out)
+    assert data["labels"][1] == positive
+    today, plain = data["references"]
+    assert today["train"]["error"] == 0.0
+    assert plain["train"]["error"] < 0.5
+
+
 BAD = [
+    (["--threshold", "0.5"], "--threshold 0.5 cuts scores, and there are none; name their"),
+    (["--prediction", "a", "--score", "b"], "--prediction and --score exclude each other"),
+    (["--prediction", "aa"], "--prediction='aa' is no column of .*did you mean 'a'"),
+    (["--prediction", "a"], "--prediction a has decisions that are no label"),
+    (["--prediction", "race"], "--protected has 'race', which is the label, the weight or a dec"),
     (["--gammas", ""], "--gammas is empty"),
     (["--gammas", "0,x"], "--gammas must be numbers, separated by commas, .* got '0,x'"),
     (["--gammas", "0,0.01,-1"], "--gammas must be a number of at least 0; got -1"),
@@ -153,10 +224,9 @@ def test_bad_calls_exit_with_2(file, options, message):
 
 def test_the_example_in_the_help_can_be_pasted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    demo.save_rows(tmp_path / "toy.csv", 80, seed=0)
-    _, text, _ = call("--help")
-    lines = [line.strip() for line in text.splitlines() if line.startswith(" gerrymend ")]
-    assert lines[0] == "gerrymend demo --save toy.csv"
-    code, out, _ = call(*lines[1].split()[2:], *QUICK)
+    demo.save_rows(tmp_path / "people.csv", 80, seed=0)
+    made, swept = examples_of("frontier")
+    assert made == ["gerrymend", "demo", "--save", "people.csv"]
+    code, out, _ = call(*swept[2:], *QUICK)
     assert code == 0
     assert "on 80 training rows" in out

@@ -27,14 +27,8 @@ from gerrymend import (
     pareto_frontier,
 )
 from gerrymend.datasets import make_intersectional
-from gerrymend.frontier.tradeoffs import (
-    FrontierPoint,
-    OnRows,
-    ParetoFrontier,
-    dominated,
-    knee,
-    mark_dominated,
-)
+from gerrymend.frontier.points import FrontierPoint, OnRows
+from gerrymend.frontier.tradeoffs import ParetoFrontier, dominated, knee, mark_dominated
 from gerrymend.inputs.sample import Sample
 from tests.marks import slow
 
@@ -250,7 +244,9 @@ def test_the_frontier_as_data_and_as_text(data):
     assert max(map(len, text.splitlines())) <= 80
     assert "on 240 training rows" in text
     assert text.count("×") == 1 + sum(
-        one.dominated for point in frontier.points for one in (point.train, point.test)
+        one.dominated
+        for model in (*frontier.points, *frontier.references)
+        for one in (model.train, model.test)
     )
 
 

@@ -35,10 +35,10 @@ def on_device(rows, dtype=torch.float64):
     return X.to(dtype), A.to(dtype), y, weight.to(dtype)
 
 
-def game(rows, arrays, notion, dtype="float64"):
+def game(rows, arrays, notion, dtype="float64", gammas=GAMMAS):
     encoding = LinearEncoding.of(read_columns(rows[1]), rows[3])
     played = SummedBlocks.of(ArrayBlock(*arrays, notion))
-    return RegressionGame(played, notion, encoding, FictitiousPlay(), GAMMAS, C=7.3, dtype=dtype)
+    return RegressionGame(played, notion, encoding, FictitiousPlay(), gammas, C=7.3, dtype=dtype)
 
 
 @pytest.mark.parametrize("notion", [FALSE_POSITIVE_RATE, STATISTICAL_PARITY], ids=str)
@@ -70,6 +70,19 @@ def test_a_round_never_waits_for_the_device(dtype):
             played._play_round()
     finally:
         torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.mark.parametrize("notion", [FALSE_POSITIVE_RATE, STATISTICAL_PARITY], ids=str)
+def test_games_end_themselves_in_numpys_rounds(notion):
+    rows = problem(seed=1)
+    gammas = np.linspace(0.0003, 0.0303, 12).tolist()
+    on_host = game(rows, rows, notion, gammas=gammas)
+    on_gpu = game(rows, on_device(rows), notion, gammas=gammas)
+    assert (on_host._ends_at_once, on_gpu._ends_at_once) == (False, True)
+    limits = {"max_iter": 600, "tol": 0.03}
+    assert_same(on_gpu.play(**limits), on_host.play(**limits), rows[0])
+    assert on_gpu.over
+    assert on_gpu.n_rounds < 600
 
 
 def test_fit_and_predict_stay_on_the_device():

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 
 from gerrymend import audit, audit_counts
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.protected import Column, distinct_rows, read_columns, select_columns
+from gerrymend.inputs.sample import Sample
 
 TABLE = {"race": ["blue", "green", "blue", None], "age": [30, 41, 30, 25], "ok": [True, False] * 2}
 
@@ -155,14 +157,39 @@ def test_many_columns_of_many_values_do_not_overflow():
     np.testing.assert_array_equal(cells.columns[0].values[cells.index], columns[0].values)
 
 
+PERSONS = [f"person {i}" for i in range(30)]
+
+
+@pytest.mark.parametrize("distinct", [16, 30])
+def test_categories_that_identify_are_refused(distinct):
+    """Unless the type says that they are categories; then they are warned of."""
+    persons = (PERSONS[:distinct] * 2)[:30]
+    y = np.arange(30) % 2
+    message = f"Column 'id' of sensitive_features has {distinct} different values in 30 rows"
+    counts = {"id": persons, "label": y, "prediction": 1 - y, "count": np.ones(30)}
+    for refused in (
+        lambda: audit(y, 1 - y, sensitive_features={"id": persons}),
+        lambda: audit("label", "prediction", sensitive_features="id", data=pl.LazyFrame(counts)),
+        lambda: audit_counts(counts, sensitive_features="id"),
+        lambda: Sample.read(y, {"id": persons}, features=np.ones((30, 1))),
+    ):
+        with pytest.raises(ArgumentError, match=rf"{message}.* \.astype\('category'\)"):
+            refused()
+    with pytest.warns(UserWarning, match=message):
+        report = audit(y, 1 - y, sensitive_features={"id": pd.Categorical(persons)})
+    assert [doubt.code for doubt in report.warnings] == ["nearly_unique_attribute"]
+    # Half of the rows, and any number in rows that many may share, are groups.
+    audit(y, 1 - y, sensitive_features={"id": PERSONS[:15] * 2})
+    audit_counts(counts | {"count": np.full(30, 2)}, sensitive_features="id")
+
+
 @pytest.mark.parametrize(
     ("values", "warned"),
     [
-        ([f"person {i}" for i in range(30)], True),
         (np.arange(30) * 7, True),
         (np.arange(30) / 7, False),
         (np.arange(30) // 2, False),
-        ([f"person {i}" for i in range(20)], False),
+        (PERSONS[:20], False),
     ],
 )
 def test_identifiers_are_warned_of(values, warned):
@@ -177,7 +204,7 @@ def test_identifiers_are_warned_of(values, warned):
     found = [one for one in caught if "probably an identifier" in str(one.message)]
     assert len(found) == 3 * warned
     for one in found:
-        assert "Column 'id' of sensitive_features has a different value in each of the 30 rows" in (
+        assert "Column 'id' of sensitive_features has 30 different values in 30 rows" in (
             str(one.message)
         )
         assert one.filename == __file__

@@ -158,6 +158,11 @@ ATTRIBUTES = {
     # A search over linear thresholds took these for a constant, and found nothing.
     "hidden by rounding": (2 * BIT + 10**12, "varies too little .* Subtract"),
     "hidden at 2^53": (2 * BIT + BEYOND, "varies too little .* Subtract"),
+    "decimal comma": (
+        np.array(["34,5", "51"])[BIT],
+        r"numbers that were read as text.*decimal=','",
+    ),
+    "one n/a among numbers": (["n/a", *map(str, range(1, N))], "na_values='n/a' read as missing"),
     "missing number": (pd.Series([None] + [1.5] * (N - 1)), "is numeric and has missing"),
 }
 

@@ -65,6 +65,7 @@ def mark_of(page, place):
     return page.evaluate(
         """place => {
           const plot = document.getElementById("plot"), trace = plot.data[1];
+          plot.scrollIntoView({block: "center"});
           const number = trace.customdata.indexOf(place), box = plot.getBoundingClientRect();
           const {xaxis, yaxis} = plot._fullLayout;
           return [box.left + xaxis._offset + xaxis.d2p(trace.x[number]),
@@ -112,8 +113,8 @@ def test_the_keyboard_picks_a_point(opened, frontier):
     assert facts["Gamma"][0].startswith("0.01")
     assert facts["Error, test rows"][0].startswith(wording.percent(point.test.error))
     assert facts["Unfairness, test rows"][0].startswith(wording.unfairness(point.test.unfairness))
-    assert (point.test.worst or "None differs.") in facts["Worst subgroup found, test rows"][0]
-    assert (point.train.worst or "None differs.") in facts["Worst subgroup found, training rows"][0]
+    assert (point.test.worst or "None differs.") in facts["Subgroup, test rows"][0]
+    assert (point.train.worst or "None differs.") in facts["Subgroup, training rows"][0]
     assert facts["Predictors"][0].startswith(str(point.n_predictors))
     page.keyboard.press("ArrowDown")
     assert pair(page)["Gamma"][0].startswith("0.02")
@@ -166,9 +167,9 @@ def test_figures_on_other_rows(opened, frontier):
     shown = page.locator('tr[data-place="1"] td.of-train').first.inner_text()
     assert shown.startswith(wording.percent(frontier.points[1].train.error))
     assert not page.locator('tr[data-place="1"] td.of-test').first.is_visible()
-    drawn = page.evaluate("document.getElementById('plot').data[1].y")
-    errors = [point.train.error for point in (*frontier.marginal_points, *frontier.points)]
-    assert drawn == errors
+    drawn = page.evaluate("document.getElementById('plot').data[1].x")
+    everyone = (*frontier.marginal_points, *frontier.points, *frontier.references)
+    assert drawn == [model.train.error for model in everyone]
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -197,7 +198,7 @@ def test_on_paper_nothing_asks_for_a_hand(opened):
 def test_a_letter_beside_the_left_most_point_is_whole(frontier, open_page, tmp_path):
     opened = open_page(frontier.write_html(tmp_path / "f.html"), width=390)
     page = opened.page
-    tests = [point.test.unfairness for point in frontier.points]
+    tests = [point.test.error for point in frontier.points]
     page.check(f'input[name^="a-"][value="{int(np.argmin(tests))}"]')
     letter = page.locator("#plot .textpoint text").first
     assert letter.text_content() == "A"
@@ -372,7 +373,7 @@ def test_what_was_interrupted_says_so(open_page, tmp_path):
         frontier_of(on_point=stop_at_the_second)
     opened = open_page(stopped.value.frontier.write_html(tmp_path / "frontier.html"))
     assert "before 6 more models were trained" in opened.page.inner_text(".verdict")
-    assert opened.page.locator("tr[data-place]").count() == 2
+    assert opened.page.locator("tr[data-place]").count() == 2 + 1  # and what has no constraint
     assert not opened.errors
 
 
@@ -386,7 +387,7 @@ def test_notions_and_estimators_are_chosen_and_never_mixed(open_page, tmp_path):
 
     def drawn():
         places = page.evaluate("document.getElementById('plot').data[1].customdata")
-        everyone = (*frontier.points, *frontier.marginal_points)
+        everyone = (*frontier.points, *frontier.marginal_points, *frontier.references)
         return {(everyone[place].notion, everyone[place].estimator) for place in places}
 
     both = {"plain", "flat"}
@@ -409,7 +410,7 @@ def test_what_can_not_be_written_has_no_code(frontier, open_page, tmp_path):
 
 def test_in_notebooks_a_table_or_the_text(frontier, monkeypatch):
     html = frontier._repr_html_()
-    assert html.count("<tr") == 1 + 2 + 8
+    assert html.count("<tr") == 1 + 2 + 8 + 1  # one estimator, unconstrained
     assert "<script" not in html
 
     def missing(data):
@@ -421,7 +422,7 @@ def test_in_notebooks_a_table_or_the_text(frontier, monkeypatch):
 
 def test_markdown_has_every_point(frontier):
     text = frontier.to_markdown()
-    assert text.count("\n| ") == 2 * 2 + 8
+    assert text.count("\n| ") == 2 * 2 + 8 + 1
     assert "## MARGINAL, for contrast: false positive rate, LinearRegression" in text
 
 

@@ -42,13 +42,20 @@ class Kept:
             self.states.append(checkpoints.unpack(packed))
 
 
-def game(kind, notion, rows, cuts=(200, 450)):
+def game(kind, notion, rows, cuts=(200, 450), *, at_hand=False):
     X, A, y, weight = rows
     parts = [slice(a, b) for a, b in itertools.pairwise([0, *cuts, len(y)])]
     blocks = LocalBlocks([kind(X[p], A[p], y[p], weight[p], notion) for p in parts])
     encoding = LinearEncoding.of(read_columns(A), weight)
     return RegressionGame(
-        SummedBlocks(blocks), notion, encoding, FictitiousPlay(), GAMMAS, 7.3, str(X.dtype)
+        SummedBlocks(blocks, at_hand=at_hand),
+        notion,
+        encoding,
+        FictitiousPlay(),
+        # More than features, so that games that are at hand end themselves.
+        GAMMAS * 3 if at_hand else GAMMAS,
+        7.3,
+        str(X.dtype),
     )
 
 
@@ -73,6 +80,20 @@ def test_every_round_can_be_gone_on_from(kind, notion, tol, monkeypatch):
     for state in kept.states:
         resumed = game(kind, notion, rows).play(**rules, checkpoint=Kept(state=state))
         assert_same_ends(resumed, whole)
+
+
+@pytest.mark.parametrize("tol", [None, 0.02])
+def test_games_that_end_themselves_can_be_gone_on_from(tol):
+    rows, rules = problem(seed=1), {"max_iter": 150, "tol": tol}
+
+    def begun():
+        return game(ArrayBlock, FALSE_POSITIVE_RATE, rows, at_hand=True)
+
+    kept = Kept((1, 2, 63, 64, 65, 149))
+    whole = begun().play(**rules, checkpoint=kept)
+    assert tol is None or any(one.converged for one in whole)
+    for state in kept.states:
+        assert_same_ends(begun().play(**rules, checkpoint=Kept(state=state)), whole)
 
 
 def test_products_of_float32_are_made_again_as_they_were():

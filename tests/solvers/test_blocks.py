@@ -20,6 +20,8 @@ from gerrymend.notions import (
 from gerrymend.solvers import FictitiousPlay, play
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
@@ -46,8 +48,13 @@ def problem(n=600, d=5, seed=0, weighted=True):
 def reference(X, A, y, weight, notion, max_iter, tol, solver=None):
     """The game over cells."""
     order, cells = distinct_rows(read_columns(A)).sorted_by(y)
-    auditor = Auditor([notion], LinearThresholds("regression"), cells, y[order], weight[order])
-    learner = LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order)
+    auditor = Auditor(
+        [notion], LinearThresholds("regression"), LabelCells.of_rows(cells, y[order], weight[order])
+    )
+    learner = MemoryRows(
+        LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order),
+        auditor.label_cells,
+    )
     solver = solver or FictitiousPlay()
     return play(solver, learner, auditor, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
 
@@ -136,6 +143,31 @@ def test_games_end_in_the_same_round(notion):
     expected = reference(*rows, notion, 400, 0.02)
     assert any(one.converged for one in expected)
     assert_same(over_blocks(*rows, notion, 400, 0.02, cuts=(100, 333)), expected, rows[0])
+
+
+@pytest.mark.parametrize("notion", NOTIONS, ids=lambda notion: notion.name)
+def test_games_that_end_themselves_end_as_if_they_were_asked(notion):
+    """On a device nobody asks in every round who may have converged."""
+    X, A, y, weight = problem(seed=1)
+    gammas = np.linspace(0.0003, 0.0303, 12).tolist()
+    ends = []
+    told = []
+    for at_hand in (False, True):
+        block = ArrayBlock(X, A, y, weight, notion)
+        rows = SummedBlocks(LocalBlocks([block]), at_hand=at_hand)
+        encoding = LinearEncoding.of(read_columns(A), weight)
+        game = RegressionGame(rows, notion, encoding, FictitiousPlay(), gammas, C=7.3)
+        assert game._ends_at_once == at_hand
+        rounds = []
+        told.append(rounds)
+        ends.append(game.play(max_iter=600, tol=0.03, on_round=rounds.append))
+        assert game.over
+        assert game.n_rounds < 600
+    assert len({one.n_rounds for one in ends[0]}) > 2
+    assert_same(*ends, X)
+    assert [played.number for played in told[0]] == [played.number for played in told[1]]
+    for one, other in zip(*told, strict=True):
+        np.testing.assert_allclose(one.error, other.error, atol=1e-12)
 
 
 @pytest.mark.parametrize(("divisor", "side"), [("t-1", "realised"), ("t", "predicted")])

@@ -57,6 +57,13 @@ def arrays(chunks=CHUNKS, **changes):
     return {name: da.from_array(one, (chunks, *one.shape[1:])) for name, one in rows.items()}
 
 
+@pytest.fixture(scope="module")
+def whole(cluster):
+    """What a fit comes to that nothing stops."""
+    with distributed.Client(cluster):
+        return model(max_iter=70).fit(**arrays())
+
+
 @pytest.mark.parametrize(
     ("method", "number", "act"),
     [
@@ -69,8 +76,7 @@ def arrays(chunks=CHUNKS, **changes):
         slow("treated", 1, lose_the_cluster),
     ],
 )
-def test_a_fit_goes_on(client, tmp_path, method, number, act):
-    whole = model(max_iter=70).fit(**arrays())
+def test_a_fit_goes_on(whole, client, tmp_path, method, number, act):
     path = tmp_path / "fit"
     cut = model(max_iter=70, checkpoint=path, checkpoint_every=1e6)
     with Stopping(method, number, act), pytest.raises((KeyboardInterrupt, RuntimeError)) as caught:
@@ -107,8 +113,8 @@ def test_a_path_goes_on_on_another_cluster(tmp_path, tol):
         assert_same(one, other, frame[names])
 
 
-def test_a_worker_that_dies_after_it_went_on(client, tmp_path):
-    whole = model(max_iter=70).fit(**arrays())
+@pytest.mark.slow
+def test_a_worker_that_dies_after_it_went_on(whole, client, tmp_path):
     cut = model(max_iter=70, checkpoint=tmp_path / "fit")
     with Stopping("find", 30, press), pytest.raises(KeyboardInterrupt):
         cut.fit(**arrays())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gerrymend.solvers import loop
-from gerrymend.solvers.base import CannotResumeError, Interrupted, Round
+from gerrymend.solvers.base import CannotResumeError, Interrupted, Round, check_rounds
 from gerrymend.solvers.loop import Limits, Listener
 
 
@@ -15,7 +15,8 @@ class Counting:
     """Rounds are numbers; it converges in a round that is given, and is looked at every third."""
 
     def __init__(self, converges=10**9, on_prepare=(), on_finish=()):
-        self.n_rounds, self.all_ended, self.n_looked = 0, False, 0
+        self.n_rounds, self.over, self.n_looked = 0, False, 0
+        self.clock = loop.Stopwatch()
         self._converges = converges
         self._on_prepare, self._on_finish = dict(on_prepare), dict(on_finish)
 
@@ -31,21 +32,21 @@ class Counting:
         if not (last or heard or self.n_rounds % 3 == 0):
             return []
         first, self.n_looked = self.n_looked, self.n_rounds
-        self.all_ended = tol is not None and self.n_rounds >= self._converges
+        self.over = last or (tol is not None and self.n_rounds >= self._converges)
         none = np.zeros((1, 0))
         return [Round(i, none, none, none) for i in range(first + 1, self.n_rounds + 1)]
 
     def equilibria(self, *, cut_short=False):
-        return [self.n_rounds]
+        return [self.n_rounds] if self.n_rounds else []
 
     def state(self):
-        return {"rounds": self.n_rounds, "looked": self.n_looked}
+        seconds = self.clock.seconds
+        return {"seconds": seconds, "rounds": self.n_rounds, "looked": self.n_looked}
 
-    def restore(self, state):
+    def restore(self, state, max_iter):
+        check_rounds(state["rounds"], max_iter)
+        self.clock.go_on_from(state["seconds"])
         self.n_rounds, self.n_looked = state["rounds"], state["looked"]
-
-    def rounds_in(self, state):
-        return state["rounds"]
 
 
 class Kept:

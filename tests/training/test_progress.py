@@ -12,16 +12,17 @@ from gerrymend.cli import demo
 
 pty = pytest.importorskip("pty", reason="there are no terminals to make here")
 RUN = [sys.executable, "-c", "from gerrymend.cli import main; main()"]
-AUDIT = ["audit", "toy.csv", "--label", "y", "--prediction", "decided",
-         "--protected", "race,gender"]  # fmt: skip
-FIT = ["fit", "toy.csv", "--label", "y", "--protected", "race,gender", "--out", "m.skops"]
+AUDIT = ["audit", "people.csv", "--label", "repaid", "--prediction", "granted",
+         "--protected", "race,sex"]  # fmt: skip
+FIT = ["fit", "people.csv", "--label", "repaid", "--protected", "race,sex",
+       "--drop", "id,applied,granted", "--out", "m.skops"]  # fmt: skip
 HIDDEN, SHOWN = "\x1b[?25l", "\x1b[?25h"  # the cursor
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    demo.save_rows(tmp_path / "toy.csv", 400, seed=0)
+    demo.save_rows(tmp_path / "people.csv", 400, seed=0)
 
 
 class Terminal:

@@ -34,6 +34,13 @@ class Argument(NamedTuple):
 
 Subject = str | Argument
 
+# Signs that a terminal obeys: names and values come from data, and tell it nothing.
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != ord("\n")}
+
+
+def _inert(text: str) -> str:
+    return text.translate(_CONTROLS)
+
 
 class Message:
     """Share between errors and warnings a sentence about an argument.
@@ -68,7 +75,7 @@ class Message:
             word.in_terms(names) if isinstance(word, Argument) else word for word in self.words
         )
         blank = "" if words.startswith((".", ",", ":", ";")) else " "
-        return f"{self.lead}{self.subject.in_terms(names)}{blank}{words}"
+        return _inert(f"{self.lead}{self.subject.in_terms(names)}{blank}{words}")
 
 
 class ArgumentError(Message, ValueError, TypeError):

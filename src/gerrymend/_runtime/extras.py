@@ -6,6 +6,7 @@ from types import ModuleType
 _EXTRA_OF = {
     "distributed": "dask",
     "matplotlib": "plot",
+    "openpyxl": "xlsx",
     "polars": "cli",
     "rich": "cli",
     "skops": "save",

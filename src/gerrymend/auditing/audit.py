@@ -1,9 +1,10 @@
-"""audit(): find the worst-treated subgroup of a model's decisions, and bound all others."""
+"""audit(): find the subgroup that a model's decisions treat most differently; bound all others."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.auditing.doubts import doubts_of
 from gerrymend.auditing.examine import check_settings, examine
 from gerrymend.auditing.from_rows import Given, read_tally, second_sample
 from gerrymend.auditing.inference.held_out import split
@@ -26,6 +27,8 @@ def audit(
     threshold: float | None = None,
     decision_probabilities: bool = False,
     pos_label: Any = None,
+    favourable: str | None = None,
+    side: str = "both",
     budget: float = 30.0,
     min_group_size: int = MIN_GROUP_SIZE,
     data: Any = None,
@@ -38,7 +41,7 @@ def audit(
     features: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> AuditReport:
-    """Find the subgroup that a model's decisions treat worst.
+    """Find the subgroup that a model's decisions treat most differently, or worst.
 
     Parameters
     ----------
@@ -65,6 +68,14 @@ def audit(
         Whether y_pred are the probabilities with which a randomised model decides.
     pos_label : label, optional
         The positive label; by default the second in sorted order.
+    favourable : {"positive", "negative"}, optional
+        The decision that people wish for: "positive" where the positive label is a loan that is
+        granted, "negative" where it is an arrest. The report then says who is treated worse and who
+        better. Without it that is known of error rates alone, and of other rates it is only said
+        who differs.
+    side : {"both", "disadvantaged"}, default="both"
+        Which subgroups count. With "disadvantaged" unfairness, bounds, p-value and verdict are over
+        those that are treated worse than the overall, and `favourable` has to be known.
     budget : float, default=30.0
         Seconds that search, proof and description may take, and permutations as many again. What
         was proven by then holds; where nothing was, `no_bound` of the report says why.
@@ -103,6 +114,8 @@ def audit(
     Returns
     -------
     AuditReport
+        Its `warnings` say why the verdict may say nothing of fairness: decisions that are the
+        labels or all alike, an attribute that is the label, a holdout of the same rows, ….
 
     Raises
     ------
@@ -122,22 +135,27 @@ def audit(
     0.0
     >>> print(audit(toy.target, decisions, sensitive_features=toy.sensitive_features))
     More unfair than allowed
-    The worst subgroup found is race = blue and gender = man, 200 of 800 rows: false
-    positive rate 100 %, against 50 % overall. About 50 more cases in this group are
-    wrongly decided “1” than there would be at the overall rate. Its unfairness is
-    0.0625, and 0.01 is allowed; no subgroup that was searched is worse. Whether
-    chance alone could make as much was not tested.
+    The subgroup that differs most is race = blue and gender = man, 200 of 800 rows:
+    false positive rate 100 %, against 50 % overall. About 50 more cases in this
+    group are wrongly decided “1” than there would be at the overall rate. Its
+    unfairness is 0.0625, and 0.01 is allowed; no subgroup that was searched has
+    more. Whether chance alone could make as much was not tested.
     <BLANKLINE>
-    Worst subgroup  race = blue and gender = man
+    Differs most    race = blue and gender = man
                     200 rows; false positive rate 100 %, against 50 % overall:
                     +50 points, 2.00 times the overall rate; unfairness 0.0625
     <BLANKLINE>
-    Proof           Exact: none is worse. Proven over every linear threshold of
+    Proof           Exact: none has more. Proven over every linear threshold of
                     race, gender.
-    One by one      One attribute at a time shows nothing of it: the largest
-                    unfairness there is 0, and in the worst combination 0.0625.
+    One by one      One attribute at a time (each value, each interval of a number)
+                    shows nothing of it: the largest unfairness there is 0, and over
+                    all subgroups 0.0625.
     <BLANKLINE>
     Verdict         exceeds gamma; gamma is 0.01
+    Labels          “1” is the positive label, “0” the negative one. Which decision
+                    is favourable was not said (favourable=, --favourable), so that
+                    no group is called better or worse off for its false positive
+                    rate.
 
     Where the data lives, here in a Polars query:
 
@@ -150,6 +168,8 @@ def audit(
     # Settings are checked before the rows are read, which may take long.
     settings = check_settings(
         notion=notion,
+        favourable=favourable,
+        side=side,
         subgroups=subgroups,
         gamma=gamma,
         budget=budget,
@@ -175,6 +195,8 @@ def audit(
     held_out = None
     if holdout is not None:
         held_out = second_sample(holdout, tally, data, given, decided)
-    elif test_size is not None:
+    named = (y_true, y_pred) if data is not None else (None, None)
+    doubts = doubts_of(tally, held_out, decided, named)
+    if test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
-    return examine(tally, held_out=held_out, **settings)
+    return examine(tally, held_out=held_out, doubts=doubts, **settings)

@@ -9,18 +9,19 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import exact_parts
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.auditing.doubts import doubts_of
 from gerrymend.auditing.examine import check_settings, examine
 from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.identifiers import check_identifiers
 from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
 from gerrymend.inputs.protected import (
     distinct_rows,
     in_use,
     read_columns,
     take_rows,
-    warn_of_identifiers,
 )
 from gerrymend.inputs.sample import Decided, Names, Sample, read_vector
 from gerrymend.inputs.settings import check_test_size
@@ -48,6 +49,8 @@ def audit_counts(
     threshold: float | None = None,
     decision_probabilities: bool = False,
     pos_label: Any = None,
+    favourable: str | None = None,
+    side: str = "both",
     budget: float = 30.0,
     min_group_size: int = MIN_GROUP_SIZE,
     n_permutations: int = 0,
@@ -73,8 +76,8 @@ def audit_counts(
     label, prediction, count : str
         The columns of the true label, of the decision (or of a score, with `threshold`, or of a
         probability, with `decision_probabilities=True`), and of the number of rows.
-    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, budget, \
-min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs
+    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, side, \
+budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs
         As in audit().
 
     Returns
@@ -100,6 +103,8 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
     """
     settings = check_settings(
         notion=notion,
+        favourable=favourable,
+        side=side,
         subgroups=subgroups,
         gamma=gamma,
         budget=budget,
@@ -126,20 +131,22 @@ min_group_size, n_permutations, test_size, top, random_state, on_draw, features,
         count=len(n),
         sensitive_features=len(protected[0].values),
     )
+    decided = Decided(threshold, decision_probabilities, pos_label)
     some = n > 0  # a line of no rows says nothing
     sample = Sample.read(
         labels[some],
         {column.name: in_use(column) for column in take_rows(protected, some)},
         decisions=predicted[some],
-        decided=Decided(threshold, decision_probabilities, pos_label),
+        decided=decided,
         names=Names(labels="label", decisions="prediction"),
     )
     tally = _tally(sample, n[some])
-    warn_of_identifiers(tally.columns, int(n.sum()))
+    check_identifiers(tally.columns, int(n.sum()))
+    doubts = doubts_of(tally, None, decided, (label, prediction))
     held_out = None
     if test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
-    return examine(tally, held_out=held_out, **settings)
+    return examine(tally, held_out=held_out, doubts=doubts, **settings)
 
 
 def _tally(sample: Sample, n: NDArray[np.int64]) -> Tally:

@@ -8,17 +8,21 @@ taken out as well; so is one that differs from an earlier one by so few rows tha
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.subgroups.base import Found
-from gerrymend.subgroups.rules import Members
+from gerrymend.subgroups.explicit import ExplicitGroups
+from gerrymend.subgroups.rules import Members, Rule
 
 # What has less than this part of the worst's unfairness is not worth a reader's time.
 _LEAST = 0.1
@@ -29,7 +33,9 @@ _PATIENCE = 4
 def describable(
     part: Examined, found: Found, residual: Array, min_group_size: int, seconds: float = math.inf
 ) -> Subgroup | None:
-    """Return what was found or, where that is too small, the worst subgroup that is not.
+    """Return what was found or, where that may not be told, the worst subgroup that may be.
+
+    It may not be where it is too small, or its description would list values that few rows have.
 
     Parameters
     ----------
@@ -47,16 +53,46 @@ def describable(
     Returns
     -------
     Subgroup or None
-        Measured on all rows; None where no subgroup is large enough.
+        Measured on all rows; None where none may be told.
     """
+    rare = told_rare_values(part, min_group_size)
+    for rule, members in _candidates(part, found, residual, min_group_size, seconds, rare):
+        subgroup = part.seen.measure(rule, members, min_group_size)
+        if subgroup is None or not lists_any(subgroup.rule, rare):
+            return subgroup
+    return None
+
+
+def told_rare_values(part: Examined, min_group_size: int) -> dict[str, frozenset[Any]]:
+    """Return the values that a description must not list; groups that users name are theirs."""
+    if isinstance(part.subgroups, ExplicitGroups):
+        return {}
+    return rare_values(part.seen.tally, min_group_size)
+
+
+def _candidates(
+    part: Examined,
+    found: Found,
+    residual: Array,
+    min_group_size: int,
+    seconds: float,
+    rare: Mapping[str, frozenset[Any]],
+) -> Iterator[tuple[Rule, Members]]:
+    """Yield what was found, then the worst that is large enough, then one without rare values."""
     seen = part.seen
+    source = part.bound.source
     inside = int(seen.rows[found.members[0] > 0].sum())
-    if not may_be_described(inside, seen.rows.sum(), min_group_size):
+    if may_be_described(inside, seen.rows.sum(), min_group_size):
+        yield source.rule(found.keys[0]), found.members[0] > 0
+    elif not (rare and can_merge(part.subgroups)):
         large = part.bound.worst_of_size(residual, seen.rows, min_group_size, seconds=seconds)
-        if large is None:
-            return None
-        found = large
-    return seen.measure(part.bound.source.rule(found.keys[0]), found.members[0] > 0)
+        if large is not None:
+            yield source.rule(large.keys[0]), large.members[0] > 0
+    if rare and part.subgroups is not None:
+        coarse = coarse_view(seen, part.subgroups, rare, part.sign)
+        told = None if coarse is None else coarse.worst_of_size(residual, min_group_size, seconds)
+        if told is not None:
+            yield told
 
 
 def described_subgroups(
@@ -83,6 +119,118 @@ def described_subgroups(
     return top_subgroups(
         examined, worst, number=number, min_group_size=min_group_size, deadline=deadline
     )
+
+
+class Sides(NamedTuple):
+    """The subgroups that are treated worst and best; None where there is none to describe.
+
+    `favoured_is_rest` says that the second is all who are not in the first.
+    """
+
+    disadvantaged: Subgroup | None = None
+    favoured: Subgroup | None = None
+    favoured_is_rest: bool = False
+
+    def leading(self, top: Sequence[Subgroup]) -> Subgroup | None:
+        """Return the subgroup that a report begins with: who is treated worst, or differs most."""
+        worst = top[0] if top else None
+        if worst is not None and worst.treated is None:
+            return worst
+        return self.disadvantaged or self.favoured or worst
+
+    def beside(self, top: Sequence[Subgroup]) -> tuple[Subgroup, ...]:
+        """Return all that a report describes: the top subgroups, and these where they are none."""
+        return (*top, *(one for one in self[:2] if one is not None and one not in top))
+
+
+def described_sides(
+    examined: Sequence[Examined],
+    top: Sequence[Subgroup],
+    *,
+    side: str,
+    min_group_size: int,
+    deadline: float = math.inf,
+) -> Sides:
+    """Return who is treated worst and who best, over the notions whose direction is known.
+
+    Parameters
+    ----------
+    examined, min_group_size, deadline
+        As in `top_subgroups`.
+    top : sequence of Subgroup
+        What is described already, the worst first: one of them may be the answer, and neither
+        answer may disclose a small group beside them.
+    side : {"both", "disadvantaged"}
+        With "disadvantaged" no favoured subgroup is searched for.
+    """
+    seen = examined[0].seen
+    worst = _describable_side(examined, 1, top, top, min_group_size, deadline)
+    if side == "disadvantaged":
+        return Sides(worst)
+    beside = Sides(worst).beside(top)
+    best = _describable_side(examined, -1, top, beside, min_group_size, deadline)
+    rest = worst and best and bool((_cells_of(seen, worst) != _cells_of(seen, best)).all())
+    return Sides(worst, best, bool(rest))
+
+
+def _describable_side(
+    examined: Sequence[Examined],
+    turn: int,
+    top: Sequence[Subgroup],
+    beside: Sequence[Subgroup],
+    min_group_size: int,
+    deadline: float,
+) -> Subgroup | None:
+    """Return the worst of one side over all notions that discloses no few rows `beside` others.
+
+    `turn` is 1 for the side of harm, and −1 for the other.
+    """
+    found = [one for one in top if one.unfairness * one.notion.harm * turn > 0]
+    for part in examined:
+        worst = None
+        if part.seen.notion.harm:
+            worst = _worst_of_side(part, turn, top, min_group_size, deadline)
+        if worst is not None and worst not in top:
+            told = published_beside(part.seen, beside, min_group_size)
+            if not told.told_by(active_members(part.seen, worst)):
+                found.append(worst)
+    return max(found, key=lambda one: abs(one.unfairness), default=None)
+
+
+def _worst_of_side(
+    part: Examined, turn: int, top: Sequence[Subgroup], min_group_size: int, deadline: float
+) -> Subgroup | None:
+    """Return the worst subgroup of a notion on the side of harm·turn; None where there is none."""
+    seen = part.seen
+    sign = turn * seen.notion.harm
+    own = [one for one in top if one.notion == seen.notion and one.unfairness * sign > 0]
+    if part.bound.is_closed:
+        # Searched on the side of harm; the best treated are the rest of the worst treated.
+        worst = describable(
+            part, part.bracket.found, seen.residual, min_group_size, _half_until(deadline)
+        )
+        if worst is None or turn > 0:
+            return own[0] if own else worst
+        rest = ~active_members(seen, worst).astype(bool)
+        return seen.measure(worst.rule.complement(), rest, min_group_size)
+    known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight
+    if own and abs(own[0].unfairness) >= known - ROUNDING:
+        return own[0]
+    side = part._replace(bound=part.bound.one_sided(sign), sign=sign)
+    found = side.bound.search(seen.residual, seconds=_half_until(deadline))
+    other = describable(side, found, seen.residual, min_group_size, _half_until(deadline))
+    worse = [one for one in (*own[:1], other) if one is not None and abs(one.unfairness) > ROUNDING]
+    return max(worse, key=lambda one: abs(one.unfairness), default=None)
+
+
+def _cells_of(seen: NotionTally, subgroup: Subgroup) -> Members:
+    """Return a mask of all cells that are in a subgroup."""
+    return subgroup.rule.members({column.name: column for column in seen.tally.columns})
+
+
+def active_members(seen: NotionTally, subgroup: Subgroup) -> NDArray[np.intp]:
+    """Return 1 for the active cells that are in a subgroup, and 0 for the others."""
+    return _cells_of(seen, subgroup)[seen.cells.active].astype(np.intp)
 
 
 def _half_until(deadline: float) -> float:
@@ -137,9 +285,8 @@ def top_subgroups(
         if any(np.array_equal(members, other) for other in taken_out):
             break
         apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
-        if apart and not published_beside(part.seen, chosen, min_group_size).told_by(
-            members[part.seen.cells.active].astype(np.intp)
-        ):
+        told = published_beside(part.seen, chosen, min_group_size)
+        if apart and not told.told_by(active_members(part.seen, best)):
             chosen.append(best)
             kept.append(members)
         taken_out.append(members)
@@ -150,11 +297,10 @@ def published_beside(
     seen: NotionTally, groups: Sequence[Subgroup], min_group_size: int
 ) -> Published:
     """Return what is published of a notion by these groups, those of other notions aside."""
-    columns = {column.name: column for column in seen.tally.columns}
     published = Published(seen.rows, min_group_size)
     for subgroup in groups:
         if subgroup.notion == seen.notion:
-            published.add(subgroup.rule.members(columns)[seen.cells.active].astype(np.intp))
+            published.add(active_members(seen, subgroup))
     return published
 
 

@@ -10,19 +10,31 @@ import numpy as np
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import check_stopped, interruptible
 from gerrymend._runtime.workers import check_jobs
-from gerrymend.auditing.chosen_subgroups import described_subgroups, published_beside
+from gerrymend.auditing.chosen_subgroups import (
+    Sides,
+    described_sides,
+    described_subgroups,
+    published_beside,
+)
+from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
 from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import simultaneous_intervals
 from gerrymend.auditing.inference.permutation import permutation_test
-from gerrymend.auditing.marginal_rates import marginal_rates, overall_rates
+from gerrymend.auditing.marginal_rates import (
+    marginal_rates,
+    overall_rates,
+    single_unfairness,
+)
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.inputs.settings import check_budget, check_callable, check_gamma, check_whole
-from gerrymend.notions import FairnessNotion, NotionLike, as_notions
+from gerrymend.notions import FairnessNotion, NotionLike, directed_notions
 from gerrymend.subgroups import Marginals, SubgroupClass, as_subgroup_class
 from gerrymend.subgroups.base import Bracket
 from gerrymend.subgroups.compiling import compile_proofs
@@ -36,6 +48,8 @@ DESCRIBING = 0.2
 def check_settings(
     *,
     notion: NotionLike,
+    favourable: Any,
+    side: Any,
     subgroups: Any,
     gamma: Any,
     budget: Any,
@@ -56,7 +70,9 @@ def check_settings(
     """
     check_callable(on_draw, "on_draw", "on_draw(done, of)")
     return {
-        "notions": as_notions(notion),
+        "notions": directed_notions(notion, favourable, side),
+        "favourable": favourable,
+        "side": side,
         "subgroups": as_subgroup_class(subgroups),
         "gamma": check_gamma(gamma),
         "budget": check_budget(budget),
@@ -92,6 +108,8 @@ def examine(
     gamma: float,
     budget: float,
     min_group_size: int,
+    favourable: str | None = None,
+    side: str = "both",
     n_permutations: int = 0,
     held_out: Tally | None = None,
     top: int = 1,
@@ -99,6 +117,7 @@ def examine(
     on_draw: Callable[[int, int], None] | None = None,
     features: tuple[str, ...] | None = None,
     n_jobs: int | None = None,
+    doubts: tuple[Doubt, ...] = (),
 ) -> AuditReport:
     """Audit a tally: search, prove, describe and test, and return the report.
 
@@ -106,11 +125,13 @@ def examine(
     ----------
     tally : Tally
         Sums by cell and label of the rows to search.
-    notions, subgroups, gamma, budget, min_group_size, n_permutations, top, random_state, \
-on_draw, features, n_jobs
+    notions, favourable, side, subgroups, gamma, budget, min_group_size, n_permutations, top, \
+random_state, on_draw, features, n_jobs
         As `check_settings` returns them; see audit().
     held_out : Tally, optional
         Rows that are not searched, to measure the worst subgroup on.
+    doubts : tuple of Doubt
+        What the report is to warn of.
 
     Returns
     -------
@@ -118,13 +139,16 @@ on_draw, features, n_jobs
     """
     compile_proofs(subgroups, tally.columns)
     deadline = time.monotonic() + budget
-    examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget)
+    examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
     n = tally.total_weight
     brackets = [part.bracket for part in examined]
     several = described_subgroups(
         examined, number=top, min_group_size=min_group_size, deadline=deadline
     )
     worst = several[0] if several else None
+    sides = described_sides(
+        examined, several, side=side, min_group_size=min_group_size, deadline=deadline
+    )
     unfairness = _largest(brackets, worst, n)
     upper_bound = max(unfairness, *(bracket.upper_bound / n for bracket in brackets))
     return AuditReport(
@@ -140,6 +164,8 @@ on_draw, features, n_jobs
         min_group_size=min_group_size,
         labels=tally.labels,
         notions=tuple(notions),
+        favourable=favourable,
+        side=side,
         top=several,
         permutation_test=None
         if n_permutations == 0
@@ -154,11 +180,13 @@ on_draw, features, n_jobs
         ),
         held_out=None
         if held_out is None
-        else measure_held_out(worst, held_out, min_group_size=min_group_size),
+        else measure_held_out(worst, held_out, searched=tally, min_group_size=min_group_size),
         generalisation=generalisation(tally, examined),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
+        warnings=doubts,
+        **sides._asdict(),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
-        **_listed(examined, subgroups, several, min_group_size),
+        **_listed(examined, subgroups, sides, several, min_group_size, side, deadline),
     )
 
 
@@ -202,6 +230,9 @@ def _of_the_data(
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
+        "rare_values": tuple(
+            (name, len(values)) for name, values in rare_values(tally, min_group_size).items()
+        ),
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
         "protected_used": used,
@@ -211,26 +242,41 @@ def _of_the_data(
 def _listed(
     examined: Sequence[Examined],
     subgroups: SubgroupClass,
-    described: Sequence[Subgroup],
+    sides: Sides,
+    top: Sequence[Subgroup],
     min_group_size: int,
+    side: str,
+    deadline: float,
 ) -> dict[str, Any]:
-    """Return the fields of groups that were named beforehand, and of those of one attribute."""
+    """Return the group in a sentence, those that were named beforehand, and of one attribute."""
     seen = [part.seen for part in examined]
     # Groups that are described come first: what is listed must not disclose beside them.
     published = {
-        notion_tally.notion: published_beside(notion_tally, described, min_group_size)
+        notion_tally.notion: published_beside(notion_tally, sides.beside(top), min_group_size)
         for notion_tally in seen
     }
+    lead = sides.leading(top)
+    said = None
+    if lead is not None and not can_be_said(lead):
+        said = sentence_group(
+            next(notion_tally for notion_tally in seen if notion_tally.notion == lead.notion),
+            lead,
+            published[lead.notion],
+            min_group_size=min_group_size,
+            deadline=deadline,
+        )
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
     intervals = (
         simultaneous_intervals(examined, published, min_group_size=min_group_size) if own else ()
     )
-    marginals = marginal_rates(seen, published, min_group_size=min_group_size)
+    marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
     return {
+        "in_a_sentence": said,
         "intervals": intervals if own else marginals.groups,
         "marginals": marginals.groups,
         "marginals_left_out": marginals.left_out,
         "marginal_unfairness": marginals.unfairness,
+        "single_unfairness": single_unfairness(seen, side=side),
     }
 
 
@@ -240,6 +286,7 @@ def prove_each(
     subgroups: SubgroupClass,
     budget: float,
     at_most: float | None = None,
+    side: str = "both",
 ) -> list[Examined]:
     """Search and bound the worst subgroup of each notion; time that one leaves is the others'.
 
@@ -251,6 +298,8 @@ def prove_each(
         Seconds for all notions together; call `compile_proofs` before, which takes seconds.
     at_most : float, optional
         An unfairness: each search ends as soon as it is known whether a subgroup exceeds it.
+    side : {"both", "disadvantaged"}
+        Which subgroups count; with "disadvantaged" each notion knows its direction.
 
     Returns
     -------
@@ -262,6 +311,10 @@ def prove_each(
     for i, notion in enumerate(notions):
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
+        # Of a closed class both sides are equally bad, and the disadvantaged one is named.
+        sign = notion.harm if side == "disadvantaged" or bound.is_closed else 0
+        if sign:
+            bound = bound.one_sided(sign)
         check_stopped()  # compilation drops a Ctrl-C now and then
         if bound.unprovable:
             logger.info("No bound will be proven: %s.", bound.unprovable)
@@ -269,7 +322,7 @@ def prove_each(
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
-        examined.append(Examined(seen, bound, bracket))
+        examined.append(Examined(seen, bound, bracket, subgroups, sign))
     return examined
 
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.from_engine import tally_of_lazy
 from gerrymend.auditing.tally import Tally
-from gerrymend.inputs.protected import check_kinds, check_spreads, warn_of_identifiers
+from gerrymend.inputs.identifiers import check_identifiers
+from gerrymend.inputs.protected import check_kinds, check_spreads
 from gerrymend.inputs.sample import AUDIT, BY_LABEL, Decided, Sample
 from gerrymend.inputs.validation import check_attribute_names, check_column, columns_of, is_lazy
 
@@ -24,13 +25,13 @@ def read_tally(data: Any, given: Given, decided: Decided) -> Tally:
     """Return the tally of the rows that audit() was given.
 
     `data` is the frame, eager or lazy, that `given` names columns of; None where `given` has the
-    arrays themselves. Raises an ArgumentError, and warns of attributes that look like identifiers.
+    arrays themselves. Raises an ArgumentError, and warns of numbers that look like identifiers.
     """
     if data is None:
         _refuse_frames(given)
     tally = _tally(data, given, decided)
     # The warning is to point at the line that calls audit(), prove() or discrimination_surface().
-    warn_of_identifiers(tally.columns, int(tally.n_rows.sum()), stacklevel=4)
+    check_identifiers(tally.columns, int(tally.n_rows.sum()), stacklevel=4)
     return tally
 
 

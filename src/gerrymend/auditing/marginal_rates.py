@@ -46,8 +46,8 @@ class OverallRate:
 class MarginalRates:
     """The marginal groups of all notions.
 
-    `unfairness` is the largest, without sign, of all of them; `groups` are those that may be
-    described, and `left_out` is how many may not.
+    `unfairness` is the largest, without sign, of all of them or of those on the side that counts;
+    `groups` are those that may be described, and `left_out` is how many may not.
     """
 
     unfairness: float
@@ -73,6 +73,7 @@ def marginal_rates(
     published: Mapping[FairnessNotion, Published],
     *,
     min_group_size: int,
+    side: str = "both",
 ) -> MarginalRates:
     """Return rates of all marginal groups, from one product with a sparse matrix.
 
@@ -85,6 +86,8 @@ def marginal_rates(
         out, and the others are added to it.
     min_group_size : int
         The floor of `small_groups`.
+    side : {"both", "disadvantaged"}
+        Which groups count for the largest unfairness.
     """
     tally = seen[0].tally
     rules, membership = marginal_groups(tally.columns, tally.weight.sum(axis=0))
@@ -95,11 +98,39 @@ def marginal_rates(
         for notion_tally in seen
     ]
     groups = group_estimates(listed, published, min_group_size=min_group_size)
+
     # Over all groups, those that are left out too: the verdict is about everyone.
-    worst = max(
-        float(np.abs(each.membership @ each.seen.residual).max()) / tally.total_weight
-        for each in listed
-    )
+    def largest(each: Listed) -> float:
+        values = each.membership @ each.seen.residual
+        harm = each.seen.notion.harm
+        return float((harm * values if side == "disadvantaged" else np.abs(values)).max())
+
+    worst = max(map(largest, listed)) / tally.total_weight
     return MarginalRates(
         worst if worst > ROUNDING else 0.0, groups, len(rules) * len(seen) - len(groups)
     )
+
+
+def single_unfairness(seen: Sequence[NotionTally], *, side: str = "both") -> float:
+    """Return the largest unfairness over each value of a category and each interval of a number.
+
+    W by distinct value is all that it takes, in order; an interval is then the difference of two of
+    its running sums, and the widest apart are the largest and the smallest, in either order.
+    """
+    worst = 0.0
+    for notion_tally in seen:
+        sign = notion_tally.notion.harm if side == "disadvantaged" else 0
+        for column in notion_tally.tally.columns:
+            _, place = np.unique(column.values[notion_tally.cells.active], return_inverse=True)
+            values = np.bincount(place, notion_tally.residual)
+            if not column.is_categorical:
+                sums = np.concatenate([[0.0], np.cumsum(values)])
+                values = np.array(
+                    [
+                        np.max(sums - np.minimum.accumulate(sums)),
+                        np.min(sums - np.maximum.accumulate(sums)),
+                    ]
+                )
+            worst = max(worst, float((sign * values if sign else np.abs(values)).max()))
+    worst /= seen[0].tally.total_weight
+    return worst if worst > ROUNDING else 0.0

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gerrymend._runtime.interrupts import interruptible
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.chosen_subgroups import describable
 from gerrymend.auditing.examine import DESCRIBING, as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, read_tally
@@ -11,12 +12,13 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_number
-from gerrymend.notions import NotionLike, as_notions
+from gerrymend.notions import NotionLike, directed_notions
+from gerrymend.reporting.wording import bound
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.compiling import compile_proofs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Proof:
     """Hold the answer whether any subgroup of a class exceeds an unfairness, on given rows.
 
@@ -64,6 +66,16 @@ class Proof:
             "no_bound": self.no_bound,
         }
 
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            status=self.status,
+            at_most=self.at_most,
+            unfairness=self.unfairness,
+            upper_bound=self.upper_bound,
+            covers=self.covers,
+        )
+
     def __str__(self) -> str:
         if self.status == "proved":
             return f"Proved over {self.covers}: none exceeds {self.at_most:g}."
@@ -75,7 +87,8 @@ class Proof:
             worst = f"nothing over {self.at_most:g} was found"
         return (
             f"Undecided over {self.covers}: {worst}, "
-            f"none exceeds {self.upper_bound:.4f}, which is {self.gap:.4f} over {self.at_most:g}. "
+            f"none exceeds {bound(self.upper_bound)}, which is {self.gap:.4f} over "
+            f"{self.at_most:g}. "
             + (
                 "A larger budget may decide it."
                 if self.no_bound is None
@@ -97,6 +110,8 @@ def prove(
     threshold: float | None = None,
     decision_probabilities: bool = False,
     pos_label: Any = None,
+    favourable: str | None = None,
+    side: str = "both",
     budget: float = 30.0,
     min_group_size: int = MIN_GROUP_SIZE,
     data: Any = None,
@@ -109,7 +124,7 @@ def prove(
     Parameters
     ----------
     y_true, y_pred, sensitive_features, notion, subgroups, sample_weight, threshold, \
-decision_probabilities, pos_label, budget, min_group_size, data
+decision_probabilities, pos_label, favourable, side, budget, min_group_size, data
         As in audit().
     at_most : float
         The unfairness that no subgroup is to exceed.
@@ -131,7 +146,7 @@ decision_probabilities, pos_label, budget, min_group_size, data
     >>> print(prove(**question, at_most=0.05))
     Refuted by race = blue and gender = man: unfairness 0.0625, over 0.05.
     """
-    notions = as_notions(notion)
+    notions = directed_notions(notion, favourable, side)
     subgroup_class = as_subgroup_class(subgroups)
     at_most = check_number(at_most, "at_most", low=0.0, remedy="It is an unfairness.")
     budget = check_budget(budget)
@@ -142,7 +157,7 @@ decision_probabilities, pos_label, budget, min_group_size, data
     widest = max(high - low for low, high in (notion.outcome_range for notion in notions))
     reachable = min(at_most, widest)
     compile_proofs(subgroup_class, tally.columns)
-    examined = prove_each(tally, notions, subgroup_class, budget, reachable)
+    examined = prove_each(tally, notions, subgroup_class, budget, reachable, side=side)
     n = tally.total_weight
     limit = as_sum(reachable, tally)
     worst = max(examined, key=lambda part: abs(float(part.bracket.found.values[0])))

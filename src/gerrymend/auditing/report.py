@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gerrymend._runtime.reprs import short_repr
+from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.in_a_sentence import SentenceGroup
 from gerrymend.auditing.inference.generalisation import Generalisation
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
@@ -18,7 +21,7 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import SubgroupClass
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AuditReport:
     """The findings of an audit, on the rows that it was given.
 
@@ -52,6 +55,20 @@ class AuditReport:
         The negative and the positive label.
     notions : tuple of FairnessNotion
         The rates that were compared; the bounds are over all of them.
+    favourable : {"positive", "negative"} or None
+        The decision that people wish for; None where it was not said.
+    side : {"both", "disadvantaged"}
+        Whether figures, bounds and verdict are over all subgroups, or over those that are treated
+        worse than the overall.
+    disadvantaged, favoured : Subgroup or None
+        The subgroup that is treated worst, and the one that is treated best, of those large enough
+        to be described. None where nobody is, or where it is not known which rates are bad for a
+        group; `favoured` also where `side` is "disadvantaged".
+    favoured_is_rest : bool
+        Whether `favoured` are all who are not in `disadvantaged`.
+    in_a_sentence : SentenceGroup or None
+        The worst group that can be said in a sentence, where the one that leads (`disadvantaged`,
+        or `worst`) is a formula; None where that is a sentence itself.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
@@ -71,14 +88,22 @@ class AuditReport:
         The groups of one attribute at a time, whatever the class, with intervals that hold all at
         once; without those too small to be described, of which there are `marginals_left_out`.
     marginal_unfairness : float
-        The largest unfairness of all these groups, without sign and whatever their size: what an
-        audit of one attribute at a time would find.
+        The largest unfairness of all these groups, without sign and whatever their size.
+    single_unfairness : float
+        The same over each value of a category and each interval of a number, both sides of the mean
+        among them: what an audit of one attribute at a time would find at most.
     weighted : bool
         Whether rows weigh differently.
     protected_used : tuple of str or None
         The protected columns that the model itself decides by; None where that is not known.
     provenance : Provenance or None
         When, by what and from which data the report was made.
+    rare_values : tuple of (str, int)
+        Attributes with values that fewer than `min_group_size` rows have, and how many these are.
+        No description lists them; what is proven covers them.
+    warnings : tuple of Doubt
+        Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
+        before the verdict wherever the report is shown.
 
     Examples
     --------
@@ -103,6 +128,12 @@ class AuditReport:
     min_group_size: int = MIN_GROUP_SIZE
     labels: tuple[Any, Any] = (0, 1)
     notions: tuple[FairnessNotion, ...] = ()
+    favourable: str | None = None
+    side: str = "both"
+    disadvantaged: Subgroup | None = None
+    favoured: Subgroup | None = None
+    favoured_is_rest: bool = False
+    in_a_sentence: SentenceGroup | None = None
     top: tuple[Subgroup, ...] = ()
     permutation_test: PermutationTest | None = None
     held_out: HeldOut | None = None
@@ -113,9 +144,12 @@ class AuditReport:
     marginals: tuple[GroupEstimate, ...] = ()
     marginals_left_out: int = 0
     marginal_unfairness: float = 0.0
+    single_unfairness: float = 0.0
     weighted: bool = False
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
+    rare_values: tuple[tuple[str, int], ...] = ()
+    warnings: tuple[Doubt, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -158,6 +192,7 @@ class AuditReport:
         Its names are a format that users' programs read: they are added to, not changed.
         """
         return {
+            "warnings": [doubt.to_dict() for doubt in self.warnings],
             "verdict": self.verdict,
             "gamma": self.gamma,
             "unfairness": self.unfairness,
@@ -170,12 +205,21 @@ class AuditReport:
             "weighted": self.weighted,
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
+            "rare_values": [
+                {"attribute": name, "values": number} for name, number in self.rare_values
+            ],
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
             "attributes": list(self.attributes),
             "class": self.subgroups.to_dict(),
             "notions": [notion.to_dict() for notion in self.notions],
-            "worst": None if self.worst is None else self.worst.to_dict(),
+            "favourable": self.favourable,
+            "side": self.side,
+            "worst": _plain(self.worst),
+            "disadvantaged": _plain(self.disadvantaged),
+            "favoured": _plain(self.favoured),
+            "favoured_is_rest": self.favoured_is_rest,
+            "in_a_sentence": _plain(self.in_a_sentence),
             "top": [subgroup.to_dict() for subgroup in self.top],
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
@@ -184,45 +228,67 @@ class AuditReport:
             if self.permutation_test is None
             else self.permutation_test.searched,
             "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
-            "held_out": None if self.held_out is None else self.held_out.to_dict(),
+            "held_out": _plain(self.held_out),
             "intervals": [group.to_dict() for group in self.intervals],
-            "generalisation": None
-            if self.generalisation is None
-            else self.generalisation.to_dict(),
+            "generalisation": _plain(self.generalisation),
             "overall_rates": [overall.to_dict() for overall in self.overall_rates],
             "marginal_unfairness": self.marginal_unfairness,
+            "single_unfairness": self.single_unfairness,
             "marginals": [group.to_dict() for group in self.marginals],
             "marginals_left_out": self.marginals_left_out,
             "protected_used": None if self.protected_used is None else list(self.protected_used),
-            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+            "provenance": _plain(self.provenance),
         }
 
-    def to_json(self) -> str:
-        """Return the plain data as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    def to_json(self, **document: Any) -> str:
+        """Return the plain data as JSON.
 
-    def to_markdown(self) -> str:
+        Title, model, owner, purpose and date, if they are given as in `to_html`, are in "about".
+        """
+        from gerrymend.reporting.audit.document import Document
+
+        about = Document.of(**document).to_dict()
+        data = self.to_dict() | ({"about": about} if about else {})
+        return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_markdown(self, **document: Any) -> str:
         """Return the report as Markdown; text from the data is escaped.
 
-        The sections and sentences are those of the page.
+        The sections and sentences are those of the page, and so are the arguments.
         """
+        from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.markdown import audit_markdown
 
-        return audit_markdown(self.to_dict())
+        return audit_markdown(self.to_dict(), Document.of(**document))
 
-    def to_html(self) -> str:
-        """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]')."""
+    def to_html(self, **document: Any) -> str:
+        """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]').
+
+        Parameters
+        ----------
+        title : str, optional
+            In place of "Subgroup fairness audit".
+        model, owner, purpose : str, optional
+            Which model it is, who answers for it, and what it decides: on top of the page.
+        date : str or datetime.date, optional
+            As of when; the report's own date is told in any case.
+        since : AuditReport, dict, or path to a file of JSON, optional
+            An earlier report, for the page to say what changed.
+        """
+        from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.page import audit_page
 
-        return audit_page(self.to_dict())
+        return audit_page(self.to_dict(), document=Document.of(**document))
 
-    def write_html(self, path: str | Path) -> Path:
+    def write_html(self, path: str | Path, **document: Any) -> Path:
         """Write the page to a file, whole or not at all.
 
         Parameters
         ----------
         path : str or Path
             In a folder that exists; a file that is there already is replaced.
+        title, model, owner, purpose, date, since : optional
+            As in `to_html`.
 
         Returns
         -------
@@ -230,7 +296,7 @@ class AuditReport:
         """
         from gerrymend.reporting.page import write_page
 
-        return write_page(self.to_html(), path)
+        return write_page(self.to_html(**document), path)
 
     def _repr_html_(self) -> str | None:
         from gerrymend.reporting.audit.page import audit_fragment
@@ -243,7 +309,23 @@ class AuditReport:
 
         return RichAudit(self.to_dict())
 
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            verdict=self.verdict,
+            unfairness=self.unfairness,
+            upper_bound=self.upper_bound,
+            gamma=self.gamma,
+            worst=None if self.worst is None else self.worst.describe(),
+            n_rows=self.n_rows,
+        )
+
     def __str__(self) -> str:
         from gerrymend.reporting.audit.text import audit_text
 
         return audit_text(self.to_dict())
+
+
+def _plain(part: Any) -> dict[str, Any] | None:
+    """Return a part of a report as plain data; None where there is none."""
+    return None if part is None else part.to_dict()

@@ -1,13 +1,16 @@
 """Measure a subgroup: its rule, and its rate on the rows that the rule selects."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.reprs import short_repr
+from gerrymend.auditing.composition import Trait, composition
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.inputs.protected import Column
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.rules import Members, Rule
@@ -18,7 +21,7 @@ ROUNDING = 1e-12
 MOST_SHARED = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Subgroup:
     """A subgroup and how it is treated, on the rows that were audited.
 
@@ -37,6 +40,9 @@ class Subgroup:
         Rows in the group, in the event or not.
     rate, overall_rate : float
         The rate in the group, and overall.
+    composition : tuple of Trait
+        Who is in the group, by its most common values beside everyone's; those that differ most
+        first. Empty where that was not worked out.
 
     Examples
     --------
@@ -58,6 +64,7 @@ class Subgroup:
     size: int
     rate: float
     overall_rate: float
+    composition: tuple[Trait, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -70,6 +77,13 @@ class Subgroup:
         if self.overall_rate == 0:
             return float("nan") if self.rate == 0 else float("inf")
         return self.rate / self.overall_rate
+
+    @property
+    def treated(self) -> str | None:
+        """Return "worse" or "better" than the overall; None where neither is known to be so."""
+        if abs(self.unfairness) <= ROUNDING or not self.notion.harm:
+            return None
+        return "worse" if self.unfairness * self.notion.harm > 0 else "better"
 
     def describe(self) -> str:
         """Return who is in, in words."""
@@ -92,7 +106,19 @@ class Subgroup:
             "overall_rate": self.overall_rate,
             "gap": self.gap,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
+            "treated": self.treated,
+            "composition": [trait.to_dict() for trait in self.composition],
         }
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            who=self.describe(),
+            unfairness=self.unfairness,
+            size=self.size,
+            rate=self.rate,
+            overall_rate=self.overall_rate,
+        )
 
     def __str__(self) -> str:
         """Return who is in, in words, a sum of many terms by the largest of them."""
@@ -134,7 +160,13 @@ class EventCells:
     mass: Array
     total_weight: float
 
-    def measure(self, rule: Rule, members: Members, outcomes: Array) -> Subgroup | None:
+    def measure(
+        self,
+        rule: Rule,
+        members: Members,
+        outcomes: Array,
+        min_group_size: int = MIN_GROUP_SIZE,
+    ) -> Subgroup | None:
         """Shorten a rule to few digits and measure it on the rows that its description selects.
 
         Parameters
@@ -145,6 +177,8 @@ class EventCells:
             Who is in; it has the last word over the rule, whose arithmetic may round.
         outcomes : array over active cells
             Σ w·u of each.
+        min_group_size : int
+            The floor of `small_groups`, for who is in it.
 
         Returns
         -------
@@ -157,7 +191,9 @@ class EventCells:
         # Cells without rows in the event had no part in the search: there the rule decides.
         selected = rule.members(columns)
         selected[self.active] = members
-        return self.as_treated(rule.in_few_digits(columns, selected), outcomes)
+        measured = self.as_treated(rule.in_few_digits(columns, selected), outcomes)
+        who = composition(self.columns, self.n_rows, selected, min_group_size)
+        return replace(measured, composition=who)
 
     def as_treated(self, rule: Rule, outcomes: Array) -> Subgroup:
         """Measure a rule as it is, without shortening it; `outcomes` is Σ w·u by active cell."""

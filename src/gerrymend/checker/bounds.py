@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gerrymend.checker.classes import NotListedError, bits, subgroups_of
+from gerrymend.checker.direction import side_of
 from gerrymend.checker.exact import ZERO, Table, exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
 from gerrymend.checker.result import CheckResult
@@ -125,7 +126,7 @@ def _with_listing(
 
     They are, by notion, sets of its active cells as bits.
     """
-    worst = max(seen.worst(listed[name]) for name, seen in measured.items())
+    worst = max(seen.worst(listed[name], side_of(stated, name)) for name, seen in measured.items())
     verdict = stated["verdict"]
     gamma = exact(stated["gamma"])
     # `within gamma` is only wrong if the worst exceeds gamma by more than reports round away.

@@ -215,8 +215,11 @@ class Measured:
         scale = lcm(*(value.denominator for value in exactly))
         return [int(value * scale) for value in exactly], Fraction(1, scale)
 
-    def worst(self, groups: set[int]) -> Fraction:
-        """Return the largest |unfairness| of some sets of active cells, each given as bits."""
+    def worst(self, groups: set[int], sign: int = 0) -> Fraction:
+        """Return the largest |unfairness| of some sets of active cells, each given as bits.
+
+        With a sign, 1 or −1, only sets whose unfairness has it count.
+        """
         residuals, unit = self.residuals
         # Sums of all 256 subsets of every 8 cells: a set then costs a lookup a byte, not a sum a
         # cell.
@@ -226,7 +229,9 @@ class Measured:
             parts = group.to_bytes(len(eights), "little")
             return sum(sums[part] for sums, part in zip(eights, parts, strict=True))
 
-        return max((abs(value(group)) for group in groups), default=0) * unit
+        sums = map(value, groups)
+        sizes = (sign * total if sign else abs(total) for total in sums)
+        return max(0, max(sizes, default=0)) * unit
 
     def worst_of_any_rows(self) -> Fraction:
         """Return the largest |unfairness| of any set of cells.

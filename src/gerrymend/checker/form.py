@@ -84,6 +84,8 @@ _SUBGROUP = {
     "overall_rate": NUMBER,
     "gap": NUMBER,
     "ratio": Maybe(NUMBER),
+    "treated": Maybe(TEXT),
+    "composition": Many(MAPPING),
 }
 _GROUP = {
     "group": TEXT,
@@ -109,12 +111,35 @@ REPORT = {
     "weighted": FLAG,
     "min_group_size": WHOLE,
     "withheld": FLAG,
+    "rare_values": Many({"attribute": TEXT, "values": WHOLE}),
     "subgroups": TEXT,
     "labels": Many(LABEL, 2),
     "attributes": Many(TEXT),
     "class": {"name": TEXT, "parameters": MAPPING},
     "notions": Many(
-        {"name": TEXT, "event": Many(FLAG, 2), "a": Many(NUMBER, 2), "b": Many(NUMBER, 2)}, least=1
+        {
+            "name": TEXT,
+            "event": Many(FLAG, 2),
+            "a": Many(NUMBER, 2),
+            "b": Many(NUMBER, 2),
+            "worse": Maybe(TEXT),
+        },
+        least=1,
+    ),
+    "favourable": Maybe(TEXT),
+    "side": TEXT,
+    "disadvantaged": Maybe(_SUBGROUP),
+    "favoured": Maybe(_SUBGROUP),
+    "favoured_is_rest": FLAG,
+    "in_a_sentence": Maybe(
+        {
+            "subgroup": _SUBGROUP,
+            "upper_bound": AMOUNT,
+            "exact": FLAG,
+            "covers": TEXT,
+            "overlap": Maybe(NUMBER),
+            "accounts_for": Maybe(NUMBER),
+        }
     ),
     "worst": Maybe(_SUBGROUP),
     "top": Many(_SUBGROUP),
@@ -126,6 +151,7 @@ REPORT = {
     "held_out": Maybe(
         {
             "n_rows": WHOLE,
+            "same_rows": FLAG,
             "level": PART,
             "subgroup": Maybe(_SUBGROUP),
             "unfairness_interval": Maybe(_INTERVAL),
@@ -138,6 +164,7 @@ REPORT = {
     ),
     "overall_rates": Many({"notion": TEXT, "rate": Maybe(NUMBER), "rows": WHOLE}),
     "marginal_unfairness": AMOUNT,
+    "single_unfairness": AMOUNT,
     "marginals": Many(_GROUP),
     "marginals_left_out": WHOLE,
     "protected_used": Maybe(Many(TEXT)),
@@ -150,6 +177,7 @@ REPORT = {
             "budget": AMOUNT,
         }
     ),
+    "warnings": Many({"code": TEXT, "sentence": TEXT}),
 }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gerrymend.checker.confidence import intervals_of, same_ends
+from gerrymend.checker.direction import wrong_treated
 from gerrymend.checker.exact import Table, exact
 from gerrymend.checker.figures import TOLERANCE, Measured, outcomes_of, wrong_figures
 from gerrymend.checker.result import CheckResult
@@ -16,9 +17,9 @@ _INTERVALS = ("unfairness_interval", "gap_interval")
 _UNSEEN = " ".join(
     f"held_out.{name}"
     for name in (
-        "n_rows", "level", *_INTERVALS,
+        "n_rows", "same_rows", "level", *_INTERVALS,
         *(f"subgroup.{one}" for one in ("size", "share", "rate", "overall_rate")),
-        *(f"subgroup.{one}" for one in ("unfairness", "gap", "ratio")),
+        *(f"subgroup.{one}" for one in ("unfairness", "gap", "ratio", "treated", "composition")),
     )
 )  # fmt: skip
 
@@ -98,6 +99,9 @@ def _wrong_on_rows(
     """
     if claims["n_rows"] != holdout.n_rows:
         yield f"n_rows is stated as {claims['n_rows']}, and holdout has {holdout.n_rows} rows."
+    same = _sums_by_cell(table) == _sums_by_cell(holdout)
+    if claims["same_rows"] != same:
+        yield f"same_rows is stated as {claims['same_rows']!r}, and is {same!r}."
     worst = stated["worst"]
     one = claims["subgroup"]
     if worst is None:
@@ -126,7 +130,19 @@ def _wrong_on_rows(
         yield from _wrong_nothing(claims)
     else:
         yield from wrong_figures(one, figures, measured.scale)
+        yield from wrong_treated(one, figures.unfairness, stated)
+        if one["composition"]:
+            yield "its composition is stated, and is that of the rows that were searched."
         yield from _wrong_intervals(claims, measured, inside)
+
+
+def _sums_by_cell(table: Table) -> dict[tuple[Any, ...], list[Any]]:
+    """Return rows, weights and decisions by protected values, in whatever order the rows are."""
+    values = zip(*(attribute.values for attribute in table.attributes.values()), strict=True)
+    return {
+        cell: [*table.rows[i], *table.weight[i], *table.positive[i]]
+        for i, cell in enumerate(values)
+    }
 
 
 def _wrong_nothing(claims: Mapping[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gerrymend.checker.classes import NotListedError, subgroups_of
 from gerrymend.checker.confidence import intervals_of, same_ends
+from gerrymend.checker.direction import side_of, wrong_single
 from gerrymend.checker.exact import Table, exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
 from gerrymend.checker.groups import (
@@ -24,6 +25,8 @@ from gerrymend.checker.rules import RuleError, members
 
 # At most so many groups times distinct rows are worked out in fractions, which takes some seconds.
 MOST_STEPS = 200_000
+# Every interval of a number is summed, of at most so many values.
+MOST_CELLS = 2_000
 # All intervals of a list hold at once with a confidence of 1 − this (Bonferroni).
 _ERROR = 0.05
 _LISTS = ("intervals", "marginals")
@@ -72,6 +75,10 @@ def check_listed(
         result.problems.extend(_wrong_marginal_unfairness(stated, table, measured))
     except NotListedError as reason:
         result.leave("marginal_unfairness", str(reason))
+    if any(len(seen.active) > MOST_CELLS for seen in measured.values()):
+        result.leave("single_unfairness", "intervals of too many values")
+    else:
+        result.problems.extend(wrong_single(stated, table, measured))
     if len(result.problems) == before:
         groups = f", and the {number:,} groups that are listed: who is in each, its rate, its "
         groups += "unfairness and the intervals of both"
@@ -211,7 +218,9 @@ def _check_left_out(
         if inside is None or seen is None:
             continue
         rows = seen.sums(inside).rows
-        if min(rows, seen.everyone.rows - rows) >= smallest:
+        # A group of one row is a person, and only users name such.
+        alone = len(key) > 1 and seen.figures(inside).size < 2
+        if min(rows, seen.everyone.rows - rows) >= smallest and not alone:
             large.append((notion, key))
     # Where each cell has enough rows nothing needs to be left out; with weights, a group may also
     # lack intervals.
@@ -279,6 +288,7 @@ def _check_pairs(
     this is left unchecked.
     """
     described = [one for name in ("top", *_LISTS) for one in stated[name]]
+    described += [stated[name] for name in ("disadvantaged", "favoured") if stated[name]]
     for notion, seen in measured.items():
         groups = {}
         for one in described:
@@ -325,7 +335,8 @@ def _wrong_marginal_unfairness(
         return
     marginals = {"name": "Marginals", "parameters": {}}
     worst = max(
-        seen.worst(subgroups_of(marginals, table, seen.active)) for seen in measured.values()
+        seen.worst(subgroups_of(marginals, table, seen.active), side_of(stated, name))
+        for name, seen in measured.items()
     )
     tolerance = TOLERANCE * max(seen.scale for seen in measured.values())
     if abs(exact(stated["marginal_unfairness"]) - worst) > tolerance:

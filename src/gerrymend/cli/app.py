@@ -10,6 +10,7 @@ from typing import Annotated
 
 from gerrymend._runtime.extras import need
 from gerrymend._runtime.interrupts import HeldInterrupts
+from gerrymend._runtime.versions import versions
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 
 
@@ -35,13 +36,18 @@ def _run() -> None:
         for package in ("rich", "typer"):
             need(package, "The command line needs")
     except ImportError as missing:
-        sys.exit(str(missing))
+        print(missing, file=sys.stderr)
+        sys.exit(CANT_BE_DONE)
     import typer
 
     app = typer.Typer(no_args_is_help=True, add_completion=False)
 
     @app.callback()
-    def gerrymend() -> None:
+    def gerrymend(
+        version: bool = typer.Option(
+            False, "--version", is_eager=True, callback=_show_version, help="Print the version."
+        ),
+    ) -> None:
         """Find, prove and repair fairness gerrymandering."""
 
     @app.command()
@@ -88,6 +94,13 @@ def _run() -> None:
     for part in ("audit", "fit", "predict", "frontier", "data", "reproduce"):
         importlib.import_module(f"gerrymend.cli.{part}").add_to(app)
     app()
+
+
+def _show_version(asked: bool) -> None:
+    """Print the version and exit, if that was asked for."""
+    if asked:
+        print(f"gerrymend {versions()['gerrymend']}")
+        sys.exit(0)
 
 
 def _page_target(asked: Path | None) -> tuple[Path | None, str]:
@@ -137,7 +150,7 @@ def show_demo(n_rows: int, seed: int) -> None:
         title = f"{model}: error {rows[0].error:.1%}"
         table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
         table.add_column("Audited by", min_width=10)
-        table.add_column("Worst subgroup found", min_width=31)
+        table.add_column("Differs most", min_width=31)
         table.add_column("Unfairness", justify="right")
         table.add_column("At most", justify="right")
         table.add_column("Verdict", min_width=13)

@@ -3,17 +3,20 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
 
+from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.audit_text import show
-from gerrymend.cli.exit_codes import EXIT_CODES
+from gerrymend.cli.exit_codes import gate_code
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
@@ -21,15 +24,18 @@ from gerrymend.cli.shared import (
     check_page,
     check_target,
     column,
+    errors_in_options,
     guarded,
     notes,
     option,
     progress,
     request_fields,
     tell_of_page,
-    write_json,
+    tell_warnings,
+    write_out,
 )
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.audit.document import Document
 from gerrymend.subgroups import CLASS_NAMES
 
 _AUDIT = "How to audit"
@@ -37,6 +43,10 @@ _AUDIT = "How to audit"
 
 def _column(words: str) -> Any:
     return column(words, DATA)
+
+
+def _said(words: str) -> Any:
+    return option(words, "What the report says of the model", metavar="TEXT", show_default=False)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -53,9 +63,11 @@ def add_to(app: typer.Typer) -> None:
             "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         probability: Annotated[str | None, _column(
             "Or: probability with which a randomised model decides positive.")] = None,
-        positive: Annotated[str | None, option(
-            "The positive label.", DATA, metavar="LABEL",
-            show_default="the last in order")] = None,
+        positive: options.Positive = None,
+        categorical: options.Categorical = None,
+        dates: options.Dates = "year",
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         weight: options.Weight = None,
         counts: Annotated[str | None, _column(
             "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
@@ -96,56 +108,109 @@ def add_to(app: typer.Typer) -> None:
         report: Annotated[Path | None, option(
             "Write the report as a page for people, one HTML file that needs no network.", FILE,
             metavar="FILE", show_default=False)] = None,
+        markdown: Annotated[str | None, option(
+            "Write the report as Markdown to this file; - is standard output.", FILE,
+            metavar="FILE", show_default=False)] = None,
+        title: Annotated[str | None, _said("Title of the report.")] = None,
+        model_name: Annotated[str | None, _said("Which model this is about.")] = None,
+        owner: Annotated[str | None, _said("Who answers for the model.")] = None,
+        purpose: Annotated[str | None, _said("What the model decides.")] = None,
+        date: Annotated[str | None, _said("As of when, if not as of today.")] = None,
+        since: Annotated[Path | None, option(
+            "An earlier report, as --json wrote it: the page says what changed.", FILE,
+            metavar="FILE", show_default=False)] = None,
+        quiet: options.Quiet = False,
+        accept_warnings: options.AcceptWarnings = False,
         separator: options.Separator = None,
+        decimal: options.Decimal = ".",
         missing: options.Missing = None,
     ) -> None:  # fmt: skip
-        """Find the subgroup that a model's decisions treat worst.
+        """Find the subgroup that a model's decisions treat most differently, or worst.
 
         The exit code is fit for a gate in CI: 0 where it is proven that no subgroup
-        exceeds gamma, 1 where one does, 3 where neither could be shown, and 2 where
-        the call or the data is wrong.
+        exceeds gamma, 1 where one does, 3 where neither could be shown or the
+        report warns of what it was given, and 2 where the call or the data is
+        wrong.
 
         Example, with data that the demonstration makes:
 
-        gerrymend demo --save toy.csv
+        gerrymend demo --save people.csv
 
-        gerrymend audit toy.csv --label y --prediction decided --protected race,gender
+        gerrymend audit people.csv --label repaid --prediction granted \\
+            --protected race,sex
         """
-        raise typer.Exit(run(request_fields(AuditRequest, locals()), json_file, report))
+        document = {"title": title, "model": model_name, "owner": owner, "purpose": purpose,
+                    "date": date, "since": since}  # fmt: skip
+        targets = Targets(json_file, markdown, report, quiet, document)
+        raise typer.Exit(run(request_fields(AuditRequest, locals()), targets, accept_warnings))
 
 
-def run(fields: dict[str, Any], json_file: str | None, page: Path | None = None) -> int:
+class Targets(NamedTuple):
+    """Say where a report goes: files, of which - is standard output, or None; and if it is quiet.
+
+    The text for people is left out where standard output is taken, or `quiet`. `document` is what
+    is said of the model, as in AuditReport.to_html().
+    """
+
+    json: str | None = None
+    markdown: str | None = None
+    page: Path | None = None
+    quiet: bool = False
+    document: Mapping[str, Any] = MappingProxyType({})
+
+    def check(self, *read: Path | None) -> None:
+        """Raise a ValueError for what can't be written, before minutes are spent on an audit."""
+        if self.json == self.markdown == "-":
+            raise ValueError("--json - and --markdown - exclude each other; name a file for one.")
+        check_target(self.json, "--json", *read)
+        check_target(self.markdown, "--markdown", self.json, *read)
+        check_page(self.page, self.json, self.markdown, *read)
+        with errors_in_options({"since": "--since"}):
+            Document.of(**self.document)
+
+    @property
+    def takes_output(self) -> bool:
+        """Whether standard output is a file's alone."""
+        return "-" in (self.json, self.markdown)
+
+    def write(self, report: AuditReport) -> None:
+        """Write the files that were asked for."""
+        if self.json is not None:
+            write_out(report.to_json(**self.document), self.json)
+        if self.markdown is not None:
+            write_out(report.to_markdown(**self.document).rstrip(), self.markdown)
+        if self.page is not None:
+            report.write_html(self.page, **self.document)
+
+
+def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int:
     """Audit, print, and return the code to exit with.
 
     Parameters
     ----------
     fields : dict
         The fields of AuditRequest.
-    json_file : str or None
-        Where the JSON goes; - is standard output, and the text for people is left out then.
-    page : Path, optional
-        Where the page goes.
+    targets : Targets
+        Where the report goes.
+    accepted : bool
+        Whether the verdict decides the exit code, whatever the report warns of.
     """
 
     def work(console: Console) -> int:
         request = AuditRequest(**fields)
-        # Whatever can't be written is told before minutes are spent on an audit.
-        read = (request.file, request.holdout)
-        check_target(json_file, "--json", *read)
-        check_page(page, json_file, *read)
+        targets.check(request.file, request.holdout, targets.document.get("since"))
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.options), progress(console, first) as say:
             report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
-        if json_file is not None:
-            write_json(report.to_json(), json_file)
-        # Standard output is JSON's alone where it was asked for there.
-        out = console if json_file == "-" else Output(highlight=False)
-        if json_file != "-":
+        targets.write(report)
+        out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
+        if not targets.takes_output:
             show(out, report, request)
-        if page is not None:
-            report.write_html(page)
-            tell_of_page(out, page)
-        return EXIT_CODES[report.verdict]
+        if targets.quiet:
+            tell_warnings(console, report.warnings)
+        elif targets.page is not None:
+            tell_of_page(out, targets.page)
+        return gate_code(report.verdict, report.warnings, accepted=accepted)
 
     return guarded(work)

@@ -4,7 +4,6 @@ audit() speaks of its arguments, and a user of the command knows options: `optio
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,19 +12,18 @@ import narwhals as nw
 
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
-from gerrymend.cli.shared import check_jobs_option, errors_in_options, options_of, split
-from gerrymend.cli.table_files import open_table, unreadable
+from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
+from gerrymend.cli.table_files import unreadable
+from gerrymend.cli.table_request import TableRequest
 from gerrymend.inputs.settings import check_choice
-from gerrymend.inputs.validation import check_column
 from gerrymend.notions import NOTION_NAMES
-from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 @dataclass(frozen=True)
-class AuditRequest:
+class AuditRequest(TableRequest):
     """Hold the options of `gerrymend audit`, which its help explains, as they were given.
 
     Exactly one of `prediction`, `score` and `probability` is not None, and an entry of `protected`
@@ -33,20 +31,11 @@ class AuditRequest:
     other; names of columns are checked by `open`, against the header of the file.
     """
 
-    file: Path
-    label: str
-    protected: list[str]
-    prediction: str | None = None
-    score: str | None = None
     probability: str | None = None
-    threshold: float | None = None
-    positive: str | None = None
-    weight: str | None = None
+    favourable: str | None = None
+    side: str = "both"
     counts: str | None = None
     notion: tuple[str, ...] = ("false_positive_rate",)
-    subgroups: str = "linear"
-    depth: int | None = None
-    seed: int = 0
     gamma: float = 0.01
     budget: float = 30.0
     min_group_size: int = MIN_GROUP_SIZE
@@ -55,22 +44,16 @@ class AuditRequest:
     jobs: int = 1
     test_size: float | None = None
     holdout: Path | None = None
-    separator: str | None = None
-    missing: tuple[str, ...] = ()
     features: list[str] | None = None
 
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
+        super().__post_init__()
         if len(self.decided) != 1:
             given = " and ".join(self.decided) or "none of them"
             raise ValueError(
                 "One of --prediction (decisions), --score (cut at --threshold) and --probability "
                 f"(of a randomised model) says what the model decided; got {given}."
-            )
-        if self.threshold is not None and self.score is None:
-            raise ValueError(
-                f"--threshold {self.threshold:g} cuts scores, and {next(iter(self.decided))} has "
-                "none; name their column with --score instead."
             )
         if self.weight is not None and self.counts is not None:
             raise ValueError(
@@ -87,57 +70,17 @@ class AuditRequest:
     @property
     def decided(self) -> dict[str, str]:
         """The option that names the column of decisions, and that column."""
-        options = {
-            "--prediction": self.prediction,
-            "--score": self.score,
-            "--probability": self.probability,
-        }
-        return {option: column for option, column in options.items() if column is not None}
+        own = {} if self.probability is None else {"--probability": self.probability}
+        return super().decided | own
 
-    @property
-    def cut(self) -> float | None:
-        """The value at which scores are cut; None where there are none."""
-        if self.score is None:
-            return None
-        return 0.5 if self.threshold is None else self.threshold
-
-    @property
-    def subgroup_class(self) -> SubgroupClass:
-        """The class of subgroups, with --depth and --seed where it has such parameters.
-
-        Raises a ValueError for a class that is not known, or has no depth to set.
-        """
-        chosen = as_subgroup_class(self.subgroups)
-        parameters = chosen.get_params()
-        if self.depth is not None:
-            if "max_depth" not in parameters:
-                raise ValueError(
-                    f"--depth {self.depth} is not for --subgroups {self.subgroups}, which has no "
-                    "depth; leave it out."
-                )
-            chosen.set_params(max_depth=self.depth)
-        if "random_state" in parameters:
-            chosen.set_params(random_state=self.seed)
-        return chosen
-
-    def open(self, file: Path) -> "tuple[pl.LazyFrame, list[str]]":
+    def columns_of(self, file: Path) -> "tuple[pl.LazyFrame, list[str]]":
         """Return a file as a lazy frame, and its protected columns.
 
         Raises a ValueError that names the option where a column is not there.
         """
         single = {"--label": self.label, **self.decided, "--weight": self.weight,
                   "--counts": self.counts}  # fmt: skip
-        named = {option: column for option, column in single.items() if column is not None}
-        frame = open_table(
-            file, list(named.values()), separator=self.separator, missing=self.missing
-        )
-        there = frame.collect_schema().names()
-        for option, column in named.items():
-            check_column(column, option, there, str(file))
-        attributes = split(self.protected, there)
-        for column in attributes:
-            check_column(column, "--protected", there, str(file))
-        return frame, attributes
+        return self.with_protected(self.open(file, single), file)
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments of audit() beside the data.
@@ -154,6 +97,8 @@ class AuditRequest:
             "min_group_size": self.min_group_size,
             "threshold": self.cut,
             "decision_probabilities": self.probability is not None,
+            "favourable": self.favourable,
+            "side": self.side,
             "n_permutations": self.permutations,
             "n_jobs": check_jobs_option(self.jobs),
             "test_size": self.test_size,
@@ -167,8 +112,8 @@ class AuditRequest:
 
         Raises a ValueError in the terms of the command.
         """
-        frame, attributes = self.open(self.file)
-        second = None if self.holdout is None else self.open(self.holdout)[0]
+        frame, attributes = self.columns_of(self.file)
+        second = None if self.holdout is None else self.columns_of(self.holdout)[0]
         import polars as pl
 
         try:
@@ -191,7 +136,7 @@ class AuditRequest:
         how = self.settings()
         how |= {
             "sensitive_features": attributes,
-            "pos_label": self._positive(frame),
+            "pos_label": self.positive_label(frame),
             "on_draw": on_draw,
         }
         if self.counts is not None:
@@ -210,45 +155,20 @@ class AuditRequest:
             self.label, decided, sample_weight=self.weight, data=tables[0], holdout=tables[1], **how
         )
 
-    def _positive(self, frame: "pl.LazyFrame") -> Any:
-        """Return the positive label in the type of the labels, from the text of the option.
-
-        "1" is a number among numbers, and "true" a boolean among booleans; what can't be converted
-        stays text, and audit() says that it is no label.
-        """
-        if self.positive is None:
-            return None
-        dtype = frame.collect_schema()[self.label]
-        if dtype.is_numeric():
-            with suppress(ValueError):
-                return int(self.positive)  # all its digits, which float() would not keep
-            with suppress(ValueError):
-                number = float(self.positive)
-                return int(number) if number.is_integer() else number
-        if dtype.base_type().__name__ == "Boolean":
-            return {"true": True, "false": False}.get(self.positive.lower(), self.positive)
-        return self.positive
-
     @property
     def options(self) -> dict[str, str]:
         """The option, with its column, behind each argument of audit() and audit_counts()."""
         ((option, column),) = self.decided.items()
         label = f"--label {self.label}"
         decided = f"{option} {column}"
-        return options_of(
-            self,
+        return self.options_with(
             y_true=label,
             label=label,
             y_pred=decided,
             prediction=decided,
-            sensitive_features="--protected",
-            sample_weight=f"--weight {self.weight}",
             count=f"--counts {self.counts}",
             holdout=f"--holdout {self.holdout}",
             n_permutations="--permutations",
-            random_state="--seed",
-            max_depth="--depth",
-            pos_label="--positive",
         ) | {
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",

@@ -105,13 +105,24 @@ def is_foreign(path: Path) -> bool:
 
 
 def save_rows(path: Path, n_rows: int = 2000, seed: int = 0) -> None:
-    """Write the rows that `run` audits as CSV: race, gender, y, score and decided."""
-    toy = _toy(n_rows, seed)
+    """Write people who applied for a loan as CSV, for the commands to be tried on.
+
+    They are those of the toy example, with a score that is less sure of itself, and with what such
+    files have besides: an id, the day of the application and an age, which decide nothing.
+    """
+    toy = make_gerrymandered(n_rows - n_rows % 8, noise=0.3, random_state=seed)
+    n_people = len(toy.target)
+    rng = np.random.default_rng(seed)
+    score = np.clip(toy.score, 0.0, 1.0).round(2)
     columns = {
-        **toy.sensitive_features,
-        "y": toy.target,
-        "score": toy.score,
-        "decided": (toy.score >= 0.5).astype(int),
+        "id": [f"A{number:06d}" for number in range(1, n_people + 1)],
+        "applied": np.datetime64("2025-01-01") + rng.integers(0, 365, n_people),
+        "race": toy.sensitive_features["race"],
+        "sex": toy.sensitive_features["gender"],
+        "age": rng.integers(18, 80, n_people),
+        "score": score,
+        "granted": (score >= 0.5).astype(int),
+        "repaid": toy.target,
     }
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

@@ -6,16 +6,18 @@ Imported by `cli.main` once it knows that typer and rich are there.
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
 
+from gerrymend._runtime.extras import need
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
-from gerrymend.cli.exit_codes import EXIT_CODES
-from gerrymend.cli.fit_text import Fitted, as_data, show
+from gerrymend.cli.exit_codes import gate_code
+from gerrymend.cli.fit_text import GATES, Fitted, as_data, show
 from gerrymend.cli.options import FILE, TRAINING
 from gerrymend.cli.shared import (
     Output,
@@ -29,9 +31,16 @@ from gerrymend.cli.shared import (
     progress,
     request_fields,
     tell_of_page,
+    tell_warnings,
 )
-from gerrymend.cli.training_request import ESTIMATOR_NAMES, Prepared, TrainingRequest
-from gerrymend.notions import NOTION_NAMES
+from gerrymend.cli.training_request import (
+    ESTIMATOR_NAMES,
+    FitRequest,
+    Prepared,
+    TrainingRequest,
+)
+from gerrymend.inputs.settings import check_choice
+from gerrymend.notions import NOTION_NAMES, as_notions
 from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.page import write_page
 
@@ -52,13 +61,19 @@ def add_to(app: typer.Typer) -> None:
         features: options.Features = None,
         drop: options.Drop = None,
         exclude_protected: options.ExcludeProtected = False,
+        positive: options.Positive = None,
+        categorical: options.Categorical = None,
+        dates: options.Dates = "year",
         weight: options.Weight = None,
         impute: options.Impute = False,
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         gamma: Annotated[float, option("Unfairness to allow.", TRAINING)] = 0.01,
         notion: Annotated[list[str] | None, option(
             f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", TRAINING,
             metavar="RATES", show_default="false_positive_rate")] = None,
         subgroups: options.Subgroups = "linear",
+        depth: options.Depth = None,
         estimator: Annotated[str, option(
             f"What is trained: {', '.join(ESTIMATOR_NAMES)}.", TRAINING,
             metavar="NAME")] = "logistic",
@@ -66,6 +81,9 @@ def add_to(app: typer.Typer) -> None:
         certify: Annotated[bool, option(
             "Go on until gamma is proven, or --budget ends.", TRAINING, "--certify")] = False,
         test_size: options.TestSize = None,
+        gate: Annotated[str | None, option(
+            "Rows whose audit decides the exit code: train, test or both.", TRAINING,
+            metavar="ROWS", show_default="both, where there are test rows")] = None,
         budget: Annotated[float, option(
             "Seconds that the proof of an audit may take, and --certify.", TRAINING)] = 30.0,
         min_group_size: options.MinGroupSize = MIN_GROUP_SIZE,
@@ -75,124 +93,136 @@ def add_to(app: typer.Typer) -> None:
             show_default=False)],
         checkpoint: options.Checkpoint = None,
         report: options.Report = None,
+        quiet: options.Quiet = False,
+        accept_warnings: options.AcceptWarnings = False,
         separator: options.Separator = None,
+        decimal: options.Decimal = ".",
         missing: options.Missing = None,
     ) -> None:  # fmt: skip
         """Train a model whose rates differ by at most gamma in every subgroup.
 
         Text columns become indicators, numbers are scaled. The model is audited on
-        the rows that it was trained on and, with --test-size, on others. The exit
-        code is 0 where it is proven that no subgroup of the training rows exceeds
-        gamma, 1 where one does, 3 where neither could be shown, and 2 where the
-        call or the data is wrong.
+        the rows that it was trained on and, with --test-size, on others; there is
+        one verdict, of the worse of the two or as --gate says. The exit code is 0
+        where it is proven that no subgroup exceeds gamma, 1 where one does, 3 where
+        neither could be shown or the report warns of what it was given, and 2 where
+        the call or the data is wrong.
 
         Example, with data that the demonstration makes:
 
-        gerrymend demo --save toy.csv
+        gerrymend demo --save people.csv
 
-        gerrymend fit toy.csv --label y --protected race,gender --out m.skops
+        gerrymend fit people.csv --label repaid --protected race,sex \\
+            --drop id,applied,granted --out m.skops
         """
-        request = request_fields(TrainingRequest, locals()) | {"gammas": (gamma,)}
-        raise typer.Exit(run(request, estimator, certify, out, report, checkpoint))
+        request = request_fields(FitRequest, locals()) | {"gammas": (gamma,)}
+        asked = Asked(estimator, certify, out, report, checkpoint, gate, quiet, accept_warnings)
+        raise typer.Exit(run(request, asked))
 
 
-def run(
-    fields: dict[str, Any],
-    estimator: str,
-    certify: bool,
-    out: Path,
-    page: Path | None = None,
-    checkpoint: Path | None = None,
-) -> int:
-    """Train, save, audit, print, and return the code to exit with: that of the training rows.
+@dataclass(frozen=True)
+class Asked:
+    """Hold the options that are not about the rows; see the help of the command."""
 
-    Parameters
-    ----------
-    fields : dict
-        The fields of TrainingRequest.
-    estimator : str
-        One of ESTIMATOR_NAMES.
-    certify : bool
-        Whether to go on until gamma is proven, or the budget ends.
-    out, page, checkpoint : Path
-        Where the model goes, and its page and the training's state if they are asked for.
+    estimator: str
+    certify: bool
+    out: Path
+    report: Path | None
+    checkpoint: Path | None
+    gate: str | None
+    quiet: bool
+    accept_warnings: bool
+
+    def check(self, request: TrainingRequest) -> None:
+        """Raise an error for files that can't be written, and a gate that can't be closed."""
+        need("skops.io", "Saving a model needs")
+        check_target(self.out, "--out", request.file)
+        check_page(self.report, self.out, request.file)
+        check_target(self.checkpoint, "--checkpoint", self.out, self.report, request.file)
+        if self.gate is not None:
+            check_choice(self.gate, "--gate", GATES)
+            if self.gate != "train" and request.test_size is None:
+                raise ValueError(
+                    f"--gate {self.gate} is about test rows, and there are none; keep some out "
+                    "with --test-size."
+                )
+
+
+def run(fields: dict[str, Any], asked: Asked) -> int:
+    """Train, save, audit, print, and return the code to exit with: that of the rows of --gate.
+
+    `fields` are those of FitRequest.
     """
 
     def work(console: Console) -> int:
-        request = TrainingRequest(**fields)
-        check_target(out, "--out", request.file)
-        check_page(page, out, request.file)
-        check_target(checkpoint, "--checkpoint", out, page, request.file)
+        request = FitRequest(**fields)
+        asked.check(request)
         with notes(console, request.options), progress(console, f"Reading {request.file}") as say:
             prepared = request.prepare()
             try:
                 with errors_in_options(request.options):
-                    classifier = _trained(request, prepared, estimator, certify, checkpoint, say)
-                    fitted = _saved_and_audited(
-                        request, prepared, classifier, estimator, out, say, page is not None
-                    )
+                    classifier = _trained(request, prepared, asked, say)
+                    fitted = _saved_and_audited(request, prepared, classifier, asked, say)
             except KeyboardInterrupt:
-                if checkpoint is not None and checkpoint.exists():
-                    words = f"The training is kept in {checkpoint}: the same command goes on."
+                if asked.checkpoint is not None and asked.checkpoint.exists():
+                    words = f"The training is kept in {asked.checkpoint}: the same command goes on."
                     console.print(words, markup=False, soft_wrap=True)
                 raise
-        show(Output(highlight=False), fitted, request)
-        if page is not None:
-            write_page(audit_page(fitted.measured[-1].report.to_dict(), as_data(fitted)), page)
-            tell_of_page(Output(highlight=False), page)
-        return EXIT_CODES[fitted.measured[0].report.verdict]
+        out = Output(highlight=False, quiet=asked.quiet)
+        show(out, fitted, request)
+        if asked.quiet:
+            tell_warnings(console, fitted.warnings)
+        if asked.report is not None:
+            write_page(audit_page(fitted.report, as_data(fitted)), asked.report)
+            tell_of_page(out, asked.report)
+        return gate_code(fitted.verdict, fitted.warnings, accepted=asked.accept_warnings)
 
     return guarded(work)
 
 
-def _trained(
-    request: TrainingRequest,
-    prepared: Prepared,
-    estimator: str,
-    certify: bool,
-    checkpoint: Path | None,
-    say: Say,
-) -> Any:
+def _trained(request: TrainingRequest, prepared: Prepared, asked: Asked, say: Say) -> Any:
     """Return the classifier, fitted to the encoded columns of the training rows."""
-    more: dict[str, Any] = {"certify": True, "budget": request.budget} if certify else {}
+    more: dict[str, Any] = {"certify": True, "budget": request.budget} if asked.certify else {}
+    rates: Any = request.notion
+    # A classifier's positive label is the last in order.
+    if prepared.train.pair[1] != max(prepared.train.pair):
+        rates = tuple(rate.of_other_label() for rate in as_notions(rates))
     classifier = request.classifier(
-        estimator, notion=request.notion, verbose=1, checkpoint=checkpoint, **more
+        asked.estimator, notion=rates, verbose=1, checkpoint=asked.checkpoint, **more
     )
     classifier.set_params(gamma=request.gammas[0])
     train = prepared.train
     with rounds_told(say):
-        return classifier.fit(
+        classifier.fit(
             train.features, train.labels, sensitive_features=train.protected,
             sample_weight=train.given_weight,
         )  # fmt: skip
+    return classifier
 
 
 def _saved_and_audited(
-    request: TrainingRequest,
-    prepared: Prepared,
-    classifier: Any,
-    estimator: str,
-    out: Path,
-    say: Say,
-    for_page: bool,
+    request: TrainingRequest, prepared: Prepared, classifier: Any, asked: Asked, say: Say
 ) -> Fitted:
     """Save a model that takes the columns as they are in the file, and audit it on each sample."""
     from sklearn.pipeline import Pipeline
 
-    from gerrymend.frontier.tradeoffs import OnRows
+    from gerrymend.frontier.points import OnRows, positive_probability
     from gerrymend.models.saving import save_model
 
-    say(f"Saving {out}")
+    say(f"Saving {asked.out}")
     to_trust = save_model(
-        Pipeline([("encode", prepared.encoder), ("decide", classifier.mixture_)]), out
+        Pipeline([("encode", prepared.encoder), ("decide", classifier.mixture_)]), asked.out
     )
     say(f"Auditing over {request.subgroups} subgroups, within {request.budget:g} s")
+    for_page = asked.report is not None
     how = {
         "subgroups": request.subgroup_class,
         "notion": request.notion,
         "gamma": request.gammas[0],
         "budget": request.budget,
         "min_group_size": request.min_group_size,
+        "favourable": request.favourable,
+        "side": request.side,
         "features": prepared.columns,
         "top": _TOP if for_page else 1,
     }
@@ -200,9 +230,9 @@ def _saved_and_audited(
     for rows in prepared.samples:
         # Chance says nothing of rows on which decisions were trained to be fair.
         tested = {"n_permutations": _PERMUTATIONS} if for_page and rows is prepared.test else {}
-        p = classifier.predict_proba(rows.features)[:, 1]
+        p = positive_probability(classifier, rows)
         measured.append(OnRows.measure(rows, p, how | tested))
-    return Fitted(classifier, prepared, measured, estimator, out, to_trust)
+    return Fitted(classifier, prepared, measured, asked.estimator, asked.out, to_trust, asked.gate)
 
 
 @contextmanager

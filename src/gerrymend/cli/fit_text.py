@@ -6,15 +6,27 @@ from typing import Any
 
 from rich.console import Console
 
+from gerrymend.auditing.doubts import Doubt
 from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import Prepared, TrainingRequest
-from gerrymend.frontier.tradeoffs import OnRows
-from gerrymend.reporting.audit.model import predictors_words, proven_words, remedy_sentences
+from gerrymend.frontier.points import OnRows
+from gerrymend.reporting.audit.direction import described, direction_sentences
+from gerrymend.reporting.audit.model import (
+    predictors_words,
+    proven_words,
+    remedy_sentences,
+    samples_sentences,
+)
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
+from gerrymend.reporting.audit.text import warning_spans
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
 from gerrymend.reporting.audit.words import withheld_sentence
 from gerrymend.reporting.text import WIDEST, Facts, as_rich, fact_spans, joined, paragraph_spans
 from gerrymend.reporting.wording import capitalised, count, percent, unfairness
+
+# The values of --gate, and verdicts from the best to the worst.
+GATES = ("train", "test", "both")
+_GRAVITY = ("within gamma", "undecided", "exceeds gamma")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,46 +39,80 @@ class Fitted:
     estimator: str
     out: Path
     to_trust: list[str]
+    gate: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The samples, in words."""
+        return ["training rows", "test rows"][: len(self.measured)]
+
+    @property
+    def gated(self) -> list[int]:
+        """The places of the samples that decide: of --gate, or all."""
+        return {"train": [0], "test": [1]}.get(self.gate or "both", [*range(len(self.measured))])
+
+    @property
+    def deciding(self) -> int:
+        """The place of the sample with the worst verdict; of two alike, that of the test rows."""
+        return max(self.gated, key=lambda i: (_GRAVITY.index(self.measured[i].report.verdict), i))
+
+    @property
+    def verdict(self) -> str:
+        """The one verdict: that of the sample that decides."""
+        return self.measured[self.deciding].report.verdict
+
+    @property
+    def warnings(self) -> list[Doubt]:
+        """The warnings of all samples that decide, each once."""
+        told = [doubt for i in self.gated for doubt in self.measured[i].report.warnings]
+        return list(dict.fromkeys(told))
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report of the sample that decides, as plain data, with the warnings of all."""
+        data = self.measured[self.deciding].report.to_dict()
+        if self.names[self.deciding] == "training rows":
+            data["no_p_value"] = "decisions were trained on these rows, not drawn by chance"
+        return data | {"warnings": [doubt.to_dict() for doubt in self.warnings]}
 
 
 def as_data(fitted: Fitted) -> dict[str, Any]:
-    """Return the model as plain data, for the page of its last audit.
-
-    That is of the test rows where there are some: they had no part in the training.
-    """
-    names = _sample_names(fitted)
+    """Return the model as plain data, for the page of the audit that decides."""
     return {
         "estimator": fitted.estimator,
         "n_predictors": len(fitted.classifier.weights_),
         "gamma": fitted.measured[0].report.gamma,
         "columns": fitted.prepared.columns,
-        "audited": names[-1],
+        "audited": fitted.names[fitted.deciding],
+        "gate": fitted.gate or "both",
         "samples": [
             {"name": name, **sample.to_dict()}
-            for name, sample in zip(names, fitted.measured, strict=True)
+            for name, sample in zip(fitted.names, fitted.measured, strict=True)
         ],
     }
-
-
-def _sample_names(fitted: Fitted) -> list[str]:
-    return ["training rows", "test rows"][: len(fitted.measured)]
 
 
 def show(console: Console, fitted: Fitted, request: TrainingRequest) -> None:
     """Print whether gamma was reached, how the model does, and what is in the file.
 
-    The verdict is that of the training rows, as the exit code is; test rows have theirs below.
+    There is one verdict, by which the exit code goes too.
     """
     width = min(console.width, WIDEST)
-    report = fitted.measured[0].report.to_dict()
+    report = fitted.report
+    model = as_data(fitted)
     shown = look(report)
-    sentences = [*verdict_sentences(report, "training rows"), *remedy_sentences(report)]
+    sentences = [
+        *samples_sentences(model),
+        *verdict_sentences(report, model["audited"]),
+        *remedy_sentences(report, model),
+    ]
     spans = joined(
         [
+            warning_spans(report, width),
             paragraph_spans(shown.style, shown.heading, sentences, width),
             *(
                 fact_spans(_sample(name, sample), width)
-                for name, sample in zip(_sample_names(fitted), fitted.measured, strict=True)
+                for name, sample in zip(fitted.names, fitted.measured, strict=True)
             ),
             fact_spans(_model(fitted, request), width),
         ]
@@ -84,11 +130,10 @@ def _sample(name: str, measured: OnRows) -> Facts:
         (capitalised(name), count(report["n_rows"])),
         ("  error", f"{percent(measured.error)}, of decisions as they are drawn"),
         ("  unfairness", f"{found} at worst; {proven_words(report, report['gamma'])}"),
-        ("  verdict", f"{report['verdict']}; gamma is {report['gamma']:g}"),
     ]
-    if report["worst"] is not None:
-        facts.append(("  worst", who_words(report["worst"])))
-        facts.append(("", summary_words(report["worst"], report)))
+    for standing, one in described(report)[: 2 if report["disadvantaged"] else 1]:
+        facts.append((f"  {standing[0].lower()}{standing[1:]}", who_words(one)))
+        facts.append(("", summary_words(one, report)))
     if report["withheld"]:
         facts.append(("  withheld", withheld_sentence(report)))
     return facts
@@ -96,10 +141,12 @@ def _sample(name: str, measured: OnRows) -> Facts:
 
 def _model(fitted: Fitted, request: TrainingRequest) -> Facts:
     """Return what is in the file, and how to use it."""
-    negative, positive = fitted.classifier.classes_.tolist()
+    negative, positive = fitted.prepared.train.pair
+    report = fitted.measured[0].report.to_dict()
     facts = [
         ("Model", f"{fitted.out}: {predictors_words(as_data(fitted))}"),
         ("  decides", f"{request.label}, {negative} or {positive} (positive)"),
+        ("", " ".join(direction_sentences(report))),
         ("  by", names_of(fitted.prepared.columns)),
         (
             "  trained in",

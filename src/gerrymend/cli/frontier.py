@@ -15,7 +15,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.exit_codes import INTERRUPTED
 from gerrymend.cli.fit import rounds_told
-from gerrymend.cli.options import FILE, TRAINING
+from gerrymend.cli.options import DATA, FILE, TRAINING
 from gerrymend.cli.refit import fit_command
 from gerrymend.cli.shared import (
     Output,
@@ -23,6 +23,7 @@ from gerrymend.cli.shared import (
     check_jobs_option,
     check_page,
     check_target,
+    column,
     errors_in_options,
     guarded,
     notes,
@@ -30,15 +31,19 @@ from gerrymend.cli.shared import (
     progress,
     request_fields,
     split,
-    write_json,
+    write_out,
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
+from gerrymend.inputs.sample import Sample
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.audit.direction import standing
 from gerrymend.reporting.audit.subgroup_words import summary_words
 from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 
 if TYPE_CHECKING:
-    from gerrymend.frontier.tradeoffs import FrontierPoint, ParetoFrontier
+    from gerrymend.frontier.points import FrontierPoint
+    from gerrymend.frontier.tradeoffs import ParetoFrontier
+    from gerrymend.inputs.sample import Sample
 
 
 def add_to(app: typer.Typer) -> None:
@@ -52,8 +57,20 @@ def add_to(app: typer.Typer) -> None:
         features: options.Features = None,
         drop: options.Drop = None,
         exclude_protected: options.ExcludeProtected = False,
+        positive: options.Positive = None,
+        categorical: options.Categorical = None,
+        dates: options.Dates = "year",
+        prediction: Annotated[str | None, column(
+            "What your model decides today, to compare with: decisions, which nothing is trained "
+            "on.", DATA)] = None,
+        score: Annotated[str | None, column(
+            "Or: its score, cut at --threshold.", DATA)] = None,
+        threshold: Annotated[float | None, option(
+            "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         weight: options.Weight = None,
         impute: options.Impute = False,
+        favourable: options.Favourable = None,
+        side: options.Side = "both",
         gammas: Annotated[list[str] | None, option(
             "Unfairness to allow, separated by commas.", TRAINING, metavar="NUMBERS",
             show_default="0,0.001,0.002,0.005,0.01,0.02,0.05")] = None,
@@ -62,6 +79,7 @@ def add_to(app: typer.Typer) -> None:
             f"{', '.join(NOTION_NAMES)}.", TRAINING, metavar="RATES",
             show_default="false_positive_rate")] = None,
         subgroups: options.Subgroups = "linear",
+        depth: options.Depth = None,
         estimator: Annotated[list[str] | None, option(
             f"What is trained, each on its own: {', '.join(ESTIMATOR_NAMES)}.", TRAINING,
             metavar="NAMES", show_default="logistic")] = None,
@@ -82,21 +100,25 @@ def add_to(app: typer.Typer) -> None:
         json_file: Annotated[str | None, option(
             "Write the points as JSON to this file; - is standard output.", FILE, "--json",
             metavar="FILE", show_default=False)] = None,
+        quiet: options.Quiet = False,
         separator: options.Separator = None,
+        decimal: options.Decimal = ".",
         missing: options.Missing = None,
     ) -> None:  # fmt: skip
         """Show what each unfairness costs in error, for people to choose from.
 
         A model is trained for every gamma, and audited as gerrymend audit does it,
         on the training rows and, with --test-size, on others. Points that another
-        one beats in both are marked, and the knee is suggested. What is chosen is
-        trained by gerrymend fit, with --gamma.
+        one beats in both are marked, and the knee is suggested. Beside them are each
+        estimator without constraint and, with --prediction or --score, your model
+        today. What is chosen is trained by gerrymend fit, with --gamma.
 
         Example, with data that the demonstration makes:
 
-        gerrymend demo --save toy.csv
+        gerrymend demo --save people.csv
 
-        gerrymend frontier toy.csv --label y --protected race,gender --report f.html
+        gerrymend frontier people.csv --label repaid --protected race,sex \\
+            --drop id,applied,granted --report f.html
         """
         request = request_fields(TrainingRequest, locals())
         asked = Asked(
@@ -108,6 +130,7 @@ def add_to(app: typer.Typer) -> None:
             else marginal,
             json_file=json_file,
             report=report,
+            quiet=quiet,
         )
         raise typer.Exit(run(request, asked))
 
@@ -125,6 +148,7 @@ class Asked:
     marginal: bool
     json_file: str | None
     report: Path | None
+    quiet: bool
 
 
 def run(fields: dict[str, Any], asked: Asked) -> int:
@@ -157,11 +181,11 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         # After an interruption too: what was done can be trained again by itself.
         frontier = _with_commands(frontier, request)
         if asked.json_file is not None:
-            write_json(frontier.to_json(), asked.json_file)
+            write_out(frontier.to_json(), asked.json_file)
         if asked.report is not None:
             frontier.write_html(asked.report)
         if asked.json_file != "-":
-            show(Output(highlight=False), frontier, asked.report)
+            show(Output(highlight=False, quiet=asked.quiet), frontier, asked.report)
         return code
 
     return guarded(work)
@@ -225,6 +249,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         "y_test": test.labels,
         "sensitive_features_test": test.protected,
         "sample_weight_test": test.given_weight,
+        "today_test": _today(test),
     }  # fmt: skip
     n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
     listener = _ProgressListener(say, n_settings * len(request.gammas))
@@ -235,6 +260,10 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
             train.labels,
             sensitive_features=train.protected,
             sample_weight=train.given_weight,
+            pos_label=train.pair[1],
+            favourable=request.favourable,
+            side=request.side,
+            today=_today(train),
             gammas=request.gammas,
             notions=list(request.notion),
             estimators=made,
@@ -246,6 +275,11 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
             on_point=listener.on_point,
             **second,
         )
+
+
+def _today(rows: Sample) -> Any:
+    """Return what the model of today decides, as labels; None where it was not told."""
+    return None if rows.p is None else rows.classes[rows.p.astype(int)]
 
 
 def _numbers(given: list[str]) -> tuple[float, ...]:
@@ -280,13 +314,14 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
     console.print()
     console.print(str(frontier), markup=False, soft_wrap=True)
     for point in frontier.suggested:
-        worst = point.compared.report.worst
+        worst = point.compared.shown
         if worst is not None:
             where = "training" if point.test is None else "test"
             facts = [
                 (
                     "At the knee",
-                    f"gamma {point.gamma:g}: the worst subgroup of the {where} rows is",
+                    f"gamma {point.gamma:g}: of the {where} rows, "
+                    f"{standing(worst.treated).lower()}:",
                 ),
                 ("", str(worst)),
                 ("", summary_words(worst.to_dict(), point.compared.report.to_dict())),

@@ -5,12 +5,12 @@ Imported by `cli.app` once it knows that typer and rich are there.
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
 
-from gerrymend.cli.options import FILE, File, Missing, Separator
+from gerrymend.cli.options import FILE, Decimal, File, Missing, Quiet, Separator
 from gerrymend.cli.shared import Output, check_target, guarded, notes, option, progress, split
 from gerrymend.cli.table_encoding import (
     check_kinds,
@@ -21,8 +21,15 @@ from gerrymend.cli.table_encoding import (
     plain,
     trained_on,
 )
-from gerrymend.cli.table_files import check_table_name, open_table, unreadable, write_table
+from gerrymend.cli.table_files import (
+    Reading,
+    check_table_name,
+    open_table,
+    unreadable,
+    write_table,
+)
 from gerrymend.inputs.settings import did_you_mean
+from gerrymend.inputs.validation import check_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +46,9 @@ def add_to(app: typer.Typer) -> None:
             metavar="MODEL", help="A model that gerrymend fit or save_model() wrote.")],
         file: File,
         *,
+        ids: Annotated[list[str] | None, option(
+            "Columns of FILE to write before the predictions, as they are: an identifier, say.",
+            _PREDICTION, "--id", metavar="COLUMNS", show_default=False)] = None,
         probabilities: Annotated[bool, option(
             "Write the probability of deciding positive too.", _PREDICTION,
             "--probabilities")] = False,
@@ -52,7 +62,9 @@ def add_to(app: typer.Typer) -> None:
         trust: Annotated[list[str] | None, option(
             "Types in MODEL to load that skops doesn't vouch for, separated by commas; gerrymend "
             "fit says which.", FILE, metavar="TYPES", show_default=False)] = None,
+        quiet: Quiet = False,
         separator: Separator = None,
+        decimal: Decimal = ".",
         missing: Missing = None,
     ) -> None:  # fmt: skip
         """Decide for each row of a file, in its order.
@@ -62,52 +74,55 @@ def add_to(app: typer.Typer) -> None:
 
         Example, with the model that the example of gerrymend fit makes:
 
-        gerrymend predict m.skops toy.csv --out predictions.csv --probabilities
+        gerrymend predict m.skops people.csv --out predictions.csv --probabilities
         """
-        reading = {"separator": separator, "missing": tuple(missing or ())}
-        raise typer.Exit(
-            run(model, file, out, probabilities, seed, split(trust or [], []), reading)
-        )
+        reading = Reading(separator, decimal, missing or ())
+        asked = Asked(model, file, out, reading, ids or [], probabilities, seed, quiet)
+        raise typer.Exit(run(asked, split(trust or [], [])))
 
 
-def run(
-    model_file: Path,
-    file: Path,
-    out: Path,
-    probabilities: bool,
-    seed: int | None,
-    trusted: list[str],
-    reading: dict[str, Any],
-) -> int:
+class Asked(NamedTuple):
+    """Hold the options of the command, which its help explains."""
+
+    model: Path
+    file: Path
+    out: Path
+    reading: Reading
+    ids: list[str]
+    probabilities: bool
+    seed: int | None
+    quiet: bool
+
+
+def run(asked: Asked, trusted: list[str]) -> int:
     """Load, read, decide and write, and return the exit code.
 
-    Parameters
-    ----------
-    model_file, file, out : path
-        The model, the rows to decide for, and the file of predictions.
-    probabilities : bool
-        Whether to write the probability of deciding positive too.
-    seed : int or None
-        Seed of the draws; None is the model's own.
-    trusted : list of str
-        Types in the model to load that skops doesn't trust by itself.
-    reading : dict
-        `separator` and `missing` of `open_table`.
+    `trusted` are types in the model to load that skops doesn't trust by itself.
     """
 
     def work(console: Console) -> int:
         """Run the command, with progress and notes on `console`."""
-        check_table_name(out, "--out")
-        check_target(out, "--out", file, model_file)
-        with notes(console, {}), progress(console, f"Reading {file}"):
-            model = _load(model_file, trusted)
-            frame = _features(model, model_file, file, reading)
-            decided = _decided(model, frame, probabilities, seed)
-            escaped = write_table(decided, out)
-        _tell(Output(highlight=False), decided, out, escaped)
+        check_table_name(asked.out, "--out")
+        check_target(asked.out, "--out", asked.file, asked.model)
+        with notes(console, {}), progress(console, f"Reading {asked.file}"):
+            model = _load(asked.model, trusted)
+            frame, ids = _features(model, asked)
+            decided = _decided(model, frame, asked.probabilities, asked.seed)
+            escaped = write_table(_beside(ids, decided), asked.out)
+        _tell(Output(highlight=False, quiet=asked.quiet), decided, asked.out, escaped)
         return 0
 
     return guarded(work)
+
+
+def _beside(ids: "pl.DataFrame", decided: "pl.DataFrame") -> "pl.DataFrame":
+    """Return columns of the file with the predictions after them; raise if names are the same."""
+    import polars as pl
+
+    for name in ids.columns:
+        if name in decided.columns:
+            raise ValueError(f"--id {name} is the name of a column of predictions; rename it.")
+    return pl.concat([ids, decided], how="horizontal") if ids.columns else decided
 
 
 def _load(path: Path, trusted: list[str]) -> Any:
@@ -139,8 +154,8 @@ def _load(path: Path, trusted: list[str]) -> Any:
     return model
 
 
-def _features(model: Any, model_file: Path, file: Path, reading: dict[str, Any]) -> "pl.DataFrame":
-    """Return the model's columns of a file, in the types that it was trained on.
+def _features(model: Any, asked: Asked) -> "tuple[pl.DataFrame, pl.DataFrame]":
+    """Return the model's columns of a file, in the types that it was trained on, and those of --id.
 
     Raises a ValueError for columns that are missing or of another kind, and for values that the
     model can't take; warns of texts that it has not seen.
@@ -152,15 +167,20 @@ def _features(model: Any, model_file: Path, file: Path, reading: dict[str, Any])
     kinds = {} if encoder is None else trained_on(encoder)
     # Codes such as 01 and 02 would be read as numbers, and the model knows them as text.
     texts = [name for name, kind in kinds.items() if kind == "text"]
-    table = open_table(file, names, texts=texts, **reading)
+    file = asked.file
+    table = open_table(file, names, asked.reading, texts)
     there = table.collect_schema().names()
+    ids = list(dict.fromkeys(split(asked.ids, there)))
+    for name in ids:
+        check_column(name, "--id", there, str(file))
     # All that are missing at once, each with the name that may be meant.
     lacking = [name for name in names if name not in there]
     if lacking:
         shown = ", ".join(f"{name!r}{did_you_mean(name, there)}" for name in lacking)
-        raise ValueError(f"FILE {file} lacks columns that MODEL {model_file} decides by: {shown}.")
+        raise ValueError(f"FILE {file} lacks columns that MODEL {asked.model} decides by: {shown}.")
     try:
-        frame = plain(table.select(names).collect())
+        whole = table.select(list(dict.fromkeys([*names, *ids]))).collect()
+        frame = plain(whole.select(names))
     except pl.exceptions.PolarsError as error:
         raise unreadable(file, error) from None
     if not len(frame):
@@ -170,7 +190,7 @@ def _features(model: Any, model_file: Path, file: Path, reading: dict[str, Any])
     check_scale(frame, file)
     if encoder is not None:
         note_unseen(encoder, frame, str(file))
-    return frame
+    return frame, whole.select(ids)
 
 
 def _decided(

@@ -7,13 +7,14 @@ from gerrymend._runtime.command_lines import option_words
 from gerrymend.cli.training_request import TrainingRequest
 
 # Fields that are no options of the request: the point has its own, and the file comes first.
-_OWN = {"file", "gammas", "notion"}
+_OWN = {"file", "gammas", "notion", "drop", "prediction", "score", "threshold"}
 
 
 def fit_command(request: TrainingRequest, gamma: float, notion: str, estimator: str) -> str:
     """Return a command line for a POSIX shell, with the options that were given.
 
-    Options that have their default are left out.
+    Options that have their default are left out. A column with the decisions of today, which the
+    frontier trains nothing on, is dropped.
 
     >>> from pathlib import Path
     >>> request = TrainingRequest(Path("my people.csv"), "y", ["race,sex"], seed=7)
@@ -27,6 +28,8 @@ def fit_command(request: TrainingRequest, gamma: float, notion: str, estimator: 
         value = getattr(request, field.name)
         if field.name not in _OWN and value != field.default:
             words += option_words(f"--{field.name.replace('_', '-')}", value)
+    if request.features is None:
+        words += option_words("--drop", [*(request.drop or []), *request.decided.values()])
     for name, value in {"notion": notion, "estimator": estimator, "gamma": gamma}.items():
         words += option_words(f"--{name}", value)
     return shlex.join([*words, "--out", "model.skops"])

@@ -28,8 +28,11 @@ from gerrymend._runtime.compiling import logs_told
 from gerrymend._runtime.errors import Message
 from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
+from gerrymend.auditing.doubts import Doubt
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
+from gerrymend.inputs.identifiers import IdentifierWarning
 from gerrymend.reporting.page import check_installed
+from gerrymend.reporting.wording import visible
 from gerrymend.reproduction.records import write_text
 
 SMALL_GROUPS_HELP = (
@@ -100,10 +103,15 @@ def errors_in_options(options: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def notes(console: Console, options: Mapping[str, str]) -> Iterator[None]:
-    """Print warnings, and what can't be proven, as notes: one a line, each once, as they come."""
+    """Print warnings, and what can't be proven, as notes: one a line, each once, as they come.
+
+    Identifiers are left out: the report itself warns of them, before its verdict.
+    """
     seen: set[str] = set()
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        if isinstance(message, IdentifierWarning):
+            return
         words = message.in_terms(options) if isinstance(message, Message) else str(message)
         # Each notion and each sample may warn of the same.
         if words not in seen:
@@ -186,7 +194,8 @@ def request_fields(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     found = {field.name: given[field.name] for field in fields(kind) if field.name in given}
     found["notion"] = tuple(split(found["notion"] or ["false_positive_rate"], []))
-    found["missing"] = tuple(found["missing"] or ())
+    for name in ("missing", "categorical"):
+        found[name] = tuple(found[name] or ())
     return found
 
 
@@ -242,8 +251,14 @@ def tell_of_page(console: Console, target: Path) -> None:
     console.print(f"The report is in {target}; any browser opens it.", markup=False, soft_wrap=True)
 
 
-def write_json(text: str, target: str) -> None:
-    """Write JSON to a file, whole or not at all, or to standard output."""
+def tell_warnings(console: Console, warnings: Sequence[Doubt]) -> None:
+    """Print what a report warns of, where the report itself is not printed."""
+    for doubt in warnings:
+        console.print(f"Warning: {visible(doubt.sentence)}", markup=False, soft_wrap=True)
+
+
+def write_out(text: str, target: str) -> None:
+    """Write JSON or Markdown to a file, whole or not at all, or to standard output."""
     if target == "-":
         typer.echo(text)
     else:

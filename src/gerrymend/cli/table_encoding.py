@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from gerrymend._runtime.errors import Argument
 from gerrymend.inputs.numbers import check_finite, series_numbers
+from gerrymend.inputs.text_numbers import check_no_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,6 +131,16 @@ def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
             check_finite(numbers[~np.isnan(numbers)], where, most=np.inf)  # see `check_scale`
 
 
+def check_texts(frame: "pl.DataFrame") -> None:
+    """Raise an ArgumentError for text columns that are numbers; of other types none is text."""
+    import polars as pl
+
+    for name in frame.columns:
+        if frame.schema[name] == pl.String:
+            texts = frame[name].drop_nulls().unique(maintain_order=True).to_list()
+            check_no_numbers(texts, Argument("X", column=repr(name)))
+
+
 def check_not_identifiers(frame: "pl.DataFrame") -> None:
     """Raise a ValueError for text that tells rows apart; of numbers that may do so, warn.
 
@@ -191,10 +203,10 @@ def unseen(encoder: "ColumnTransformer", frame: "pl.DataFrame") -> dict[str, lis
 def note_unseen(encoder: "ColumnTransformer", frame: "pl.DataFrame", where: str) -> None:
     """Warn of texts that the training rows did not have."""
     for name, new in unseen(encoder, frame).items():
-        shown = ", ".join(map(repr, new[:3])) + (", …" if len(new) > 3 else "")
+        # How many, and not which: values that few rows have may name people.
         warnings.warn(
-            f"Column {name!r} of {where} has values that the training rows did not: {shown}. They "
-            "count as none of the known ones.",
+            f"Column {name!r} of {where} has values that the training rows did not, {len(new):,} "
+            "in all. They count as none of the known ones.",
             UserWarning,
             stacklevel=2,
         )

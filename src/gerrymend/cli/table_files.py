@@ -1,4 +1,4 @@
-"""Reading of CSV and Parquet files as lazy Polars frames, and writing of predictions.
+"""Reading of tables as lazy Polars frames, and writing of predictions.
 
 What is no table is refused with a ValueError in plain words.
 """
@@ -6,13 +6,15 @@ What is no table is refused with a ValueError in plain words.
 import csv
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gerrymend._runtime.extras import need
 from gerrymend._runtime.files import write_whole
-from gerrymend.inputs.settings import did_you_mean
-from gerrymend.inputs.validation import same_name
+from gerrymend.cli.file_contents import Source, not_a_table, source_of, start_of
+from gerrymend.cli.typed_tables import read_sheet, retyped
+from gerrymend.inputs.validation import check_column, same_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,46 +22,82 @@ if TYPE_CHECKING:
 # Tried in this order, where none is given.
 SEPARATORS = (",", ";", "\t", "|")
 
-# So many bytes are looked at to tell text from other files.
-_START = 1 << 16
+
+class Reading(NamedTuple):
+    """Hold the options that say how a file is read; see `cli.options`.
+
+    `missing` are texts that stand for a missing value, as an empty field always does; columns of
+    `categorical` are categories, whatever their values look like.
+    """
+
+    separator: str | None = None
+    decimal: str = "."
+    missing: Sequence[str] = ()
+    categorical: Sequence[str] = ()
 
 
 def open_table(
-    path: Path,
-    wanted: Sequence[str],
-    *,
-    separator: str | None = None,
-    missing: Sequence[str] = (),
-    texts: Sequence[str] = (),
+    path: Path, wanted: Sequence[str], reading: Reading | None = None, texts: Sequence[str] = ()
 ) -> "pl.LazyFrame":
     """Return a file as a lazy frame, of which only the columns that are used will be read.
 
     The separator of a CSV file is the first under which its header has all `wanted` columns.
-    `missing` are texts that stand for a missing value, as an empty field always does. Columns of
-    `texts` are text even where all their values look like numbers. Raises a ValueError for what is
-    no table.
+    Columns of `texts` are text even where all their values look like numbers. Raises a ValueError
+    for what is no table.
     """
-    need("polars", "Reading a file needs")
-    import polars as pl
-
-    start = _start_of(path)
+    pl = need("polars", "Reading a file needs")
+    reading = reading or Reading()
+    if reading.decimal not in (".", ","):
+        raise ValueError(f"--decimal must be . or a comma; got {reading.decimal!r}.")
+    source = source_of(path)
+    texts = [*texts, *reading.categorical]
     try:
-        if start.startswith(b"PAR1"):
-            frame = pl.scan_parquet(path, glob=False)
-            frame.collect_schema()  # reads the footer, so that a broken file fails here
-            return frame
-        how: dict[str, Any] = {
-            "separator": _separator(path, start, wanted, separator),
-            "null_values": list(missing),
-            "glob": False,
-        }
-        # A column has the type that all its values fit. It is inferred from the whole file, once:
-        # with the schema given, no later query infers it again.
-        schema = pl.scan_csv(path, infer_schema_length=None, **how).collect_schema()
-        schema |= {name: pl.String() for name in texts if name in schema}
-        return pl.scan_csv(path, schema=schema, **how)
+        frame = _typed(path, source)
+        if frame is None:
+            frame = _csv(path, source, wanted, reading, texts)
+        else:
+            frame = retyped(frame, reading.missing, reading.decimal == ",", texts)
+        there = frame.collect_schema().names()
+        for name in reading.categorical:
+            check_column(name, "--categorical", there, str(path))
+        codes = pl.col(list(reading.categorical)).cast(pl.String).cast(pl.Categorical)
+        return frame.with_columns(codes) if reading.categorical else frame
     except pl.exceptions.PolarsError as error:
         raise unreadable(path, error) from None
+
+
+def _typed(path: Path, source: Source) -> "pl.LazyFrame | None":
+    """Return Parquet, a workbook or JSON lines; None for other text."""
+    import polars as pl
+
+    start = start_of(source)
+    if start.startswith(b"PAR1"):
+        frame = pl.scan_parquet(source, glob=False)
+        frame.collect_schema()  # reads the footer, so that a broken file fails here
+        return frame
+    if start.startswith(b"PK\x03\x04"):
+        return read_sheet(path, source)
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        return pl.scan_ndjson(source, infer_schema_length=None)
+    return None
+
+
+def _csv(
+    path: Path, source: Source, wanted: Sequence[str], reading: Reading, texts: Sequence[str]
+) -> "pl.LazyFrame":
+    """Return a CSV file; a column has the type that all its values fit."""
+    import polars as pl
+
+    how: dict[str, Any] = {
+        "separator": _separator(path, source, wanted, reading.separator),
+        "null_values": list(reading.missing),
+        "decimal_comma": reading.decimal == ",",
+        "glob": False,
+    }
+    # Inferred from the whole file, once: with the schema given, no later query infers it again.
+    schema = pl.scan_csv(source, infer_schema_length=None, **how).collect_schema()
+    schema |= {name: pl.String() for name in texts if name in schema}
+    return pl.scan_csv(source, schema=schema, **how)
 
 
 def unreadable(path: Path, error: Exception) -> ValueError:
@@ -68,36 +106,16 @@ def unreadable(path: Path, error: Exception) -> ValueError:
     return ValueError(f"FILE {path} can't be read as a table: {reason}. Mend or export it again.")
 
 
-def _start_of(path: Path) -> bytes:
-    """Return the first bytes of a file, or raise a ValueError where there are none."""
-    if path.is_dir():
-        raise ValueError(f"FILE {path} is a folder; name a CSV or Parquet file in it.")
-    if not path.exists():
-        beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise ValueError(f"FILE {path} does not exist{did_you_mean(path.name, beside)}.")
-    with path.open("rb") as file:
-        start = file.read(_START)
-    if not start.strip():
-        raise ValueError(f"FILE {path} is empty; a table has a header and rows.")
-    return start
-
-
-def _separator(path: Path, start: bytes, wanted: Sequence[str], given: str | None) -> str:
+def _separator(path: Path, source: Source, wanted: Sequence[str], given: str | None) -> str:
     """Return the separator under which the header has the wanted columns, and each name once.
 
     Raises a ValueError for what is no text, and for names that come twice.
     """
-    not_a_table = ValueError(
-        f"FILE {path} is no table: it is neither Parquet nor CSV in UTF-8. Export it as one of "
-        "these."
-    )
-    if b"\0" in start:
-        raise not_a_table
     candidates = SEPARATORS if given is None else (_one_byte(given),)
     try:
-        headers = {separator: _header(path, separator) for separator in candidates}
+        headers = {separator: _header(source, separator) for separator in candidates}
     except (UnicodeDecodeError, csv.Error):
-        raise not_a_table from None
+        raise not_a_table(path) from None
     # Failing that, the one that makes most columns: the error will list their names.
     best = max(
         candidates,
@@ -108,9 +126,10 @@ def _separator(path: Path, start: bytes, wanted: Sequence[str], given: str | Non
     return best
 
 
-def _header(path: Path, separator: str) -> list[str]:
+def _header(source: Source, separator: str) -> list[str]:
     """Return the names in the first line of a file."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    opened = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+    with io.TextIOWrapper(opened, encoding="utf-8-sig", newline="") as file:
         return next(csv.reader(file, delimiter=separator), [])
 
 
@@ -165,3 +184,22 @@ def _no_formulas() -> "pl.Expr":
     text = pl.col(pl.String)
     # Tabs and returns too: spreadsheets skip them, and find the formula behind.
     return pl.when(text.str.contains(r"^[=+\-@\t\r]")).then("'" + text).otherwise(text).name.keep()
+
+
+def positive_label(given: str | None, dtype: Any) -> Any:
+    """Return the positive label in the type of the labels, from the text of the option.
+
+    "1" is a number among numbers, and "true" a boolean among booleans; what can't be converted
+    stays text, and the reader of rows says that it is no label.
+    """
+    if given is None:
+        return None
+    if dtype.is_numeric():
+        with suppress(ValueError):
+            return int(given)  # all its digits, which float() would not keep
+        with suppress(ValueError):
+            number = float(given)
+            return int(number) if number.is_integer() else number
+    if dtype.base_type().__name__ == "Boolean":
+        return {"true": True, "false": False}.get(given.lower(), given)
+    return given

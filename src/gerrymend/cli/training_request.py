@@ -5,22 +5,25 @@ every round, and would otherwise encode anew in every round.
 """
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
-from gerrymend.cli.shared import errors_in_options, options_of, split
+from gerrymend.cli.shared import errors_in_options, split
 from gerrymend.cli.table_encoding import (
     check_not_identifiers,
     check_scale,
+    check_texts,
     check_values,
     encoded,
     make_encoder,
     note_unseen,
     plain,
 )
-from gerrymend.cli.table_files import open_table, unreadable
-from gerrymend.inputs.sample import Sample
+from gerrymend.cli.table_files import unreadable
+from gerrymend.cli.table_request import TableRequest
+from gerrymend.inputs.sample import Sample, read_vector
 from gerrymend.inputs.settings import (
     check_budget,
     check_choice,
@@ -28,9 +31,8 @@ from gerrymend.inputs.settings import (
     check_test_size,
     check_whole,
 )
-from gerrymend.inputs.validation import check_column
-from gerrymend.notions import NOTION_NAMES
-from gerrymend.subgroups import SubgroupClass, as_subgroup_class
+from gerrymend.inputs.validation import at_least, check_column
+from gerrymend.notions import NOTION_NAMES, directed_notions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +90,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class TrainingRequest:
+class TrainingRequest(TableRequest):
     """Hold the options that `gerrymend fit` and `frontier` share, as they were given.
 
     Their help explains them. `fit` has one of `gammas`; `max_iter` of None is the classifier's own
@@ -97,52 +99,46 @@ class TrainingRequest:
     checked by `prepare`.
     """
 
-    file: Path
-    label: str
-    protected: list[str]
     features: list[str] | None = None
     drop: list[str] | None = None
     exclude_protected: bool = False
-    weight: str | None = None
     impute: bool = False
+    positive: str | None = None
+    favourable: str | None = None
+    side: str = "both"
     notion: tuple[str, ...] = ("false_positive_rate",)
-    subgroups: str = "linear"
     gammas: tuple[float, ...] = (0.01,)
     max_iter: int | None = None
     test_size: float | None = None
     budget: float = 30.0
     min_group_size: int = MIN_GROUP_SIZE
-    seed: int = 0
-    separator: str | None = None
-    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise a ValueError, in the terms of the command, for options that can't be used."""
+        super().__post_init__()
         if self.features is not None and self.drop is not None:
             raise ValueError(
                 "--features and --drop exclude each other: name the columns that decisions may "
                 "use, or those that they may not."
             )
+        if len(self.decided) > 1:
+            raise ValueError(
+                "--prediction and --score exclude each other: one of them says what your model "
+                "decides today."
+            )
         for notion in self.notion:
             check_choice(notion, "--notion", NOTION_NAMES)
         with errors_in_options(self.options):
+            directed_notions(self.notion, self.favourable, self.side)
             for gamma in self.gammas:
                 check_gamma(gamma)
             if self.test_size is not None:
                 check_test_size(self.test_size)
-            as_subgroup_class(self.subgroups)
+            _ = self.subgroup_class
             check_budget(self.budget)
             check_min_group_size(self.min_group_size)
             if self.max_iter is not None:
                 check_whole(self.max_iter, "max_iter", low=1)
-
-    @property
-    def subgroup_class(self) -> SubgroupClass:
-        """The class to audit over, with --seed where it has one."""
-        chosen = as_subgroup_class(self.subgroups)
-        if "random_state" in chosen.get_params():
-            chosen.set_params(random_state=self.seed)
-        return chosen
 
     def classifier(self, estimator: str, **parameters: Any) -> Any:
         """Return the classifier to train, not yet fitted; `parameters` are some of its own."""
@@ -152,7 +148,7 @@ class TrainingRequest:
             parameters["max_iter"] = self.max_iter
         return SubgroupParityClassifier(
             make_estimator(estimator),
-            subgroups=self.subgroups,
+            subgroups=self.subgroups if self.depth is None else self.subgroup_class,
             random_state=self.seed,
             **parameters,
         )
@@ -164,14 +160,17 @@ class TrainingRequest:
         """
         import polars as pl
 
-        frame = self._open()
-        there = frame.collect_schema().names()
-        protected, features = self._columns(there)
-        single = [self.label, *([] if self.weight is None else [self.weight])]
+        single = {"--label": self.label, "--weight": self.weight, **self.decided}
+        frame = self.open(self.file, single)
+        features = self._features(frame.collect_schema().names())
+        frame, protected = self.with_protected(frame, self.file)
+        named = [name for name in single.values() if name is not None]
         try:
-            table = frame.select(list(dict.fromkeys([*single, *features, *protected]))).collect()
+            table = frame.select(list(dict.fromkeys([*named, *features, *protected]))).collect()
         except pl.exceptions.PolarsError as error:
             raise unreadable(self.file, error) from None
+        with errors_in_options(self.options):
+            check_texts(table.select(features))
         used = plain(table.select(features))
         check_values(used, self.file, impute=self.impute)
         check_scale(used, self.file)
@@ -181,8 +180,25 @@ class TrainingRequest:
             label = label.cast(pl.String)
         weight = None if self.weight is None else table[self.weight]
         with errors_in_options(self.options):
-            rows = Sample.read(label, table.select(protected), weight, features=used)
-            return self._encode(rows)
+            rows = Sample.read(
+                label,
+                table.select(protected),
+                weight,
+                features=used,
+                pos_label=self.positive_label(frame),
+            )
+            return self._encode(self._with_today(rows, table))
+
+    def _with_today(self, rows: Sample, table: "pl.DataFrame") -> Sample:
+        """Return the rows with what the model of today decides, if a column has it."""
+        from gerrymend.frontier.references import with_today
+
+        for column in self.decided.values():
+            if self.cut is None:
+                return with_today(rows, table[column])
+            scores = read_vector(table[column], "today")
+            return replace(rows, p=at_least(scores, self.cut, "today").astype(np.float64))
+        return rows
 
     def _encode(self, rows: Sample) -> Prepared:
         """Return the rows encoded, by an encoder that has seen only those to train on."""
@@ -199,13 +215,8 @@ class TrainingRequest:
         train = replace(train, features=encoded(encoder, train.features))
         return Prepared(encoder, train, test, list(rows.features.columns))
 
-    def _open(self) -> "pl.LazyFrame":
-        """Return the file as a lazy frame."""
-        wanted = [self.label, *([] if self.weight is None else [self.weight])]
-        return open_table(self.file, wanted, separator=self.separator, missing=self.missing)
-
-    def _columns(self, there: list[str]) -> tuple[list[str], list[str]]:
-        """Return the protected columns, and those that decisions may use.
+    def _features(self, there: list[str]) -> list[str]:
+        """Return the columns that decisions may use.
 
         Raises a ValueError for a column that is not there or can't be used for this.
         """
@@ -216,18 +227,18 @@ class TrainingRequest:
         for option, columns in named.items():
             for column in columns:
                 check_column(column, option, there, str(self.file))
-        protected = list(dict.fromkeys(named["--protected"]))
-        reserved = {*named["--label"], *named["--weight"]}
+        reserved = {*named["--label"], *named["--weight"], *self.decided.values()}
         for option in ("--protected", "--features"):
             for column in reserved & set(named[option]):
                 raise ValueError(
-                    f"{option} has {column!r}, which is the label or the weight; leave it out."
+                    f"{option} has {column!r}, which is the label, the weight or a decision; leave "
+                    "it out."
                 )
         # A column named with --features is still left out if it is protected and these are
         # excluded.
         out = reserved | set(named["--drop"])
         if self.exclude_protected:
-            out |= set(protected)
+            out |= set(named["--protected"])
         features = named["--features"] or there
         kept = [column for column in dict.fromkeys(features) if column not in out]
         if not kept:
@@ -235,19 +246,28 @@ class TrainingRequest:
                 f"No column of {self.file} is left that decisions may use; name some with "
                 "--features, or --drop fewer."
             )
-        return protected, kept
+        return kept
 
     @property
     def options(self) -> dict[str, str]:
-        """The option, with its column, behind each argument of the classifier and of audit()."""
-        return options_of(
-            self,
+        """The option, with its column, behind each argument of the classifier and of audit().
+
+        These are options of `gerrymend frontier`; FitRequest has some more.
+        """
+        return self.options_with(
             X=f"FILE {self.file}",
             y=f"--label {self.label}",
-            gamma="--gamma" if len(self.gammas) == 1 else "--gammas",
-            sensitive_features="--protected",
-            sample_weight=f"--weight {self.weight}",
+            today=" ".join(next(iter(self.decided.items()), ())),
+            gamma="--gammas",
             audit_budget="--budget",
-            random_state="--seed",
-            checkpoint="--checkpoint",
-        ) | {"certify=True": "--certify"}
+        )
+
+
+class FitRequest(TrainingRequest):
+    """The same for `gerrymend fit`, which has options of its own."""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The option behind each argument, as of TrainingRequest."""
+        own = {"gamma": "--gamma", "checkpoint": "--checkpoint", "certify=True": "--certify"}
+        return super().options | own

@@ -21,13 +21,21 @@ from gerrymend.training.fit import ParityClassifier
 class Setting(NamedTuple):
     """A notion and an estimator, with the classifier that is trained for all gammas at once.
 
-    `contrast` is True for the paper's MARGINAL, trained beside another classifier.
+    `rates` are what is audited, in the user's terms of which label is positive: the classifier has
+    them in terms of its own order of labels. `contrast` is True for the paper's MARGINAL, trained
+    beside another classifier.
     """
 
     notion: str
     estimator: str
     classifier: ParityClassifier
+    rates: tuple[FairnessNotion, ...]
     contrast: bool = False
+
+    def of_other_label(self) -> "Setting":
+        """Return the setting for labels of which the first in order is the positive one."""
+        turned = tuple(rate.of_other_label() for rate in self.rates)
+        return self._replace(classifier=clone(self.classifier).set_params(notion=turned))
 
     def code(self, gammas: Sequence[float], gamma: float, data: Mapping[str, str]) -> str | None:
         """Return Python code that trains the model of one gamma again, or None if none can.
@@ -114,6 +122,7 @@ def every_setting(
             notion,
             name,
             clone(estimator).set_params(notion=rates, estimator=clone(learned), random_state=seed),
+            rates,
         )
         for notion, rates in named_notions.items()
         for name, learned in trained.items()

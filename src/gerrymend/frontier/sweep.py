@@ -1,16 +1,14 @@
 """pareto_frontier(): models over gammas, notions and estimators, trained and audited by workers."""
 
-import time
-import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import Any
 
-from gerrymend._numeric.sums import Array
-from gerrymend._runtime.by_thread import heard_warnings
-from gerrymend._runtime.errors import ArgumentError, Message
-from gerrymend._runtime.workers import Common, Workers, check_jobs
+from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.workers import Workers, check_jobs
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
+from gerrymend.frontier.points import FrontierPoint, FrontierReference
+from gerrymend.frontier.references import check_today, with_today
 from gerrymend.frontier.settings import (
     Setting,
     audited_class,
@@ -18,9 +16,11 @@ from gerrymend.frontier.settings import (
     every_setting,
     one_seed,
 )
-from gerrymend.frontier.tradeoffs import FrontierPoint, OnRows, ParetoFrontier, mark_dominated
+from gerrymend.frontier.tradeoffs import ParetoFrontier, mark_dominated, mark_references
+from gerrymend.frontier.training import trained_and_audited
 from gerrymend.inputs.sample import Names, Sample, named_columns
 from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
+from gerrymend.notions import directed_notions
 from gerrymend.training.fit import ParityClassifier
 
 # From none to more than most models have without constraint, in steps of about two.
@@ -50,6 +50,11 @@ def pareto_frontier(
     y_test: Any = None,
     sensitive_features_test: Any = None,
     sample_weight_test: Any = None,
+    pos_label: Any = None,
+    favourable: str | None = None,
+    side: str = "both",
+    today: Any = None,
+    today_test: Any = None,
     marginal: bool = False,
     audit_subgroups: Any = None,
     audit_budget: float = 10.0,
@@ -77,6 +82,15 @@ def pareto_frontier(
         Share of the rows, of each label, to keep out of the training and to audit on too.
     X_test, y_test, sensitive_features_test, sample_weight_test : optional
         Or other rows to audit on. Protected attributes that are columns of X need not be given.
+    pos_label, favourable, side :
+        The positive label, the decision that people wish for, and which subgroups the audits
+        count, as in audit(). Models are trained to be fair to both sides.
+    today : fitted model, or array of decisions, optional
+        Your model as it is today, to be audited on the same rows over the same subgroups, and shown
+        among the points. A model decides by its predict() of X; decisions are labels of the rows
+        of X, in their order.
+    today_test : array of decisions, optional
+        Those of the rows of X_test, where `today` are decisions.
     marginal : bool, default=False
         Train the paper's MARGINAL too, which is fair to one attribute at a time, for contrast:
         the same gammas, notions and estimators, audited over the same class, in
@@ -113,6 +127,11 @@ def pareto_frontier(
     more unfairness, and less of one, by what the strongest audit found. `suggested` is the knee,
     as defined there. Rows that a choice was made on are no longer a test of it.
 
+    Beside the points, `references` has the model of `today` and each estimator fitted once without
+    a constraint. They are no candidates: nothing is known of the rows that today's model was fitted
+    to, and if these are among those audited here its figures flatter it. So they dominate no point,
+    and are no knee; how many points beat them, and how many they beat, is told.
+
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression
@@ -140,9 +159,16 @@ def pareto_frontier(
         "subgroups": audited_class(estimator, audit_subgroups),
         "budget": check_budget(audit_budget, "audit_budget"),
         "min_group_size": check_min_group_size(min_group_size),
+        "favourable": favourable,
+        "side": side,
     }
+    for setting in settings:
+        directed_notions(setting.rates, favourable, side)
     levels = check_levels(gammas)
-    rows = Sample.read(y, sensitive_features, sample_weight, features=X)
+    check_today(today, today_test, second=X_test is not None)
+    rows = with_today(Sample.read(y, sensitive_features, sample_weight, features=X), today)
+    if rows.with_positive(pos_label).pair != rows.pair:
+        settings = [setting.of_other_label() for setting in settings]
     samples: Sequence[Sample]
     if test_size is not None:
         if X_test is not None or y_test is not None:
@@ -158,36 +184,51 @@ def pareto_frontier(
             "sensitive_features_test": sensitive_features_test,
             "sample_weight_test": sample_weight_test,
         }
-        samples = (rows, *_test_rows(rows, sensitive_features, given))
+        second = _test_rows(rows, sensitive_features, given)
+        decided = today if today_test is None else today_test
+        argument = "today" if today_test is None else "today_test"
+        samples = (rows, *(with_today(sample, decided, argument) for sample in second))
+    samples = [sample.with_positive(pos_label) for sample in samples]
 
     data = _data_arguments(sensitive_features, sample_weight)
     points: list[FrontierPoint] = []
+    references: list[FrontierReference] = []
     asked = len(settings) * len(levels)
     try:
         # Contexts are left in reverse: the generator ends, and its tasks with it, before the pool.
         with (
             Workers(n_jobs) as workers,
-            closing(_points(settings, levels, samples, how, data, workers)) as done,
+            closing(trained_and_audited(settings, levels, samples, how, data, workers)) as done,
         ):
-            for point in done:
-                points.append(point)
+            for model in done:
+                if isinstance(model, FrontierReference):
+                    references.append(model)
+                    continue
+                points.append(model)
                 if on_point is not None:
-                    on_point(point, asked)
+                    on_point(model, asked)
     except KeyboardInterrupt:
         if not points:
             raise
-        raise FrontierInterrupted(_frontier(points, settings, levels)) from None
-    return _frontier(points, settings, levels)
+        raise FrontierInterrupted(_frontier(points, references, settings, levels)) from None
+    return _frontier(points, references, settings, levels)
 
 
 def _frontier(
-    done: list[FrontierPoint], settings: Sequence[Setting], gammas: list[float]
+    done: list[FrontierPoint],
+    references: list[FrontierReference],
+    settings: Sequence[Setting],
+    gammas: list[float],
 ) -> ParetoFrontier:
     """Mark the dominated points, and make the frontier; MARGINAL's points come last in `done`."""
     n_points = sum(not setting.contrast for setting in settings) * len(gammas)
     marked = mark_dominated(done)
+    points = marked[:n_points]
     return ParetoFrontier(
-        marked[:n_points], marked[n_points:], n_missing=len(settings) * len(gammas) - len(done)
+        points,
+        marked[n_points:],
+        n_missing=len(settings) * len(gammas) - len(done),
+        references=mark_references(references, points),
     )
 
 
@@ -199,121 +240,6 @@ def _data_arguments(sensitive_features: Any, sample_weight: Any) -> dict[str, st
         is_names = isinstance(names, list | tuple) and all(isinstance(n, str) for n in names)
         data["sensitive_features"] = repr(list(names)) if is_names else "sensitive_features"
     return data if sample_weight is None else data | {"sample_weight": "sample_weight"}
-
-
-class _Path(NamedTuple):
-    """The result of training a setting.
-
-    `models` has one model for each gamma, `probabilities` an array for each model and sample,
-    `seconds` the time of all.
-    """
-
-    models: list[Any]
-    probabilities: list[list[Array]]
-    seconds: float
-    warnings: list[Warning]
-
-
-def _points(
-    settings: Sequence[Setting],
-    gammas: list[float],
-    samples: Sequence[Sample],
-    how: dict[str, Any],
-    data: Mapping[str, str],
-    workers: Workers,
-) -> Generator[FrontierPoint, None, None]:
-    """Yield the points, trained a setting a worker, and then audited each on its own.
-
-    So the first points are done early, and a single setting keeps all workers busy too.
-    """
-    rows = Common(samples)
-    audited = Common([sample.without_features() for sample in samples])
-    for start in range(0, len(settings), workers.number):
-        batch = settings[start : start + workers.number]
-        paths = list(workers(_train, [(rows, setting.classifier, gammas) for setting in batch]))
-        heard = {
-            (str(told), told.__class__): told
-            for setting, path in zip(batch, paths, strict=True)
-            for told in (_of_contrast(path.warnings) if setting.contrast else path.warnings)
-        }
-        for told in heard.values():  # the same warning of several settings once
-            warnings.warn(told, stacklevel=3)
-        games = [
-            (setting, path, game)
-            for setting, path in zip(batch, paths, strict=True)
-            for game in range(len(gammas))
-        ]
-        tasks = [
-            (audited, path.probabilities[game],
-             how | {"notion": setting.classifier.notion, "gamma": gammas[game]})
-            for setting, path, game in games
-        ]  # fmt: skip
-        with closing(workers(_measure, tasks)) as audits:
-            for (setting, path, game), measured in zip(games, audits, strict=True):
-                code = setting.code(gammas, gammas[game], data)
-                yield _point(setting, path, gammas[game], path.models[game], measured, code)
-
-
-def _train(
-    samples: Common[Sequence[Sample]], classifier: ParityClassifier, gammas: list[float]
-) -> _Path:
-    """Train a setting for all gammas; collect its warnings, which a worker process would lose."""
-    train = samples.value[0]
-    start = time.perf_counter()
-    with heard_warnings() as heard:
-        models = classifier.fit_path(
-            train.features, train.labels, gammas=gammas,
-            sensitive_features=train.protected, sample_weight=train.given_weight,
-        )  # fmt: skip
-    seconds = time.perf_counter() - start
-    # Here, where the features are: an audit then needs no more than probabilities to be sent.
-    probabilities = [
-        [model.predict_proba(sample.features)[:, 1] for sample in samples.value] for model in models
-    ]
-    told = [warning.message for warning in heard if isinstance(warning.message, Warning)]
-    return _Path(models, probabilities, seconds, told)
-
-
-def _of_contrast(told: list[Warning]) -> list[Warning]:
-    """Return warnings that say that they are about MARGINAL."""
-    lead = "MARGINAL, for contrast: "
-    ours = [warning for warning in told if isinstance(warning, Message)]
-    for warning in ours:
-        warning.lead = f"{lead}{warning.lead}"
-    return [warning if warning in ours else type(warning)(f"{lead}{warning}") for warning in told]
-
-
-def _measure(
-    samples: Common[Sequence[Sample]], probabilities: list[Array], how: dict[str, Any]
-) -> list[OnRows]:
-    """Return error and audit of one model on each sample."""
-    return [
-        OnRows.measure(rows, p, how) for rows, p in zip(samples.value, probabilities, strict=True)
-    ]
-
-
-def _point(
-    setting: Setting,
-    path: _Path,
-    gamma: float,
-    model: Any,
-    measured: list[OnRows],
-    code: str | None,
-) -> FrontierPoint:
-    worst = model.worst_subgroup_
-    return FrontierPoint(
-        gamma=gamma,
-        notion=setting.notion,
-        estimator=setting.estimator,
-        reported_unfairness=0.0 if worst is None else abs(worst.unfairness),
-        n_predictors=len(model.weights_),
-        n_oracle_calls=model.n_oracle_calls_,
-        seconds=path.seconds,
-        train=measured[0],
-        test=measured[1] if len(measured) > 1 else None,
-        model=model,
-        code=code,
-    )
 
 
 def _test_rows(train: Sample, sensitive_features: Any, given: dict[str, Any]) -> list[Sample]:

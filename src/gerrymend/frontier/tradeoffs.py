@@ -1,8 +1,8 @@
 """ParetoFrontier: models by error and unfairness, with dominated ones marked, and the knee."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,144 +10,15 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._numeric.sums import Array
-from gerrymend.auditing.audit import audit
-from gerrymend.auditing.report import AuditReport
-from gerrymend.inputs.sample import Sample
+from gerrymend._runtime.reprs import short_repr
+from gerrymend.frontier.points import FrontierPoint, FrontierReference, OnRows
 from gerrymend.reporting.frontier import text as frontier_text
 
 # Decimal digits to which errors and unfairness are compared; differences beyond are rounding.
 _DIGITS = 12
 
 
-@dataclass(frozen=True, eq=False)
-class OnRows:
-    """Figures of a model on some rows: its error and its audit.
-
-    Attributes
-    ----------
-    error : float
-        The expected error of the randomised decisions.
-    report : AuditReport
-        The audit of the decisions' probabilities.
-    dominated : bool
-        True if another model of the same notion, MARGINAL's included, has on these rows no more
-        error and no more unfairness, and less of one.
-    """
-
-    error: float
-    report: AuditReport
-    dominated: bool = False
-
-    @classmethod
-    def measure(cls, rows: Sample, p: Array, how: Mapping[str, Any]) -> "OnRows":
-        """Audit decisions that are positive with probability `p`, with the settings `how`."""
-        report = audit(
-            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.given_weight,
-            decision_probabilities=True, **how,
-        )  # fmt: skip
-        wrong = np.where(rows.y == 1, 1.0 - p, p)
-        return cls(float(np.average(wrong, weights=rows.given_weight)), report)
-
-    @property
-    def unfairness(self) -> float:
-        """The largest unfairness that the audit found, a lower bound unless it is exact."""
-        return self.report.unfairness
-
-    @property
-    def upper_bound(self) -> float:
-        """An unfairness that no subgroup of the audited class exceeds on these rows."""
-        return self.report.upper_bound
-
-    @property
-    def worst(self) -> str | None:
-        """The worst subgroup in words; None if none is large enough to be described."""
-        return None if self.report.worst is None else self.report.worst.describe()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain data."""
-        worst = self.report.worst
-        return {
-            "n_rows": self.report.n_rows,
-            "error": self.error,
-            "unfairness": self.unfairness,
-            "upper_bound": self.upper_bound,
-            "exact": self.report.exact,
-            "covers": self.report.covers,
-            "verdict": self.report.verdict,
-            "worst": self.worst,
-            "worst_size": None if worst is None else worst.size,
-            "worst_rate_of": None if worst is None else worst.notion.words,
-            "worst_rate": None if worst is None else worst.rate,
-            "overall_rate": None if worst is None else worst.overall_rate,
-            "withheld": self.report.withheld,
-            "min_group_size": self.report.min_group_size,
-            "dominated": self.dominated,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class FrontierPoint:
-    """One model of a frontier.
-
-    Attributes
-    ----------
-    gamma : float
-        The unfairness that it was trained to allow.
-    notion, estimator : str
-        Names of the rates that were equalised, and of the estimator that was trained.
-    reported_unfairness : float
-        The unfairness that the Auditor of the training found on the training rows, a lower bound
-        too. As a rule it is below that of `train`, but either search may find more.
-    n_predictors : int
-        Number of predictors in the mixture.
-    n_oracle_calls : int
-        Number of times that the estimator was trained.
-    seconds : float
-        Time of training, of all gammas of its notion and estimator, which train together.
-    train, test : OnRows
-        Error and audit on the training rows, and on the test rows, if there are any.
-    model : fitted classifier
-    code, command : str or None
-        Python code, and a command, that train the model again; None if there is none.
-    """
-
-    gamma: float
-    notion: str
-    estimator: str
-    reported_unfairness: float
-    n_predictors: int
-    n_oracle_calls: int
-    seconds: float
-    train: OnRows
-    test: OnRows | None
-    model: Any = field(repr=False)
-    code: str | None = field(default=None, repr=False)
-    command: str | None = field(default=None, repr=False)
-
-    @property
-    def compared(self) -> OnRows:
-        """The figures that models are compared by: on the test rows, if there are any."""
-        return self.train if self.test is None else self.test
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the point as plain data, without data of any row."""
-        return {
-            "gamma": self.gamma,
-            "notion": self.notion,
-            "estimator": self.estimator,
-            "reported_unfairness": self.reported_unfairness,
-            "n_predictors": self.n_predictors,
-            "n_oracle_calls": self.n_oracle_calls,
-            "seconds": self.seconds,
-            "train": self.train.to_dict(),
-            "test": None if self.test is None else self.test.to_dict(),
-            "code": self.code,
-            "command": self.command,
-        }
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ParetoFrontier:
     """The points of pareto_frontier(): models that trade error for unfairness.
 
@@ -160,11 +31,14 @@ class ParetoFrontier:
         the other, but these are never suggested.
     n_missing : int
         Number of points that were not done because of an interrupt.
+    references : tuple of FrontierReference
+        By notion: the model of today, if it was given, and each estimator without constraint.
     """
 
     points: tuple[FrontierPoint, ...]
     marginal_points: tuple[FrontierPoint, ...] = ()
     n_missing: int = 0
+    references: tuple[FrontierReference, ...] = ()
 
     @property
     def suggested(self) -> tuple[FrontierPoint, ...]:
@@ -222,6 +96,31 @@ class ParetoFrontier:
                 {**point.to_dict(), "suggested": False} for point in self.marginal_points
             ],
             "n_missing": self.n_missing,
+            "references": [
+                {**reference.to_dict(), **self._standing(reference)}
+                for reference in self.references
+            ],
+            **self._direction(),
+        }
+
+    def _standing(self, reference: FrontierReference) -> dict[str, int]:
+        """Count the points that beat a reference and those that it beats, on the compared rows."""
+        own = reference.compared
+        others = [point.compared for point in self.points if point.notion == reference.notion]
+        return {
+            "beaten_by": sum(beats(other, own) for other in others),
+            "beats": sum(beats(own, other) for other in others),
+        }
+
+    def _direction(self) -> dict[str, Any]:
+        """Return the labels, the favourable decision, and which subgroups count."""
+        reports = [point.train.report for point in (*self.points, *self.marginal_points)]
+        notions = {notion.name: notion for report in reports for notion in report.notions}
+        return {
+            "labels": list(reports[0].labels),
+            "favourable": reports[0].favourable,
+            "side": reports[0].side,
+            "notions": [notion.to_dict() for notion in notions.values()],
         }
 
     def to_json(self) -> str:
@@ -273,6 +172,16 @@ class ParetoFrontier:
     def __rich__(self) -> Any:
         return frontier_text.as_rich(self.to_dict())
 
+    def __repr__(self) -> str:
+        gammas = self._values("gamma")
+        return short_repr(
+            self,
+            n_points=len(self.points),
+            gammas=f"{min(gammas):g} to {max(gammas):g}",
+            notions=tuple(self._values("notion")),
+            estimators=tuple(self._values("estimator")),
+        )
+
     def __str__(self) -> str:
         return frontier_text.as_text(self.to_dict())
 
@@ -292,6 +201,12 @@ def dominated(costs: Sequence[tuple[float, ...]]) -> NDArray[np.bool_]:
     return np.array([
         bool(((table <= cost).all(axis=1) & (table < cost).any(axis=1)).any()) for cost in table
     ])  # fmt: skip
+
+
+def beats(one: OnRows, other: OnRows) -> bool:
+    """Return True if `one` has no more error and no more unfairness, and less of one."""
+    costs = [(figures.error, figures.unfairness) for figures in (one, other)]
+    return bool(dominated(costs)[1])
 
 
 def knee(costs: Sequence[tuple[float, float]]) -> int | None:
@@ -332,6 +247,22 @@ def mark_dominated(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]
             for i, figures, is_worse in zip(places, seen, worse, strict=True):
                 figures = replace(figures, dominated=bool(is_worse))
                 marked[i] = replace(marked[i], **{sample: figures})
+    return tuple(marked)
+
+
+def mark_references(
+    references: Iterable[FrontierReference], points: Sequence[FrontierPoint]
+) -> tuple[FrontierReference, ...]:
+    """Return the references, with those marked that a point of the same notion beats, by sample."""
+    marked = []
+    for reference in references:
+        others = [point for point in points if point.notion == reference.notion]
+        for sample in ("train", "test"):
+            own = getattr(reference, sample)
+            if own is not None:
+                worse = any(beats(getattr(point, sample), own) for point in others)
+                reference = replace(reference, **{sample: replace(own, dominated=worse)})
+        marked.append(reference)
     return tuple(marked)
 
 

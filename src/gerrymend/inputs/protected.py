@@ -5,7 +5,6 @@ one *cell*. Cells are sorted by value, so that nothing computed from their sums 
 order of the rows.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.errors import Argument, ArgumentError, ArgumentWarning, Subject
+from gerrymend._runtime.errors import Argument, ArgumentError, Subject
 from gerrymend.inputs.arrays import as_table, unmasked
 from gerrymend.inputs.categories import as_category, sorted_categories, unknown_kind
 from gerrymend.inputs.numbers import (
@@ -28,12 +27,17 @@ from gerrymend.inputs.numbers import (
     series_numbers,
 )
 from gerrymend.inputs.settings import did_you_mean
+from gerrymend.inputs.text_numbers import AS_CATEGORY, check_no_numbers
 from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 
 MISSING_LABEL = "(missing)"
 
-# Up to this many rows may well differ in an attribute that is no identifier.
-_FEW_ROWS = 20
+
+@dataclass(frozen=True)
+class Others:
+    """A category in place of all that are not `known`, as too few rows have each to be told."""
+
+    known: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +51,14 @@ class Column:
         The numbers, or the codes of the categories, by row.
     categories : tuple or None
         The category of each code; None for a number. A missing category is None, and comes last.
+    declared : bool
+        True if the user's own type says that it is a category, whatever its values look like.
     """
 
     name: str
     values: Array
     categories: tuple[Any, ...] | None = None
+    declared: bool = False
 
     @property
     def is_categorical(self) -> bool:
@@ -63,12 +70,17 @@ class Column:
         """The type of the values: "number", or the type of the categories ("any" if none)."""
         if self.categories is None:
             return "number"
-        return next((type(value).__name__ for value in self.categories if value is not None), "any")
+        told = (value for value in self.categories if not isinstance(value, Others | None))
+        return next((type(value).__name__ for value in told), "any")
 
     def equals(self, value: Any) -> NDArray[np.bool_]:
         """Return a mask of the rows that have this category, or this number."""
         if self.categories is None:
             return self.values == value
+        if isinstance(value, Others) and value not in self.categories:
+            return ~np.logical_or.reduce(
+                [np.zeros(len(self.values), dtype=bool), *map(self.equals, value.known)]
+            )
         if value not in self.categories:
             return np.zeros(len(self.values), dtype=bool)
         return self.values == self.categories.index(value)
@@ -93,12 +105,15 @@ class Cells:
         return order, replace(self, index=self.index[order])
 
 
-def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Column, ...]:
+def read_columns(
+    data: Any, argument: str = "sensitive_features", *, doubted: bool = True
+) -> tuple[Column, ...]:
     """Read a frame, Series, mapping, array or list into named columns, by position of the rows.
 
     Strings, categoricals and booleans are categories, sorted by value so that the encoding is the
     same from run to run; missing is a category of its own. Numbers stay numbers. Raises ValueError
-    or TypeError, naming `argument` and the column, for anything else.
+    or TypeError, naming `argument` and the column, for anything else, and for numbers that were
+    read as text, unless their type is a categorical one or they are not `doubted`.
 
     >>> race, age = read_columns({"race": ["blue", None, "green"], "age": [30, 41, 25]})
     >>> race.categories, race.values.tolist()
@@ -107,6 +122,9 @@ def read_columns(data: Any, argument: str = "sensitive_features") -> tuple[Colum
     False
     """
     columns = tuple(_column(name, values, argument) for name, values in _named(data, argument))
+    if doubted:
+        for column in columns:
+            _check_text(column, argument)
     if not columns:
         raise ArgumentError(argument, "has no columns; pass at least one protected attribute.")
     lengths = {column.name: len(column.values) for column in columns}
@@ -144,7 +162,7 @@ def select_columns(
     An array has no names, so its columns are taken in the order of `wanted`, and must be as many.
     Raises ValueError if a column is missing or of another kind.
     """
-    columns = read_columns(data, argument)
+    columns = read_columns(data, argument, doubted=False)
     if not (is_frame(data) or is_series(data) or isinstance(data, Mapping)):
         if len(columns) != len(wanted):
             raise ArgumentError(
@@ -255,27 +273,6 @@ def check_spreads(columns: Sequence[Column]) -> None:
             check_spread(column.values, Argument("sensitive_features", column=repr(column.name)))
 
 
-def warn_of_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 3) -> None:
-    """Warn of attributes that are probably identifiers.
-
-    These are categories or whole numbers with a different value in every row. Measurements with
-    fractions differ from row to row by nature, and so may the attributes of a few rows.
-    """
-    if n_rows <= _FEW_ROWS:
-        return
-    for column in columns:
-        counts = column.is_categorical or bool((column.values % 1 == 0).all())
-        if counts and len(np.unique(column.values)) == n_rows:
-            told = ArgumentWarning(
-                Argument("sensitive_features", column=repr(column.name)),
-                f"has a different value in each of the {n_rows:,} rows: it is probably an "
-                "identifier, which tells people apart, not groups. Leave it out of ",
-                Argument("sensitive_features"),
-                ".",
-            )
-            warnings.warn(told, stacklevel=stacklevel)
-
-
 def _named(data: Any, argument: str) -> Iterable[tuple[str, Any]]:
     """Split a container into pairs of name and values; raise TypeError for an unknown one."""
     if is_frame(data):
@@ -312,10 +309,10 @@ def _column(name: str, values: Any, argument: str) -> Column:
         if isinstance(values.dtype, nw.String | nw.Boolean):
             return _encoded(name, values)
         if isinstance(values.dtype, nw.Categorical | nw.Enum):
-            return _categories(name, values.to_list(), where)
+            return replace(_categories(name, values.to_list(), where), declared=True)
         return _objects(name, values.to_list(), where)
     if str(getattr(values, "dtype", "")) == "category":  # a bare pandas.Categorical
-        return _categories(name, list(values), where)
+        return replace(_categories(name, list(values), where), declared=True)
     values = unmasked(values)
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     if array.ndim != 1:
@@ -372,11 +369,19 @@ def _categories(name: str, values: list[Any], where: Subject) -> Column:
     return Column(name, codes, tuple(categories))
 
 
+def _check_text(column: Column, argument: str) -> None:
+    """Raise ArgumentError for categories that are numbers, read as text."""
+    if column.kind == "str" and not column.declared:
+        texts = [text for text in column.categories or () if text is not None]
+        check_no_numbers(texts, Argument(argument, column=repr(column.name)))
+
+
 def _missing_number(where: Subject) -> ValueError:
     """Return the error for missing values of a number."""
     return ArgumentError(
         where,
         "is numeric and has missing values. A threshold can't place them: fill them in, "
-        "drop these rows yourself, or turn the column into strings, where missing is a category "
-        "of its own.",
+        "drop these rows yourself, or make it a category, where missing is one of its own, with ",
+        AS_CATEGORY,
+        ".",
     )

@@ -13,6 +13,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.features import n_rows_of
+from gerrymend.inputs.identifiers import refuse_identifiers
 from gerrymend.inputs.protected import (
     Column,
     check_spreads,
@@ -113,6 +114,7 @@ class Sample:
         features: Any = _NO_FEATURES,
         decisions: Any = None,
         decided: Decided | None = None,
+        pos_label: Any = None,
         kinds: Mapping[str, str] | None = None,
         names: Names = FIT,
     ) -> "Sample":
@@ -125,6 +127,8 @@ class Sample:
         features : frame, array or list, optional
         decisions, decided : optional
             Decisions by row, read as `decided` says; without it there are none.
+        pos_label : label, optional
+            The positive label, where `decided` doesn't say it.
         kinds : mapping of str to str, optional
             The attributes of a first sample with the kind of each, for a second to have the same.
         names : Names
@@ -147,8 +151,11 @@ class Sample:
         check_same_length(**rows, **{names.protected: len(columns[0].values)})
         if kinds is None:
             check_spreads(columns)
+        if features is not _NO_FEATURES:
+            refuse_identifiers(columns, len(y))
         by_row = check_weights(weight, len(y), names.weight)
-        classes = read_classes(y, predicted, decided, names)
+        asked = Decided(pos_label=pos_label) if decided is None else decided
+        classes = read_classes(y, predicted, asked, names)
         p = None
         if decided is not None and predicted is not None:
             p = decisions_from(predicted, classes, *decided[:2], names.decisions)
@@ -192,6 +199,14 @@ class Sample:
             ) from None
         return self._take(np.sort(kept)), self._take(np.sort(out))
 
+    def with_positive(self, pos_label: Any, names: Names = FIT) -> "Sample":
+        """Return the rows with this label as the positive one; None keeps it."""
+        classes = positive_second(self.classes, pos_label, names)
+        p = self.p
+        if p is not None and classes[0] != self.classes[0]:
+            p = 1.0 - p
+        return replace(self, classes=classes, p=p)
+
     def without_features(self) -> "Sample":
         """Return what an audit needs: small to send."""
         return replace(self, features=None)
@@ -218,7 +233,7 @@ def read_vector(values: Any, argument: str) -> NDArray[Any]:
 def read_classes(
     labels: NDArray[Any],
     decisions: NDArray[Any] | None,
-    decided: Decided | None,
+    decided: Decided,
     names: Names,
     *,
     cut_off: bool = False,
@@ -230,13 +245,17 @@ def read_classes(
     check_label_types(labels, names.labels)
     # A sample may hold one label only: the false positive rate of negatives is well defined. Then
     # decisions may show the other; scores and probabilities can't.
-    if decisions is not None and decided is not None and decided.by_label:
+    if decisions is not None and decided.by_label:
         check_label_types(decisions, names.decisions)
         if len(labels) and (labels == labels[0]).all():
             both = set(decisions.tolist()) | {labels.tolist()[0]}
             labels = np.concatenate([labels, decisions]) if len(both) == 2 else labels
     classes = check_labels(labels, names.labels, cut_off)
-    pos_label = None if decided is None else decided.pos_label
+    return positive_second(classes, decided.pos_label, names)
+
+
+def positive_second(classes: NDArray[Any], pos_label: Any, names: Names) -> NDArray[Any]:
+    """Return the two labels in an order that has the positive one second; None keeps the order."""
     if pos_label is None:
         return classes
     if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():

@@ -155,6 +155,38 @@ def load_model(
         raise _unreadable(path, error) from error
 
 
+def types_to_trust(model: Any) -> list[str]:
+    """List the types of this package in a fitted model, for tools that store it with skops.
+
+    MLflow's default format asks for them. Types of other packages are not listed: look at what the
+    tool's error names before you trust these.
+
+    Parameters
+    ----------
+    model : fitted classifier, or a Pipeline that ends in one
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from gerrymend import SubgroupParityClassifier, types_to_trust
+    >>> from gerrymend.datasets import make_gerrymandered
+    >>> toy = make_gerrymandered(80)
+    >>> clf = SubgroupParityClassifier().fit(
+    ...     toy.data, toy.target, sensitive_features=toy.sensitive_features)
+    >>> types_to_trust(clf.mixture_)[-1]
+    'gerrymend.models.mixture_classifier.MixtureClassifier'
+
+    With MLflow: ``mlflow.sklearn.log_model(clf.mixture_, name="model",
+    skops_trusted_types=types_to_trust(clf.mixture_))``.
+    """
+    skops_io = _skops_io()
+    untrusted = skops_io.get_untrusted_types(data=skops_io.dumps(model))
+    return [name for name in untrusted if name.startswith("gerrymend.")]
+
+
 def _skops_io() -> ModuleType:
     return need("skops.io", "Saving and loading models needs")
 

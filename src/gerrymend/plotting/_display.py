@@ -98,10 +98,11 @@ def say_nothing(ax: Any, words: str) -> None:
     ax.set_axis_off()
 
 
-def legend_above(ax: Any, *, columns: int = 3, **options: Any) -> None:
-    """Put a legend above the Axes, where it can hide nothing."""
+def legend_above(ax: Any, *, columns: int = 3, side: str = "left", **options: Any) -> None:
+    """Put a legend above the Axes, where it can hide nothing, from one of its sides on."""
+    x = 0.0 if side == "left" else 1.0
     ax.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=columns, frameon=False, fontsize=9,
+        loc=f"lower {side}", bbox_to_anchor=(x, 1.01), ncols=columns, frameon=False, fontsize=9,
         borderaxespad=0.0, columnspacing=1.2, handletextpad=0.5, **options,
     )  # fmt: skip
 
@@ -120,6 +121,12 @@ def check_played(classifier: Any) -> ParityClassifier:
         )
     check_is_fitted(classifier, "history_")
     return classifier
+
+
+def model_name(estimator: Any) -> str:
+    """Return the kind of a model, or of the last step of a pipeline."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    return type(last).__name__
 
 
 def decisions_of(estimator: Any, X: Any) -> tuple[NDArray[Any], bool]:

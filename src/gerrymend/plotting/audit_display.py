@@ -149,7 +149,8 @@ class AuditDisplay(Display):
         ax.grid(axis="x", color="0.9")
         ax.set_axisbelow(True)
         ax.spines[["top", "right", "left"]].set_visible(False)
-        legend_above(ax, columns=2)
+        # To the left, over the names of the groups, there is room for it.
+        legend_above(ax, columns=2, side="right")
 
     def _draw_kind(self, ax: Any, found: bool, colour: str, marker: str, words: str) -> None:
         """Draw the groups that were found, or those that were listed."""

@@ -4,12 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from gerrymend.frontier.points import FrontierPoint, FrontierReference, OnRows
 from gerrymend.frontier.sweep import pareto_frontier
-from gerrymend.frontier.tradeoffs import FrontierPoint, OnRows, ParetoFrontier
+from gerrymend.frontier.tradeoffs import ParetoFrontier
 from gerrymend.plotting._display import BLUE, VERMILLION, Display, label, legend_above, say_nothing
 
 _SAMPLES = {"train": ("training rows", BLUE, "--"), "test": ("test rows", VERMILLION, "-")}
-_MARKERS = "os^Dv<>Phd*"
+_MARKERS = "os^Dv<>Phd"
+# Models to hold the points against: marker, size and words.
+_REFERENCES = {"today": ("*", 15, "your model today"), "unconstrained": ("X", 10, "unconstrained")}
 
 
 class FrontierDisplay(Display):
@@ -17,7 +20,8 @@ class FrontierDisplay(Display):
 
     Points that another one dominates, MARGINAL's included, are hollow. Faint bars reach from the
     unfairness found to its upper bound, and are cut off at the top. The knee is a suggestion to
-    start a discussion from, not a choice.
+    start a discussion from, not a choice. Your model today, if the frontier has it, and the
+    estimators without constraint are marked; no line goes through them.
 
     Parameters
     ----------
@@ -30,6 +34,8 @@ class FrontierDisplay(Display):
     ----------
     points : tuple of FrontierPoint
         The points of the notion.
+    references : tuple of FrontierReference
+        Today's model and the estimators without constraint, by the same notion.
     ax_, figure_ :
         The Axes and the figure that it was last drawn on.
 
@@ -66,6 +72,7 @@ class FrontierDisplay(Display):
         self.frontier = frontier
         self.notion = notion if notion is not None else next(iter(notions), None)
         self.points = tuple(point for point in frontier.points if point.notion == self.notion)
+        self.references = tuple(one for one in frontier.references if one.notion == self.notion)
 
     @classmethod
     def from_report(
@@ -99,8 +106,10 @@ class FrontierDisplay(Display):
             if seen[0][1] is not None:
                 self._draw_sample(ax, seen, estimators, words, colour, style)
         self._draw_marks(ax)
+        self._draw_references(ax)
         self._draw_key(ax, estimators)
-        top = max(rows.unfairness for point in self.points for rows in _samples(point))
+        shown: list[FrontierPoint | FrontierReference] = [*self.points, *self.references]
+        top = max(rows.unfairness for model in shown for rows in _samples(model))
         top = top or 1.0
         ax.set_ylim(-0.03 * top, 1.15 * top)
         ax.set(xlabel="error", ylabel="unfairness found")
@@ -144,6 +153,20 @@ class FrontierDisplay(Display):
                 textcoords="offset points",
             )  # fmt: skip
 
+    def _draw_references(self, ax: Any) -> None:
+        """Draw each reference on both samples, in their colours; the legend has its kind once."""
+        kinds = dict.fromkeys(reference.kind for reference in self.references)
+        for reference in self.references:
+            marker, size, _ = _REFERENCES[reference.kind]
+            for rows, (_, colour, _) in zip(_samples(reference), _SAMPLES.values(), strict=False):
+                ax.plot(
+                    rows.error, rows.unfairness, marker, ms=size, mec="black", mfc=colour,
+                    mew=0.8, zorder=5,
+                )  # fmt: skip
+        for kind in kinds:
+            marker, size, words = _REFERENCES[kind]
+            ax.plot([], [], marker, color="0.35", mec="black", ms=size - 3, ls="none", label=words)
+
     def _draw_key(self, ax: Any, estimators: list[str]) -> None:
         """Add entries to the legend for what has no line of its own."""
         if len(estimators) > 1:
@@ -156,6 +179,6 @@ class FrontierDisplay(Display):
         ax.plot([], [], color="0.5", lw=3, alpha=0.35, label="up to the upper bound")
 
 
-def _samples(point: FrontierPoint) -> list[OnRows]:
-    """Return the figures of a point on the training rows, and on test rows if there are any."""
-    return [rows for rows in (point.train, point.test) if rows is not None]
+def _samples(model: FrontierPoint | FrontierReference) -> list[OnRows]:
+    """Return the figures of a model on the training rows, and on test rows if there are any."""
+    return [rows for rows in (model.train, model.test) if rows is not None]

@@ -9,9 +9,11 @@ from gerrymend.plotting._display import (
     decisions_of,
     label,
     legend_above,
+    model_name,
     protected_of,
     say_nothing,
 )
+from gerrymend.reporting.surface.text import round_name
 from gerrymend.surfaces import DiscriminationSurface, discrimination_surface
 
 
@@ -84,8 +86,9 @@ class SurfaceDisplay(Display):
         training see DiscriminationSurface.from_training().
         """
         decided, are_probabilities = decisions_of(estimator, X)
+        models = {model_name(estimator): decided}
         return cls.from_predictions(
-            y, decided, sensitive_features=protected_of(X, sensitive_features), ax=ax,
+            y, models, sensitive_features=protected_of(X, sensitive_features), ax=ax,
             decision_probabilities=are_probabilities, **options,
         )  # fmt: skip
 
@@ -143,4 +146,7 @@ class SurfaceDisplay(Display):
         names = [label(name, lines=2) for name in surface.attributes]
         ax.set(xlabel=f"θ₁: weight of {names[0]}", ylabel=f"θ₂: weight of {names[1]}")
         ax.set_aspect("equal")
-        legend_above(ax, columns=1)
+        legend_above(
+            ax, columns=1, title=label(round_name(kept.name)), alignment="left",
+            title_fontproperties={"weight": "bold", "size": 9},
+        )  # fmt: skip

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gerrymend._runtime.interrupts import HeldInterrupts
-from gerrymend.solvers.base import Checkpoint, Equilibrium, Interrupted, Round, State, check_rounds
+from gerrymend.solvers.base import Checkpoint, Equilibrium, Interrupted, Round, State
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,32 @@ class Limits:
     max_iter: int
     tol: float | None
     budget: float = math.inf
+
+
+class Stopwatch:
+    """Count the seconds that a game takes, without those between two runs of it.
+
+    >>> clock = Stopwatch()
+    >>> clock.go_on_from(60.0)
+    >>> 60.0 <= clock.seconds < 61.0
+    True
+    """
+
+    def __init__(self) -> None:
+        self.go_on_from(0.0)
+
+    def go_on_from(self, seconds: float) -> None:
+        """Count on from so many seconds."""
+        self._start = time.monotonic() - seconds
+
+    @property
+    def seconds(self) -> float:
+        """Return how long the game has been played."""
+        return time.monotonic() - self._start
+
+    def deadline(self, budget: float) -> float:
+        """Return when a budget is used up, by time.monotonic."""
+        return self._start + budget
 
 
 @dataclass(frozen=True)
@@ -68,7 +94,12 @@ class Listener:
 
 
 class Game(Protocol):
-    """Several games, one for each gamma, whose rounds are played together."""
+    """Several games, one for each gamma, played together or one after another.
+
+    Where they are played one after another, the rounds and the clock are those of the one that is
+    played now. What a game does between rounds and after them is played as a round is, in two
+    halves, and counts for none.
+    """
 
     @property
     def n_rounds(self) -> int:
@@ -76,8 +107,13 @@ class Game(Protocol):
         ...
 
     @property
-    def all_ended(self) -> bool:
-        """Return whether each of the games has converged."""
+    def clock(self) -> Stopwatch:
+        """Return the clock that the budget is compared with."""
+        ...
+
+    @property
+    def over(self) -> bool:
+        """Return whether nothing is left to play, by the last look."""
         ...
 
     def prepare_round(self) -> Any:
@@ -94,32 +130,34 @@ class Game(Protocol):
     def look(self, tol: float | None, *, last: bool, heard: bool) -> Sequence[Round]:
         """End the games that have converged, and return the rounds that are known since last time.
 
-        A game may put this off over rounds in which none can have converged, unless no round
-        follows; where someone hears of the rounds, it should not put it off for long. It is asked
-        again after a state was restored, which may be from before a look.
+        `last` says that rounds or seconds are used up. A game may put this off over rounds in which
+        none can have converged, unless no round follows; where someone hears of the rounds, it
+        should not put it off for long. It is asked again after a state was restored, which may be
+        from before a look.
         """
         ...
 
     def equilibria(self, *, cut_short: bool = False) -> list[Equilibrium]:
         """Return what the games come to if they end here; they themselves may go on.
 
-        Where Ctrl-C has `cut_short` the game, nothing that takes long is done any more.
+        Where Ctrl-C has `cut_short` the game, nothing that takes long is done any more, and games
+        of which nothing is known are left out.
         """
         ...
 
     def state(self) -> State:
         """Return all that later rounds depend on, besides data and parameters.
 
-        Raises HalfRoundError if an error, which no Ctrl-C is, has left half a round.
+        This may be asked for at any time, and is as of the last whole round. Raises HalfRoundError
+        if an error, which no Ctrl-C is, has left half a round.
         """
         ...
 
-    def restore(self, state: State) -> None:
-        """Go on from a state."""
-        ...
+    def restore(self, state: State, max_iter: int) -> None:
+        """Go on from a state, seconds included.
 
-    def rounds_in(self, state: State) -> int:
-        """Return the number of rounds that a state holds."""
+        Raises CannotResumeError where the end would not be that of a game with such a max_iter.
+        """
         ...
 
 
@@ -140,14 +178,15 @@ def play(
     try:
         run.play()
     except KeyboardInterrupt:
-        if game.n_rounds == 0:
+        known = game.equilibria(cut_short=True)
+        if not known:
             raise
-        raise Interrupted(game.equilibria(cut_short=True)) from None
+        raise Interrupted(known) from None
     return game.equilibria()
 
 
 class _Run:
-    """A game in play; its state is the game's, and the seconds that it took."""
+    """A game in play."""
 
     def __init__(
         self, game: Game, limits: Limits, listener: Listener | None, checkpoint: Checkpoint | None
@@ -156,8 +195,7 @@ class _Run:
         self._limits = limits
         self._listener = listener
         self._checkpoint = checkpoint
-        self._start = time.monotonic()
-        self._over = False
+        game.clock.go_on_from(0.0)
 
     def play(self) -> None:
         """Play round after round.
@@ -170,35 +208,25 @@ class _Run:
             if self._game.n_rounds:
                 interrupts.holding = True
                 self._look(interrupts)
-            while not self._over:
+            while not self._game.over:
                 prepared = self._game.prepare_round()
                 interrupts.holding = True
                 self._game.finish_round(prepared)
                 if self._checkpoint is not None:
-                    self._checkpoint.reached(self.state)
+                    self._checkpoint.reached(self._game.state)
                 self._look(interrupts)
 
     def _look(self, interrupts: HeldInterrupts) -> None:
         """Look at the last round, and tell of what is known now."""
         limits = self._limits
-        last = self._game.n_rounds >= limits.max_iter or self._seconds() >= limits.budget
+        last = self._game.n_rounds >= limits.max_iter or self._game.clock.seconds >= limits.budget
         rounds = self._game.look(limits.tol, last=last, heard=self._listener is not None)
-        self._over = last or self._game.all_ended
         interrupts.holding = False
         if self._listener is not None:
             for played in rounds:
                 self._listener(played)
         interrupts.check()
 
-    def _seconds(self) -> float:
-        return time.monotonic() - self._start
-
-    def state(self) -> State:
-        """Return where the game stands after its last whole round."""
-        return {"seconds": self._seconds()} | self._game.state()
-
     def restore(self, state: State) -> None:
-        """Go on from a state; `CannotResumeError` if it has more rounds than are to be played."""
-        check_rounds(self._game.rounds_in(state), self._limits.max_iter)
-        self._start = time.monotonic() - state["seconds"]
-        self._game.restore(state)
+        """Go on from a state."""
+        self._game.restore(state, self._limits.max_iter)

@@ -81,6 +81,8 @@ class BoundClass(ABC):
     covers: str
     """The class in words, as in "proven for every …"."""
 
+    is_closed: bool = False
+    """True if the complement of every subgroup is a subgroup too, by `Rule.complement`."""
     n_subgroups: int | None = None
     """The number of subgroups, if they are fixed before any row is seen; None otherwise."""
     vc_dimension: int | None = None
@@ -104,6 +106,17 @@ class BoundClass(ABC):
         It is as careful as reading about so many numbers allows, and never less than this one.
         """
         return self
+
+    def one_sided(self, sign: int) -> "BoundClass":
+        """Return the same class, searched for subgroups whose value has this sign, 1 or −1.
+
+        It finds no one, of value 0, where there are none. A class that is not closed under
+        complement overrides it, or else what is on the side that `worst` doesn't find is missed,
+        and only bounded.
+        """
+        from gerrymend.subgroups.one_sided import OneSided
+
+        return OneSided(self, sign)
 
     @property
     def unprovable(self) -> str:

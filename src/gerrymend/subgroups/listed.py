@@ -1,5 +1,6 @@
 """Classes of subgroups small enough to be listed, so that the worst one is exact."""
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ class ListedClass(BoundClass):
     """
 
     exact = True
+    _sign = 0  # both sides
 
     def __init__(self, rules: Sequence[Rule], members: Any, covers: str = "") -> None:
         self.covers = covers or f"these {len(rules):,} subgroups"
@@ -57,6 +59,12 @@ class ListedClass(BoundClass):
         """Make the class of these rules, over the cells that these columns describe."""
         by_name = {column.name: column for column in columns}
         return cls(rules, [rule.members(by_name) for rule in rules], covers)
+
+    def one_sided(self, sign: int) -> "ListedClass":
+        """Return the same list, of which only values of this sign count."""
+        side = copy.copy(self)
+        side._sign = sign
+        return side
 
     def values(self, residuals: Array) -> Array:
         """Return the signed value of every subgroup, of shape (n_residuals, n_rules)."""
@@ -81,12 +89,14 @@ class ListedClass(BoundClass):
         fits = (inside >= min_group_size) & (outside >= min_group_size)
         if not fits.any():
             return None
-        return self._furthest(self.values(residual[None])[:, fits], np.flatnonzero(fits))
+        found = self._furthest(self.values(residual[None])[:, fits], np.flatnonzero(fits))
+        return found if found.members.any() else None
 
     def _furthest(self, values: Array, among: NDArray[np.intp] | None = None) -> Found:
         """Return the subgroup furthest from 0 in each row of `values`.
 
-        `values` has a column for every subgroup, or for each of those numbered in `among`.
+        `values` has a column for every subgroup, or for each of those numbered in `among`. Values
+        of the wrong sign are no one's, on one side alone.
         """
         highest = values.argmax(axis=1)
         lowest = values.argmin(axis=1)
@@ -95,9 +105,13 @@ class ListedClass(BoundClass):
         # A group and its complement have opposite values. Rounding must not choose between them,
         # so equal to twelve digits counts as equal.
         places = np.where(high >= -low * (1 - 1e-12), highest, lowest)
+        if self._sign:
+            places = highest if self._sign > 0 else lowest
         keys = places if among is None else among[places]
+        found = values[np.arange(len(keys)), places]
+        counts = self._sign * found >= 0
         return Found(
-            values=values[np.arange(len(keys)), places],
-            members=self.membership[keys].toarray(),
+            values=np.where(counts, found, 0.0),
+            members=np.where(counts[:, None], self.membership[keys].toarray(), 0.0),
             keys=keys,
         )

@@ -96,6 +96,8 @@ class TreeSearch(BoundClass):
     two levels are exact at the cost of all pairs of splits.
     """
 
+    is_closed = True
+
     def __init__(self, axes: Sequence[Axis], max_depth: int, covers: str) -> None:
         self.exact = max_depth <= 2
         self._axes = axes

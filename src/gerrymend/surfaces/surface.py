@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.notions import FairnessNotion
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SurfaceRound:
     """Hold the surface of one model, or of one round of a training.
 
@@ -59,8 +60,11 @@ class SurfaceRound:
         """The largest |unfairness| that is shown, 0 where none is."""
         return 0.0 if self.place is None else abs(float(self.unfairness[self.place]))
 
+    def __repr__(self) -> str:
+        return short_repr(self, name=self.name, worst=self.worst, error=self.error)
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class DiscriminationSurface:
     """Hold the unfairness of every half-plane of two attributes: the paper's Figure 4, for any two.
 
@@ -232,6 +236,15 @@ class DiscriminationSurface:
         from gerrymend.reporting.surface.text import as_markdown
 
         return as_markdown(self.to_dict())
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            attributes=self.attributes,
+            notion=self.notion.name,
+            rounds=tuple(kept.name for kept in self.rounds),
+            n_rows=self.n_rows,
+        )
 
     def __str__(self) -> str:
         from gerrymend.reporting.surface.text import as_text

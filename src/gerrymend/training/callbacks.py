@@ -5,6 +5,7 @@ else is the same.
 """
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -106,20 +107,26 @@ def everyone(listeners: Sequence[Callable[[Round], None]]) -> Listener | None:
 
 
 class Progress:
-    """Log the round, the error and the largest unfairness, about once a second."""
+    """Tell the round, the error and the largest unfairness, about once a second.
+
+    To the log where anyone listens to it; else, as scikit-learn does, to the standard output.
+    """
 
     def __init__(self, max_iter: int) -> None:
         self._max_iter = max_iter
         self._last = time.monotonic()
 
     def __call__(self, played: Round) -> None:
-        """Log the round, if a second has passed or it is the last that may be played."""
+        """Tell the round, if a second has passed or it is the last that may be played."""
         # A round may take microseconds, and a line in the log for each would take longer than the
         # game.
         if time.monotonic() - self._last < 1.0 and played.number < self._max_iter:
             return
         self._last = time.monotonic()
-        logger.info(
-            "round %d of at most %d: error %.4f, unfairness %.4f",
-            played.number, self._max_iter, played.error.mean(), played.unfairness.max(),
-        )  # fmt: skip
+        words = "round %d of at most %d: error %.4f, unfairness %.4f"
+        figures = played.number, self._max_iter, played.error.mean(), played.unfairness.max()
+        if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
+            logger.info(words, *figures)
+        else:
+            sys.stdout.write(f"{words % figures}\n")
+            sys.stdout.flush()

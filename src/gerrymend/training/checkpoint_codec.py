@@ -29,10 +29,11 @@ from gerrymend.models.mixture import (
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import Ending
 from gerrymend.solvers.pool.certificate import Certificate
-from gerrymend.solvers.pool.game import Standing
 from gerrymend.solvers.pool.pool import PooledGroup
 from gerrymend.solvers.pool.program import Weighing
-from gerrymend.subgroups.rules import Condition, Conjunction, LinearRule, Term
+from gerrymend.solvers.pool.standing import Standing
+from gerrymend.subgroups.linear_rule import LinearRule, Term
+from gerrymend.subgroups.rules import Condition, Conjunction
 from gerrymend.subgroups.tree_rule import Split, TreeRule
 
 _PREDICTORS = (ConstantPredictor, LinearPredictor, CostPredictor, LabelPredictor, ScorePredictor)

@@ -1,19 +1,64 @@
 """Warn of a game that ended before it converged, and say what would change it."""
 
 import warnings
+from collections.abc import Mapping
 
 from sklearn.exceptions import ConvergenceWarning
 
 from gerrymend._runtime.errors import Argument, Message
 from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.reporting.wording import bound
 from gerrymend.solvers import Equilibrium
 
 # An unfairness above gamma by more than this is told, however large `tol` is beside C.
 MOST_EXCESS = 0.001
 
 
+# What can be done, in words and arguments.
+Remedy = tuple[str | Argument, ...]
+
+
 class NotConvergedWarning(Message, ConvergenceWarning):
-    """Warn of a game that ended early; `argument` is the limit that ended it."""
+    """Warn of a game that ended early; `argument` is the limit that ended it.
+
+    Parameters
+    ----------
+    limit : str
+        The argument that ended it.
+    lead : str
+        The sentence that says what is off.
+    remedies : tuples of str and Argument
+        Each is something to do. In the terms of a command, those with an argument that it has no
+        option for are left out.
+
+    >>> raised = "raise ", Argument("max_iter")
+    >>> warning = NotConvergedWarning("max_iter", "It is off.", raised, ("raise ", Argument("C")))
+    >>> print(warning)
+    It is off. Raise max_iter; or raise C.
+    >>> print(warning.in_terms({"max_iter": "--max-iter"}))
+    It is off. Raise --max-iter.
+    """
+
+    def __init__(self, limit: str, lead: str, *remedies: Remedy) -> None:
+        super().__init__(limit, lead=lead)
+        self.remedies = remedies
+        self.args = limit, lead, *remedies  # type: ignore[arg-type]  # for pickle
+
+    def in_terms(self, names: Mapping[str, str]) -> str:
+        """Return the message with other names for arguments, such as options of a command."""
+        told = "; or ".join(
+            "".join(word.in_terms(names) if isinstance(word, Argument) else word for word in remedy)
+            for remedy in self.remedies
+            if not names or all(_has(names, word) for word in remedy)
+        )
+        return f"{self.lead} {told[:1].upper()}{told[1:]}."
+
+
+def _has(names: Mapping[str, str], word: str | Argument) -> bool:
+    """Return whether a word is no argument, or one that has a name."""
+    if not isinstance(word, Argument):
+        return True
+    return (f"{word.name}={word.value}" if word.value else word.name) in names
 
 
 def tolerated_excess(tol: float, C: float) -> float:
@@ -48,34 +93,42 @@ def warn_unless_converged(
     after = f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={gamma:g} the"
     # The limit that ended the game, and what it is now.
     limit = "budget" if rounds < max_iter else "max_iter"
-    now = "" if rounds < max_iter else f"(now {max_iter})"
+    now = "" if rounds < max_iter else f" (now {max_iter})"
+    longer: Remedy = ("raise ", Argument(limit), now)
+    allowed: Remedy = ("allow a larger ", Argument("gamma"))
     warning = None
     if certify:
         if not equilibrium.certified:
             warning = NotConvergedWarning(
                 "budget",
-                ", or allow that gamma.",
-                lead=f"{after} budget ended before a proof: the worst subgroup found has "
+                f"{after} budget ended before a proof: the worst subgroup found has "
                 f"unfairness {unfairness:.4f}, and it is proven only that none exceeds "
-                f"{equilibrium.upper_bound:.4f}. Raise ",
+                f"{bound(equilibrium.upper_bound)}.",
+                ("raise ", Argument("budget")),
+                allowed,
             )
     elif tol is not None and unfairness > gamma + tolerated_excess(tol, C):
         warning = NotConvergedWarning(
             limit,
-            f"{now}, while the gap is large (now {gap:.4f}); or set ",
-            Argument("certify", value="True"),
-            ", which keeps to gamma at any price; or allow a larger gamma.",
-            lead=f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the "
-            f"least of any mixture on the way is {equilibrium.unfairness.min():.4f}. Raise C (now "
-            f"{C:g}), which is the error that a unit of unfairness may cost; or ",
+            f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the "
+            f"least of any mixture on the way is {equilibrium.unfairness.min():.4f}.",
+            (
+                "raise ",
+                Argument("C"),
+                f" (now {C:g}), which is the error that a unit of unfairness may cost",
+            ),
+            (*longer, f", while the gap is large (now {gap:.4f})"),
+            ("set ", Argument("certify", value="True"), ", which keeps to gamma at any price"),
+            allowed,
         )
     elif tol is not None and not equilibrium.converged:
         kept = "as it should" if unfairness <= gamma + ROUNDING else "within tol / C of gamma"
         warning = NotConvergedWarning(
             limit,
-            f"{now}, or accept it with a larger tol (now {tol:g}).",
-            lead=f"{after} mixture has unfairness {unfairness:.4f}, {kept}, but its error "
-            f"may be up to about {gap:.4f} above the least possible. Raise ",
+            f"{after} mixture has unfairness {unfairness:.4f}, {kept}, but its error "
+            f"may be up to about {gap:.4f} above the least possible.",
+            longer,
+            ("accept it with a larger ", Argument("tol"), f" (now {tol:g})"),
         )
     if warning is not None:
         warnings.warn(warning, stacklevel=6)

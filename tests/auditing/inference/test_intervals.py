@@ -179,6 +179,6 @@ def test_too_few_rows_are_not_measured():
     worst = audit(y, p, sensitive_features=attributes, subgroups="marginals").worst
     cells = distinct_rows(read_columns({name: values[:12] for name, values in attributes.items()}))
     few = Tally.of_rows(cells, y[:12], p[:12].astype(float), np.ones(12))
-    held_out = measure_held_out(worst, few, min_group_size=10)
+    held_out = measure_held_out(worst, few, searched=few, min_group_size=10)
     assert (held_out.n_rows, held_out.subgroup, held_out.unfairness_interval) == (12, None, None)
-    assert measure_held_out(None, few, min_group_size=1).subgroup is None
+    assert measure_held_out(None, few, searched=few, min_group_size=1).subgroup is None

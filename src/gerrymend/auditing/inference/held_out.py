@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
+from gerrymend.auditing.provenance import fingerprint
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Rows, Tally
@@ -36,6 +37,8 @@ class HeldOut:
         sums are at hand.
     level : float
         The confidence.
+    same_rows : bool
+        Whether these are, by their sums, the very rows that were searched, which confirm nothing.
 
     Examples
     --------
@@ -55,11 +58,13 @@ class HeldOut:
     unfairness_interval: Interval | None = None
     gap_interval: Interval | None = None
     level: float = 0.95
+    same_rows: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measurement as plain data."""
         return {
             "n_rows": self.n_rows,
+            "same_rows": self.same_rows,
             "level": self.level,
             "subgroup": None if self.subgroup is None else self.subgroup.to_dict(),
             "unfairness_interval": _plain(self.unfairness_interval),
@@ -68,7 +73,12 @@ class HeldOut:
 
 
 def measure_held_out(
-    found: Subgroup | None, tally: Tally, *, min_group_size: int, level: float = 0.95
+    found: Subgroup | None,
+    tally: Tally,
+    *,
+    searched: Tally,
+    min_group_size: int,
+    level: float = 0.95,
 ) -> HeldOut:
     """Measure on these rows a subgroup that was found on others.
 
@@ -78,28 +88,31 @@ def measure_held_out(
         The worst subgroup of the search.
     tally : Tally
         The rows that were held out.
+    searched : Tally
+        The rows that were searched: where these are the same, that is noted.
     min_group_size : int
         The floor of `small_groups`: below it nothing but the number of rows is returned.
     level : float, default=0.95
         The confidence of the intervals.
     """
     n_rows = int(tally.n_rows.sum())
+    same_rows = fingerprint(tally) == fingerprint(searched)
     # No subgroup, or no row in the event of its notion.
     if found is None or not (np.asarray(found.notion.event, float) @ tally.weight).any():
-        return HeldOut(n_rows, level=level)
+        return HeldOut(n_rows, level=level, same_rows=same_rows)
     seen = tally.of_notion(found.notion)
     members = found.rule.members({column.name: column for column in tally.columns})
     members = members[seen.cells.active]
     inside = int(seen.rows[members].sum())
     if not may_be_described(inside, seen.rows.sum(), min_group_size):
-        return HeldOut(n_rows, level=level)
+        return HeldOut(n_rows, level=level, same_rows=same_rows)
     # The rule as it was published, not shortened again for these rows.
     subgroup = seen.cells.as_treated(found.rule, seen.outcomes)
     estimates = estimate(seen, members[None].astype(float), level)
     if estimates is None:
-        return HeldOut(n_rows, subgroup, level=level)
+        return HeldOut(n_rows, subgroup, level=level, same_rows=same_rows)
     _, gap, unfairness = estimates.of(0)
-    return HeldOut(n_rows, subgroup, unfairness, gap, level)
+    return HeldOut(n_rows, subgroup, unfairness, gap, level, same_rows)
 
 
 def split(tally: Tally, test_size: float, random_state: int) -> tuple[Tally, Tally]:

@@ -31,7 +31,9 @@ def chance_sentence(report: Report) -> str:
     value = report["p_value"]
     if value is None:
         return "Whether chance alone could make as much was not tested."
-    where = "" if report["held_out"] is None else " in the rows that were searched"
+    held_out = report["held_out"]
+    apart = held_out is not None and not held_out["same_rows"]
+    where = " in the rows that were searched" if apart else ""
     verb = "would hardly make so much" if value <= _SMALL else "could make as much"
     return f"Chance alone {verb}{where} (p-value {p_value(value)})."
 
@@ -105,15 +107,29 @@ def other_rows_sentence(report: Report) -> str:
     )
 
 
+def held_out_rows(held_out: Mapping[str, Any]) -> str:
+    """Return what rows that were held out are: others, or the searched ones once more."""
+    rows = count(held_out["n_rows"])
+    if held_out["same_rows"]:
+        return f"{rows} rows of the second sample, which are those that were searched,"
+    return f"{rows} rows that were not searched"
+
+
 def held_out_sentence(held_out: Mapping[str, Any], gamma: float) -> str:
     """Say how the worst subgroup fares on rows that were not searched.
 
-    Unfairness has its sign there, as the group may differ the other way than where it was found.
+    Where it was searched on the same rows they confirm nothing, and that is said. Unfairness has
+    its sign there, as the group may differ the other way than where it was found.
     """
-    where = f"On {count(held_out['n_rows'])} rows that were not searched"
+    where = f"On {'the ' if held_out['same_rows'] else ''}{held_out_rows(held_out)}"
     there = held_out["subgroup"]
     if there is None:
         return f"{where} there is no subgroup to measure, or it is too small to be described."
+    if held_out["same_rows"]:
+        return (
+            f"{where} nothing can be confirmed: what was found worst there looks worse than it is. "
+            "Other rows tell (holdout, test_size; --holdout, --test-size)."
+        )
     treated = f"{rate_sentence(there)}, unfairness {signed_unfairness(there['unfairness'], gamma)}"
     if held_out["unfairness_interval"] is None:
         return f"{where}: {treated}."

@@ -7,6 +7,13 @@ from typing import Any
 from gerrymend.reporting.audit.verdict import LOOKS
 from gerrymend.reporting.wording import bound, capitalised, count, percent, unfairness
 
+# Verdicts within a sentence.
+_STATED = {
+    "within gamma": "proven to be within gamma",
+    "undecided": "undecided",
+    "exceeds gamma": "above gamma",
+}
+
 
 def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a reader sees of a trained model (`cli.fit_text.as_data()`), on each sample.
@@ -49,10 +56,11 @@ def proven_words(sample: Mapping[str, Any], gamma: float) -> str:
 
 def _sentence(model: Mapping[str, Any]) -> str:
     """Say what the rows that a model was audited on can say of others."""
-    if model["audited"] == "test rows":
+    if len(model["samples"]) > 1:
+        part = "had no part" if model["audited"] == "test rows" else "were used"
         return (
-            "What is said on this page, but for the table below, is of the test rows, which had no "
-            "part in the training."
+            f"What is said on this page, but for the table below, is of the {model['audited']}, "
+            f"which {part} in the training."
         )
     return (
         "These are the rows that the model was trained on; expect it to be less fair on others. "
@@ -60,11 +68,32 @@ def _sentence(model: Mapping[str, Any]) -> str:
     )
 
 
-def remedy_sentences(report: Mapping[str, Any]) -> list[str]:
-    """Say what to change where a model was not shown to keep to gamma on its training rows.
+def samples_sentences(model: Mapping[str, Any]) -> list[str]:
+    """Say in one sentence how training and test rows fare; nothing where there is one sample."""
+    if len(model["samples"]) == 1:
+        return []
+    parts = [
+        f"on the {count(sample['n_rows'])} {sample['name']} the largest unfairness found is "
+        f"{unfairness(sample['unfairness'], model['gamma'])} ({_STATED[sample['verdict']]})"
+        for sample in model["samples"]
+    ]
+    decides = {"both": "the worse of the two decides"}.get(
+        model["gate"], f"the {model['audited']} decide"
+    )
+    return [f"{capitalised(', and '.join(parts))}: {decides}."]
+
+
+def remedy_sentences(report: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
+    """Say what to change where a model was not shown to keep to gamma.
 
     It is for users of the command line: what it names are options of `gerrymend fit`.
     """
+    trained = model["samples"][0]["verdict"]
+    if report["verdict"] == "exceeds gamma" and trained != "exceeds gamma":
+        return [
+            "A model is less fair on rows that it was not trained on: a smaller --gamma leaves "
+            "room for that."
+        ]
     if report["verdict"] == "exceeds gamma":
         kept = math.ceil(report["unfairness"] * 1e4) / 1e4  # not below what was found
         return [

@@ -10,10 +10,11 @@ from gerrymend.reporting.audit.chance import (
     held_out_sentence,
     permutation_sentences,
 )
+from gerrymend.reporting.audit.direction import described, direction_sentences, is_rest
 from gerrymend.reporting.audit.next_steps import decide_sentence
+from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
-from gerrymend.reporting.audit.verdict import look, verdict_sentences
-from gerrymend.reporting.audit.view import described
+from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.text import (
     PLAIN_WIDTH,
     WIDEST,
@@ -68,25 +69,34 @@ def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:
     shown = look(report)
     return joined(
         [
+            warning_spans(report, width),
             paragraph_spans(shown.style, shown.heading, verdict_sentences(report), width),
             fact_spans(_subgroups(report), width),
             fact_spans([*_proof(report), *_certainty(report)], width),
-            fact_spans([*_verdict(report), *more], width),
+            fact_spans([*_verdict(report), *_labels(report), *more], width),
         ]
     )
 
 
+def warning_spans(report: Report, width: int) -> list[Span]:
+    """Return the warnings that come before a verdict, one a fact; nothing where there are none."""
+    facts = [("Warning", sentence) for sentence in warning_sentences(report)]
+    return [("bold yellow" if style else "", text) for style, text in fact_spans(facts, width)]
+
+
 def _subgroups(report: Report) -> Facts:
-    """Return who is treated worst, each with a line of figures."""
+    """Return who is treated worst and best, or who differs, each with a line of figures."""
     facts = []
-    for place, subgroup in enumerate(described(report)):
-        facts += [
-            ("Also" if place else "Worst subgroup", who_words(subgroup)),
-            ("", summary_words(subgroup, report)),
-        ]
+    for standing, subgroup in described(report):
+        who = "all others" if is_rest(subgroup, report) else who_words(subgroup)
+        facts += [(standing, who), ("", summary_words(subgroup, report))]
+        if standing == "In a sentence":
+            facts.append(
+                ("", f"its unfairness is {beside_words(report)}; {exactness_words(report)}")
+            )
     # Withheld or not at all: either way there is none to name.
     if not facts:
-        facts.append(("Worst subgroup", words.nothing_sentence(report)))
+        facts.append(("Subgroups", words.nothing_sentence(report)))
     if report["withheld"]:
         facts.append(("Withheld", words.withheld_sentence(report)))
     return facts
@@ -116,3 +126,8 @@ def _verdict(report: Report) -> Facts:
     if report["verdict"] == "undecided":
         facts.append(("", decide_sentence(report)))
     return facts
+
+
+def _labels(report: Report) -> Facts:
+    """Return which label is positive, and which decision is favourable."""
+    return [("Labels", " ".join(direction_sentences(report)))]

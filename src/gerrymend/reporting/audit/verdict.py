@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gerrymend.reporting.audit.chance import chance_sentence
+from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows
+from gerrymend.reporting.audit.direction import is_rest, leads, subject
+from gerrymend.reporting.audit.said import said_sentences
 from gerrymend.reporting.audit.subgroup_words import (
     cases_sentence,
     is_formula,
     is_long,
     rate_sentence,
+    who_is_in,
 )
 from gerrymend.reporting.wording import bound, count, percent, signed_unfairness, unfairness
 
@@ -32,18 +35,30 @@ LOOKS = {
 
 
 def look(report: Report) -> Look:
-    """Return how the verdict looks, with a reservation where one attribute alone exceeds gamma."""
+    """Return how the verdict looks, with a reservation where it is one by the letter only.
+
+    That is where the report warns of what was audited, or one attribute alone exceeds gamma.
+    """
     plain = LOOKS[report["verdict"]]
-    if not exceeds_alone(report):
-        return plain
-    # Within gamma by the letter only: it must not look green.
+    if report["warnings"]:
+        return reserved(plain, "with warnings")
+    return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
+
+
+def reserved(plain: Look, reservation: str) -> Look:
+    """Return a look with a reservation, which must not be green."""
     undecided = LOOKS["undecided"]
-    return Look(f"{plain.heading}, of what was searched", "!", undecided.kind, undecided.style)
+    return Look(f"{plain.heading}, {reservation}", "!", undecided.kind, undecided.style)
+
+
+def warning_sentences(report: Report) -> list[str]:
+    """Say why the verdict may say nothing of fairness; they come before it."""
+    return [warning["sentence"] for warning in report["warnings"]]
 
 
 def exceeds_alone(report: Report) -> bool:
     """Return whether a group of one attribute, which was not found, exceeds what is allowed."""
-    return bool(report["marginal_unfairness"] > report["gamma"] >= report["unfairness"])
+    return bool(report["single_unfairness"] > report["gamma"] >= report["unfairness"])
 
 
 def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
@@ -63,32 +78,49 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     """
     verdict = report["verdict"]
     worst = report["worst"]
-    described = [_worst_sentence(report, rows)] if worst else []
+    described = _lead_sentences(report, rows)
     if verdict == "within gamma":
-        return [_within(report, rows), *described, *_not_searched(report)]
+        return [_within(report, rows), *_with_said(described, report), *_not_searched(report)]
     if verdict == "undecided":
-        return [_undecided(report), *described, *_not_searched(report)]
+        return [_undecided(report), *_with_said(described, report), *_not_searched(report)]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        return [_too_small(report), *described, chance_sentence(report)]
-    return [*described, *_exceeding(report), chance_sentence(report), *_confirmation(report)]
+        return [_too_small(report), *_with_said(described, report), chance_sentence(report)]
+    return [
+        *_with_cases(described, report),
+        _exceeding(report),
+        chance_sentence(report),
+        *_confirmation(report),
+    ]
 
 
 def _within(report: Report, rows: str) -> str:
-    """Say what is proven, and of which rows."""
-    limit = bound(report["upper_bound"], report["gamma"])
-    return (
-        f"Proven: on these {count(report['n_rows'])} {rows} no subgroup that was searched has an "
-        f"unfairness above {limit}; {report['gamma']:g} is allowed."
-    )
+    """Say what is proven, and of which rows.
+
+    The largest unfairness, where that is known exactly, is one number and shown as one; a bound is
+    rounded up, so that it stays true.
+    """
+    gamma = report["gamma"]
+    treated = " and is treated worse" if report["side"] == "disadvantaged" else ""
+    if report["exact"]:
+        proven = (
+            f"the largest unfairness of any subgroup that was searched{treated} is "
+            f"{unfairness(report['unfairness'], gamma)}"
+        )
+    else:
+        proven = (
+            f"no subgroup that was searched{treated} has an unfairness above "
+            f"{bound(report['upper_bound'], gamma)}"
+        )
+    return f"Proven: on these {count(report['n_rows'])} {rows} {proven}; {gamma:g} is allowed."
 
 
 def _undecided(report: Report) -> str:
     """Say what was found and what is not ruled out, on either side of gamma."""
     gamma = report["gamma"]
     return (
-        f"The worst subgroup found has an unfairness of {unfairness(report['unfairness'], gamma)}; "
-        f"{gamma:g} is allowed. But the search can miss a worse one: up to "
+        f"The largest unfairness found is {unfairness(report['unfairness'], gamma)}; {gamma:g} is "
+        "allowed. But the search can miss a larger one: up to "
         f"{bound(report['upper_bound'], gamma)} is not ruled out."
     )
 
@@ -102,29 +134,64 @@ def _too_small(report: Report) -> str:
     )
 
 
-def _worst_sentence(report: Report, rows: str) -> str:
-    """Say who the worst subgroup is and how it fares; a long rule is left for below."""
-    worst = report["worst"]
-    which = "that may be described" if report["withheld"] else "found"
-    who = "the first one below" if is_formula(worst) or is_long(worst) else worst["subgroup"]
-    return (
-        f"The worst subgroup {which} is {who}, {count(worst['size'])} of "
-        f"{count(report['n_rows'])} {rows}: {rate_sentence(worst)}."
-    )
+def _lead_sentences(report: Report, rows: str) -> list[str]:
+    """Say who is treated worst and best, or who differs most; a long rule is left for below."""
+    which = " of those that may be described" if report["withheld"] else ""
+    sentences = []
+    for one, place in zip(leads(report), ("first", "second"), strict=False):
+        who = f"{subject(one)}{which} is {one['subgroup']}"
+        if is_rest(one, report):
+            who = "The most favoured are all others"
+        elif is_formula(one) and who_is_in(one):
+            who = f"{subject(one)}{which} is {who_is_in(one)}"
+        elif is_formula(one) or is_long(one):
+            who = f"{subject(one)}{which} is the {place} one below"
+        sentences.append(
+            f"{who}, {count(one['size'])} of {count(report['n_rows'])} {rows}: "
+            f"{rate_sentence(one)}."
+        )
+    return sentences
 
 
-def _exceeding(report: Report) -> list[str]:
-    """Say by how much the worst subgroup exceeds what is allowed, and whether it is the worst."""
+def _with_said(described: list[str], report: Report) -> list[str]:
+    """Put the group in a sentence after the first of the sentences about subgroups."""
+    return [*described[:1], *said_sentences(report), *described[1:]]
+
+
+def _with_cases(described: list[str], report: Report) -> list[str]:
+    """Put the number of cases, and the group in a sentence, after the first of the sentences."""
+    cases = cases_sentence(leads(report)[0], report)
+    return [*described[:1], *filter(None, [cases]), *said_sentences(report), *described[1:]]
+
+
+def _exceeding(report: Report) -> str:
+    """Say by how much the worst subgroup exceeds what is allowed, and whether it is the worst.
+
+    Of two that lead, the one of the larger unfairness may be the favoured one.
+    """
     worst = report["worst"]
     gamma = report["gamma"]
+    first = leads(report)[0]
     if report["withheld"]:
         beside = f"a group that is too small to be described has {unfairness(report['unfairness'])}"
     elif report["exact"]:
-        beside = "no subgroup that was searched is worse"
+        beside = "no subgroup that was searched has more"
     else:
-        beside = f"a worse one, up to {bound(report['upper_bound'])}, is not ruled out"
-    value = f"Its unfairness is {unfairness(worst['unfairness'], gamma)}, and {gamma:g} is allowed"
-    return [*filter(None, [cases_sentence(worst, report)]), f"{value}; {beside}."]
+        beside = f"more, up to {bound(report['upper_bound'], gamma)}, is not ruled out"
+    value = unfairness(worst["unfairness"], gamma)
+    if len(leads(report)) == 1:
+        said = report["in_a_sentence"] is not None
+        value = (
+            f"{f'{subject(first)} has an unfairness of' if said else 'Its unfairness is'} {value}"
+        )
+    elif first == worst:
+        value = f"The unfairness of the one treated worst is {value}"
+    else:
+        value = (
+            f"The unfairness of the one treated worst is {unfairness(first['unfairness'], gamma)}, "
+            f"of the most favoured {value}"
+        )
+    return f"{value}, and {gamma:g} is allowed; {beside}."
 
 
 def _not_searched(report: Report) -> list[str]:
@@ -132,8 +199,8 @@ def _not_searched(report: Report) -> list[str]:
     if not exceeds_alone(report):
         return []
     return [
-        "But one attribute at a time the largest unfairness is "
-        f"{unfairness(report['marginal_unfairness'], report['gamma'])}, more than is allowed: "
+        "But one attribute at a time, each value and each interval, the largest unfairness is "
+        f"{unfairness(report['single_unfairness'], report['gamma'])}, more than is allowed: "
         f"{why_not_found(report)}."
     ]
 
@@ -141,7 +208,7 @@ def _not_searched(report: Report) -> list[str]:
 def why_not_found(report: Report) -> str:
     """Say why the search did not find a group of one attribute that is worse than all it found."""
     # Above what is proven of the class: the group can't be of the class.
-    if report["marginal_unfairness"] > report["upper_bound"]:
+    if report["single_unfairness"] > report["upper_bound"]:
         return "that group is none of those that were searched"
     return "the search missed that group, or it is none of those that were searched"
 
@@ -150,7 +217,9 @@ def _confirmation(report: Report) -> list[str]:
     """Say whether rows that were not searched confirm the worst subgroup; nothing if they can't."""
     held_out = report["held_out"]
     gamma = report["gamma"]
-    if held_out is None or held_out["subgroup"] is None or not held_out["unfairness_interval"]:
+    if held_out is None or held_out["same_rows"]:
+        return []
+    if held_out["subgroup"] is None or not held_out["unfairness_interval"]:
         return []
     low, high = held_out["unfairness_interval"]
     # In the direction in which the group was found to differ.
@@ -164,9 +233,10 @@ def _confirmation(report: Report) -> list[str]:
         verdict = "confirm that this group differs, but by no more than is allowed"
     else:
         verdict = "confirm that this group differs, not that it does by more than is allowed"
+    who = "the group" if report["worst"] == leads(report)[0] else "the most favoured group"
     there = signed_unfairness(held_out["subgroup"]["unfairness"], gamma)
     between = " and ".join(signed_unfairness(end, gamma) for end in (low, high))
     return [
-        f"The {count(held_out['n_rows'])} rows that were not searched {verdict}: there the group's "
-        f"unfairness is {there}, between {between} with {percent(held_out['level'])} confidence."
+        f"The {held_out_rows(held_out)} {verdict}: there the unfairness of {who} is "
+        f"{there}, between {between} with {percent(held_out['level'])} confidence."
     ]

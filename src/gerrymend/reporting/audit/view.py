@@ -12,9 +12,20 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.chance import other_rows_sentence
-from gerrymend.reporting.audit.model import model_view
+from gerrymend.reporting.audit.changes import changes_view
+from gerrymend.reporting.audit.direction import (
+    described,
+    direction_sentences,
+    is_rest,
+    leads,
+    subject,
+)
+from gerrymend.reporting.audit.document import PLAIN, Document
+from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
-from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.audit.people import people_figures
+from gerrymend.reporting.audit.said import beside_words, exactness_words
+from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
     capitalised,
@@ -33,7 +44,9 @@ Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
 
 
-def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def audit_view(
+    report: Report, model: Mapping[str, Any] | None = None, document: Document = PLAIN
+) -> dict[str, Any]:
     """Return all that a reader sees of a report; `model` is what `gerrymend fit` knows of its own.
 
     Parameters
@@ -42,6 +55,8 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
         `AuditReport.to_dict()`.
     model : mapping, optional
         `cli.fit_text.as_data()`: estimator, gamma, columns, and figures on each sample.
+    document : Document
+        What its author says of the model, and an earlier report to compare with.
 
     Returns
     -------
@@ -51,21 +66,32 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
     """
     rows = "rows" if model is None else model["audited"]
     shown = look(report)
+    title = "Subgroup fairness audit" if model is None else "Audit of a trained model"
+    axis = _axis(report)
     return {
-        "title": "Subgroup fairness audit" if model is None else "Audit of a trained model",
+        "title": document.title or title,
+        "about": document.facts,
         "subtitle": _subtitle(report, rows),
         "kind": shown.kind,
         "sign": shown.sign,
         "heading": shown.heading,
         "titles": words.TITLES,
-        "verdict": verdict_sentences(report, rows),
+        "warnings": warning_sentences(report),
+        "verdict": [
+            *([] if model is None else samples_sentences(model)),
+            *verdict_sentences(report, rows),
+        ],
+        "direction": " ".join(direction_sentences(report)),
+        "people": people_figures(report, rows),
+        "changes": None if document.since is None else changes_view(report, document.since),
         "figures": _figures(report),
         "unfairness_means": words.UNFAIRNESS_MEANS,
         "model": None if model is None else model_view(model),
-        "subgroups": _subgroups(report),
+        "subgroups": _subgroups(report, axis),
+        "scale": f"from {percent(axis[0])} to {percent(axis[1])}",
         "no_subgroups": f"{words.nothing_sentence(report)} {words.proof_sentences(report)}",
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
-        "rates": [_rates(report, overall) for overall in report["overall_rates"]],
+        "rates": [_rates(report, overall, axis) for overall in report["overall_rates"]],
         "no_groups": words.NO_GROUPS,
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
@@ -102,10 +128,9 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
 
     Values are rounded so that they stay on their side of gamma; bounds are rounded up.
     """
-    worst = report["worst"]
     gamma = report["gamma"]
     remark = (
-        "exact: none searched is worse"
+        "exact: none searched has more"
         if report["exact"]
         else f"a lower bound; none above {bound(report['upper_bound'], gamma)}"
     )
@@ -114,32 +139,28 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         ("Unfairness allowed", f"{gamma:g}", "gamma"),
         (
             "One attribute at a time",
-            unfairness(report["marginal_unfairness"], gamma),
-            "largest unfairness of single attributes",
+            unfairness(report["single_unfairness"], gamma),
+            "largest unfairness of any value or interval",
         ),
     ]
-    if worst is not None:
-        rate = capitalised(in_words(worst["notion"]))
-        against = f"in the worst subgroup, against {percent(worst['overall_rate'])} overall"
-        figures.append((rate, percent(worst["rate"]), against))
+    for one in leads(report):
+        rate = capitalised(in_words(one["notion"]))
+        who = subject(one)
+        against = f"{who[0].lower()}{who[1:]}, against {percent(one['overall_rate'])} overall"
+        figures.append((rate, percent(one["rate"]), against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could it be chance?"))
     return figures
 
 
-def described(report: Report) -> list[Mapping[str, Any]]:
-    """Return the subgroups to show, the worst first: `top`, or `worst` where that is all."""
-    return [*report["top"]] or [*filter(None, [report["worst"]])]
-
-
-def _subgroups(report: Report) -> list[dict[str, Any]]:
+def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]]:
     """Return a card for each subgroup: its name, facts, and two bars for its rate."""
     views = []
-    for i, subgroup in enumerate(described(report)):
+    for standing, subgroup in described(report):
         facts = subgroup_words.subgroup_facts(subgroup, report)
-        # The proof, the p-value and the interval are of the worst one.
-        if i == 0:
+        # The proof, the p-value and the interval are of the one of the largest unfairness.
+        if subgroup == report["worst"]:
             test = (
                 "not tested"
                 if report["p_value"] is None
@@ -150,20 +171,28 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
                 ("p-value", test),
                 ("On other rows", other_rows_sentence(report)),
             ]
-        # The longer of the two bars fills the track; rates of 0 have none.
-        scale = max(subgroup["rate"], subgroup["overall_rate"], 1e-12)
+        if standing == "In a sentence":
+            facts += [
+                ("Its unfairness", beside_words(report)),
+                ("Proof", exactness_words(report)),
+            ]
+        rest = is_rest(subgroup, report)
+        formula = subgroup_words.is_formula(subgroup)
         views.append(
             {
-                "name": subgroup_words.short_name(subgroup),
-                "in_full": subgroup_words.who_words(subgroup)
-                if subgroup_words.is_long(subgroup)
+                "standing": standing,
+                "name": "all others" if rest else subgroup_words.short_name(subgroup),
+                "in_full": subgroup_words.rule_words(subgroup)
+                if rest or formula or subgroup_words.is_long(subgroup)
                 else None,
-                "note": words.FORMULA_MEANS if subgroup_words.is_formula(subgroup) else None,
+                "note": f"{words.FORMULA_MEANS} {subgroup_words.reference_words(subgroup)}"
+                if formula
+                else None,
                 "facts": facts,
                 "rate": percent(subgroup["rate"]),
                 "overall": percent(subgroup["overall_rate"]),
-                "rate_width": _part(subgroup["rate"], 0.0, scale),
-                "overall_width": _part(subgroup["overall_rate"], 0.0, scale),
+                "rate_width": _part(subgroup["rate"], *axis),
+                "overall_width": _part(subgroup["overall_rate"], *axis),
             }
         )
     return views
@@ -181,8 +210,8 @@ def _part(value: float, low: float, high: float) -> float:
 def _bars(report: Report) -> dict[str, Any]:
     """Return the gerrymandering gap as bars: one attribute at a time, and the worst of all."""
     values = [
-        ("One attribute at a time", report["marginal_unfairness"], "single"),
-        ("Worst subgroup found", report["unfairness"], "found"),
+        ("One attribute at a time", report["single_unfairness"], "single"),
+        ("All subgroups searched", report["unfairness"], "found"),
     ]
     if not report["exact"]:
         values.append(("Not ruled out", report["upper_bound"], "open"))
@@ -203,27 +232,39 @@ def _bars(report: Report) -> dict[str, Any]:
     }
 
 
-def _rates(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the groups of one notion, with rates and intervals placed on a common axis."""
-    name = overall["notion"]
+def _groups(report: Report, name: str) -> tuple[list[Mapping[str, Any]], int]:
+    """Return the groups of one notion that a page shows, and how many there are."""
     # Other classes that list their groups have too many, or those of one attribute.
     named = report["intervals"] if report["class"]["name"] == "ExplicitGroups" else []
     groups = [group for group in [*named, *report["marginals"]] if group["notion"] == name]
-    shown = groups
-    if len(groups) > MOST_GROUPS:
-        furthest = sorted(groups, key=lambda group: -abs(group["unfairness"]))[:MOST_GROUPS]
-        shown = [group for group in groups if group in furthest]
-    # One axis for all groups of a rate, from 0 or below, so that bars can be compared.
-    ends = [end for group in shown for end in group["rate_interval"]]
-    middle = overall["rate"] or 0.0
-    low = min([0.0, middle, *ends])
-    high = _round_up(max([middle, *ends]))
+    if len(groups) <= MOST_GROUPS:
+        return groups, len(groups)
+    furthest = sorted(groups, key=lambda group: -abs(group["unfairness"]))[:MOST_GROUPS]
+    return [group for group in groups if group in furthest], len(groups)
+
+
+def _axis(report: Report) -> tuple[float, float]:
+    """Return the ends of the one axis of all rates on a page, so that any two can be compared."""
+    rates = [overall["rate"] or 0.0 for overall in report["overall_rates"]]
+    for _, subgroup in described(report):
+        rates += [subgroup["rate"], subgroup["overall_rate"]]
+    for overall in report["overall_rates"]:
+        for group in _groups(report, overall["notion"])[0]:
+            rates += group["rate_interval"]
+    return min(0.0, *rates), _round_up(max(rates))
+
+
+def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]) -> dict[str, Any]:
+    """Return the groups of one notion, with rates and intervals placed on the axis."""
+    name = overall["notion"]
+    shown, n_groups = _groups(report, name)
+    low, high = axis
     return {
         "name": capitalised(in_words(name)),
         "sentence": subgroup_words.group_rate_sentence(overall, report),
-        "overall_at": _part(middle, low, high),
+        "overall_at": _part(overall["rate"] or 0.0, low, high),
         "axis": (percent(low), percent(high)),
-        "not_shown": _not_shown(len(shown), len(groups)),
+        "not_shown": _not_shown(len(shown), n_groups),
         "groups": [
             {
                 "name": group["group"],
@@ -326,7 +367,8 @@ def _expert(report: Report) -> Facts:
             (f"Upper bound over {part['covers']}", f"{part['upper_bound']:.6g}")
             for part in report["partial"]
         ),
-        ("Largest over single attributes", f"{report['marginal_unfairness']:.6g}"),
+        ("Largest over single attributes", f"{report['single_unfairness']:.6g}"),
+        ("Largest over the groups in the table", f"{report['marginal_unfairness']:.6g}"),
     ]
     if report["detectable"] is not None:
         facts += [

@@ -10,14 +10,22 @@ from typing import Any
 
 from gerrymend.reporting.audit.chance import generalisation_sentence, permutation_sentences
 from gerrymend.reporting.audit.verdict import why_not_found
-from gerrymend.reporting.wording import bound, count, event_noun, percent, unfairness
+from gerrymend.reporting.wording import (
+    bound,
+    capitalised,
+    count,
+    event_noun,
+    percent,
+    unfairness,
+)
 
 Report = Mapping[str, Any]
 
 # The headings of the sections, in their order.
 TITLES = {
+    "changes": "What changed",
     "model": "The model",
-    "subgroups": "The worst subgroups",
+    "subgroups": "Who is treated differently",
     "gap": "One attribute at a time, and combinations",
     "rates": "Rates by group",
     "detection": "What this sample can and can't show",
@@ -41,6 +49,7 @@ EXPERTS_NOTE = (
     "by a proof; no subgroup of the class exceeds the upper bound on these rows. All of this is "
     "in the report's JSON, which check_report() verifies against the data in exact arithmetic."
 )
+_SINGLE = "one attribute at a time (each value, each interval of a number)"
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."
 
 
@@ -50,21 +59,27 @@ def proof_sentences(report: Report) -> str:
     A search alone gives a lower bound, and is never called more than that.
     """
     if report["exact"]:
-        whole = f"Exact: none is worse. Proven over {report['covers']}."
+        whole = f"Exact: none has more. Proven over {_covers(report)}."
     else:
         limit = bound(report["upper_bound"], report["gamma"])
-        rest = f", but none is above {limit}. Proven over {report['covers']}."
+        rest = f", but none is above {limit}. Proven over {_covers(report)}."
         if report["no_bound"] is not None:
             rest = (
-                f". No bound was proven over {report['covers']}: {report['no_bound']}. No set of "
+                f". No bound was proven over {_covers(report)}: {report['no_bound']}. No set of "
                 f"rows at all is above {limit}."
             )
-        whole = f"A lower bound: the search may have missed a worse one{rest}"
+        whole = f"A lower bound: the search may have missed a larger one{rest}"
     parts = [
         f"None is above {bound(part['upper_bound'])} over {part['covers']}."
         for part in report["partial"]
     ]
     return " ".join([whole, *parts])
+
+
+def _covers(report: Report) -> str:
+    """Return what a proof is about: the class, or those of it that are treated worse."""
+    one_sided = report["side"] == "disadvantaged"
+    return f"{report['covers']}{', of those that are treated worse' if one_sided else ''}"
 
 
 def nothing_sentence(report: Report) -> str:
@@ -75,24 +90,28 @@ def nothing_sentence(report: Report) -> str:
 
 
 def gap_sentence(report: Report) -> str:
-    """Say how much of the worst unfairness an audit of one attribute at a time would show."""
-    alone = report["marginal_unfairness"]
+    """Say how much of the worst unfairness an audit of one attribute at a time would show.
+
+    That is over each value of a category and each interval of a number, so that no group of one
+    attribute that can be said so is counted as a combination.
+    """
+    alone = report["single_unfairness"]
     together = report["unfairness"]
     # Either may be larger: the class may lack a group of one attribute, or a search miss it.
     if together == 0 and alone == 0:
-        return "Neither one attribute at a time nor any subgroup that was found differs at all."
+        return f"Neither {_SINGLE} nor any subgroup that was found differs at all."
     # Within half a percent the two are called the same.
     if alone > together * 1.005:
         return (
-            f"One attribute at a time shows more, an unfairness of {unfairness(alone)}, and the "
+            f"{capitalised(_SINGLE)} shows more, an unfairness of {unfairness(alone)}, and the "
             f"search found {unfairness(together)}: {why_not_found(report)}."
         )
     if alone >= together * 0.995:
-        return f"One attribute at a time shows {_all_of_it(report)}."
+        return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
     part = "nothing" if alone == 0 else percent(alone / together)
     return (
-        f"One attribute at a time shows {part} of it: the largest unfairness there is "
-        f"{unfairness(alone)}, and in the worst combination {unfairness(together)}."
+        f"{capitalised(_SINGLE)} shows {part} of it: the largest unfairness there is "
+        f"{unfairness(alone)}, and over all subgroups {unfairness(together)}."
     )
 
 
@@ -100,7 +119,7 @@ def _all_of_it(report: Report) -> str:
     """Say what it means that no combination was found that is worse than a single attribute."""
     name = report["class"]["name"]
     if name == "Marginals":
-        return "all that was searched: there were no combinations among it"
+        return "no less than what was searched: there were no combinations among it"
     if name == "ExplicitGroups":
         return "as much as the groups that were named"
     if report["exact"]:
@@ -129,17 +148,37 @@ def detection_sentences(report: Report) -> list[str]:
             f"For that reason {count(left_out)} of the groups of one attribute {are} left out: too "
             "small, or so much like others that a group of few rows would follow by subtraction."
         )
-    sentences.append("Names of categories are shown however few rows have them.")
+    sentences.append(rare_values_sentence(report))
     return sentences
 
 
-def withheld_sentence(report: Report) -> str:
-    """Say that the worst subgroup is too small to be described."""
-    which = "A worse" if report["worst"] else "The worst"
-    return (
-        f"{which} subgroup, of unfairness {unfairness(report['unfairness'], report['gamma'])}, has "
-        f"{_few(report)}, and is not described: few rows identify people."
+def rare_values_sentence(report: Report) -> str:
+    """Say which values are not listed, by number, and how their rows are told of."""
+    few = f"fewer than {count(max(2, report['min_group_size']))} rows have"
+    if not report["rare_values"]:
+        return f"No value is listed that {few}; there are none."
+    told = ", ".join(
+        f"{count(rare['values'])} of {rare['attribute']}" for rare in report["rare_values"]
     )
+    return (
+        f"Values that {few} are not listed, as they may name people: {told}. Where a group is told "
+        "by such an attribute they are taken together; what is proven is about each of them."
+    )
+
+
+def withheld_sentence(report: Report) -> str:
+    """Say that the subgroup of the largest unfairness is too small to be described."""
+    return (
+        "The subgroup of the largest unfairness, "
+        f"{unfairness(report['unfairness'], report['gamma'])}, has {_few(report)}"
+        f"{_or_rare(report)}, and is not described: few rows identify people."
+    )
+
+
+def _or_rare(report: Report) -> str:
+    """Say that a group may be withheld for values that few rows have, where there are any."""
+    few = f"fewer than {count(max(2, report['min_group_size']))} rows have"
+    return f", or is told by values that {few}" if report["rare_values"] else ""
 
 
 def _few(report: Report) -> str:

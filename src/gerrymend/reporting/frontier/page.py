@@ -11,35 +11,45 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
+from gerrymend.reporting.audit.direction import direction_sentences
+from gerrymend.reporting.audit.direction import standing as treated
+from gerrymend.reporting.frontier.text import REFERENCES, standing
 
 View = dict[str, Any]
 _KINDS = {"train": "training rows", "test": "test rows"}
+_NOT_TRAINED = {
+    "today": "This is the model that you have.",
+    "unconstrained": "This is the estimator fitted as it is, without gerrymend.",
+}
 
 
 def page_view(data: Mapping[str, Any]) -> View:
     """Return what the page shows, in words, from `ParetoFrontier.to_dict()`.
 
-    Points are numbered over MARGINAL's too, in the order of the data: `place` is how the script and
-    the tables name one. Test rows come first, where there are any: they are what to choose by.
+    Models are numbered over MARGINAL's and the references too, in the order of the data: `place` is
+    how the script and the tables name one. Test rows come first, where there are any: they are what
+    to choose by.
     """
-    everyone = [
-        _point(place, point, marginal=marginal)
-        for place, (point, marginal) in enumerate(
-            [(point, False) for point in data["points"]]
-            + [(point, True) for point in data["marginal_points"]]
-        )
+    listed = [
+        *((point, "point") for point in data["points"]),
+        *((point, "marginal") for point in data["marginal_points"]),
+        *((reference, reference["kind"]) for reference in data["references"]),
     ]
+    everyone = [_model(place, model, kind) for place, (model, kind) in enumerate(listed)]
     shown = ["train"] if data["points"][0]["test"] is None else ["test", "train"]
     notions = list(dict.fromkeys(point["notion"] for point in everyone))
     return {
         "points": everyone,
         "rows": [{"key": key, "words": _rows_words(data, key)} for key in shown],
-        "notions": [_notion(name, everyone, shown[0]) for name in notions],
-        "estimators": list(dict.fromkeys(point["estimator"] for point in everyone)),
+        "notions": [_notion(name, everyone, shown[0], data) for name in notions],
+        "estimators": list(dict.fromkeys(point["estimator"] for point in data["points"])),
         "has_marginal": bool(data["marginal_points"]),
+        "has_today": any(model["kind"] == "today" for model in everyone),
+        "has_references": bool(data["references"]),
         "n_missing": data["n_missing"],
         "covers": list(dict.fromkeys(point["train"]["covers"] for point in data["points"])),
         "min_group_size": data["points"][0]["train"]["min_group_size"],
+        "direction": " ".join(direction_sentences(data)),
     }
 
 
@@ -64,39 +74,45 @@ def _rows_words(data: Mapping[str, Any], key: str) -> str:
     return f"{wording.count(data['points'][0][key]['n_rows'])} {_KINDS[key]}"
 
 
-def _notion(name: str, everyone: Sequence[View], key: str) -> View:
-    """Return a notion and the tables of its points: one an estimator, then MARGINAL's."""
-    points = [point for point in everyone if point["notion"] == name]
-    pairs = dict.fromkeys((point["marginal"], point["estimator"]) for point in points)
+def _notion(name: str, everyone: Sequence[View], key: str, data: Mapping[str, Any]) -> View:
+    """Return a notion and the tables of its models: today's, one an estimator, MARGINAL's."""
+    models = [model for model in everyone if model["notion"] == name]
+    titles = {"today": "Your model today", "marginal": "MARGINAL, for contrast: {}"}
+    order = ["today", "unconstrained", "point", "marginal"]
+    tables: dict[str, list[View]] = {}
+    for kind in order:
+        for model in models:
+            if model["kind"] == kind:
+                title = titles.get(kind, "{}").format(model["estimator"])
+                tables.setdefault(title, []).append(model)
     return {
         "name": name,
         "words": in_words(name),
-        "summary": _summary(points, key),
-        "tables": [
-            {
-                "estimator": estimator,
-                "marginal": marginal,
-                "points": [
-                    point for point in points
-                    if (point["marginal"], point["estimator"]) == (marginal, estimator)
-                ],
-            }
-            for marginal, estimator in pairs
+        "summary": _summary(models, key),
+        "standing": [
+            standing(data, reference)
+            for reference in data["references"]
+            if (reference["notion"], reference["kind"]) == (name, "today")
         ],
-    }  # fmt: skip
+        "tables": [
+            {"title": title, "estimator": of_title[0]["estimator"], "points": of_title}
+            for title, of_title in tables.items()
+        ],
+    }
 
 
 def _summary(everyone: Sequence[View], key: str) -> str:
-    """Say what the two ends of the choice are, MARGINAL's models aside."""
-    points = [point for point in everyone if not point["marginal"]]
-    aside = ", MARGINAL’s aside" if len(points) < len(everyone) else ""
+    """Say what the two ends of the choice are, MARGINAL's models and the references aside."""
+    points = [point for point in everyone if point["kind"] == "point"]
+    contrast = any(point["kind"] == "marginal" for point in everyone)
+    aside = ", MARGINAL’s aside" if contrast else ""
     figures = [point["samples"][key] for point in points]
     on = f"On the {_KINDS[key]}"
     if len(points) == 1:
         (figure,) = figures
         return (
             f"One model was trained{aside}. {on} {figure['error_words']} of decisions are wrong, "
-            "and the unfairness to the worst-treated subgroup found is "
+            "and the largest unfairness found is "
             f"{figure['unfairness_words']}."
         )
     accurate = min(figures, key=lambda figure: (figure["error"], figure["unfairness"]))
@@ -105,32 +121,33 @@ def _summary(everyone: Sequence[View], key: str) -> str:
         return (
             f"{len(points)} models were trained{aside}. {on} one of them is both the most accurate "
             f"and the fairest: {fair['error_words']} of its decisions are wrong, and the "
-            f"unfairness to its worst-treated subgroup is {fair['unfairness_words']}."
+            f"largest unfairness found is {fair['unfairness_words']}."
         )
     return (
         f"{len(points)} models were trained{aside}. {on} the most accurate of them decides "
-        f"{accurate['error_words']} wrongly, with an unfairness of "
-        f"{accurate['unfairness_words']} to its worst-treated subgroup; the fairest of them "
+        f"{accurate['error_words']} wrongly, with an unfairness of up to "
+        f"{accurate['unfairness_words']} in a subgroup; the fairest of them "
         f"decides {fair['error_words']} wrongly, with {fair['unfairness_words']}."
     )
 
 
-def _point(place: int, point: Mapping[str, Any], *, marginal: bool) -> View:
-    """Return all that is shown of a point; `marginal` is whether it is one of MARGINAL's."""
-    samples = {key: _sample(point[key]) for key in ("train", "test") if point[key] is not None}
-    kind = "MARGINAL, " if marginal else ""
+def _model(place: int, model: Mapping[str, Any], kind: str) -> View:
+    """Return all that is shown of a model: a point, one of MARGINAL's, or a reference."""
+    samples = {key: _sample(model[key]) for key in ("train", "test") if model[key] is not None}
+    is_point = kind in ("point", "marginal")
+    lead = "MARGINAL, " if kind == "marginal" else ""
     return {
         "place": place,
-        "marginal": marginal,
-        "suggested": point["suggested"],
-        "notion": point["notion"],
-        "estimator": point["estimator"],
-        "name": f"{kind}gamma {point['gamma']:g}",
-        "gamma_words": f"{point['gamma']:g}",
-        "predictors_words": wording.count(point["n_predictors"]),
+        "kind": kind,
+        "suggested": is_point and model["suggested"],
+        "notion": model["notion"],
+        "estimator": model["estimator"],
+        "name": f"{lead}gamma {model['gamma']:g}" if is_point else REFERENCES[kind],
+        "gamma_words": f"{model['gamma']:g}" if is_point else REFERENCES[kind],
+        "predictors_words": wording.count(model["n_predictors"]) if is_point else "–",
         "samples": samples,
-        "facts": _facts(point, samples, marginal=marginal),
-        "refit": _refit(point, marginal=marginal),
+        "facts": _facts(model, samples, kind),
+        "refit": _refit(model, kind) if is_point else {"text": "", "note": _NOT_TRAINED[kind]},
     }
 
 
@@ -155,7 +172,7 @@ def _sample(sample: Mapping[str, Any]) -> View:
 def _who(sample: Mapping[str, Any]) -> str:
     """Say who is treated worst, or why that is not said."""
     if sample["worst"] is not None:
-        return str(sample["worst"])
+        return f"{treated(sample['worst_treated'])}: {sample['worst_who']}"
     return "Not described: it is too small." if sample["withheld"] else "None differs."
 
 
@@ -169,17 +186,22 @@ def _treatment(sample: Mapping[str, Any]) -> str:
             f"{wording.percent(sample['overall_rate'])}."
         )
         if sample["withheld"]:
-            words.append("A worse one is too small to be described.")
+            words.append("One with more unfairness is too small to be described.")
     return " ".join(words)
 
 
-def _facts(point: Mapping[str, Any], samples: View, *, marginal: bool) -> list[View]:
-    """Return what is shown of a point beside another, under names that every point has."""
+def _facts(model: Mapping[str, Any], samples: View, kind: str) -> list[View]:
+    """Return what is shown of a model beside another, under names that every model has."""
+    is_point = kind in ("point", "marginal")
+    trained = {
+        "marginal": "MARGINAL: fair to one attribute at a time",
+        "unconstrained": "fitted once, with no regard to fairness",
+    }
     facts = [
-        {"name": "Gamma", "value": f"{point['gamma']:g}",
-         "detail": "unfairness allowed in training"},
-        {"name": "Trained", "value": point["estimator"],
-         "detail": "MARGINAL: fair to one attribute at a time" if marginal else ""},
+        {"name": "Gamma", "value": f"{model['gamma']:g}" if is_point else "none",
+         "detail": "unfairness allowed in training" if is_point else REFERENCES[kind]},
+        {"name": "Trained", "value": model["estimator"] or "your model today",
+         "detail": trained.get(kind, "")},
     ]  # fmt: skip
     for key in reversed(samples):
         sample = samples[key]
@@ -189,15 +211,17 @@ def _facts(point: Mapping[str, Any], samples: View, *, marginal: bool) -> list[V
             {"name": f"Error, {rows}", "value": sample["error_words"], "detail": beaten},
             {"name": f"Unfairness, {rows}", "value": sample["unfairness_words"],
              "detail": sample["bound_words"]},
-            {"name": f"Worst subgroup found, {rows}", "value": sample["worst"],
+            {"name": f"Subgroup, {rows}", "value": sample["worst"],
              "detail": sample["treatment"]},
         ]  # fmt: skip
-    size = point["n_predictors"]
+    if not is_point:
+        return [*facts, {"name": "Predictors", "value": "–", "detail": ""}]
+    size = model["n_predictors"]
     drawn = "one is drawn for each decision" if size > 1 else "it decides alone"
     return [*facts, {"name": "Predictors", "value": wording.count(size), "detail": drawn}]
 
 
-def _refit(point: Mapping[str, Any], *, marginal: bool) -> View:
+def _refit(point: Mapping[str, Any], kind: str) -> View:
     """Return the command or code that trains the point's model again, with a note on it."""
     if point["command"] is not None:
         note = (
@@ -208,7 +232,7 @@ def _refit(point: Mapping[str, Any], *, marginal: bool) -> View:
     if point["code"] is not None:
         note = "With the same training rows this code gives the same model."
         return {"text": point["code"], "note": note}
-    if marginal:
+    if kind == "marginal":
         return {"text": "", "note": "This model is here for contrast; no command trains it."}
     note = (
         "This estimator can't be written as code; frontier.model(gamma) is the model that was "

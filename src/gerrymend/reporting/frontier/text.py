@@ -5,8 +5,14 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
+from gerrymend.reporting.audit.direction import direction_sentences
+from gerrymend.reporting.audit.direction import standing as treated
 from gerrymend.reporting.markdown import escaped
+from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
+# Models that points are held against, by their kind.
+REFERENCES = {"today": "your model today", "unconstrained": "unconstrained"}
+_NARROW = {"today": "your model\ntoday", "unconstrained": "uncon-\nstrained"}
 # "size" is the number of predictors; the figures of a sample end with its mark.
 _POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
 _SAMPLE = "  {error:>7} {unfair:>7} {most:>7}{mark:>2}"
@@ -26,6 +32,52 @@ def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
             yield title, marginal, points
 
 
+def references(data: Mapping[str, Any], point: Mapping[str, Any]) -> list[Any]:
+    """List the references to read beside a point: its estimator's own, and today's model."""
+    return [
+        reference
+        for kind in ("unconstrained", "today")
+        for reference in data["references"]
+        if reference["kind"] == kind
+        and reference["notion"] == point["notion"]
+        and reference["estimator"] in (None, point["estimator"])
+    ]
+
+
+def reference_words(data: Mapping[str, Any]) -> list[str]:
+    """Say what the references are, and how the points compare with today's model."""
+    today = [one for one in data["references"] if one["kind"] == "today"]
+    if not data["references"]:
+        return []
+    words = "“Unconstrained” is the estimator fitted once, with no regard to fairness; it was"
+    if today:
+        words = f"{words.removesuffix('; it was')}, and “your model today” what you gave; both were"
+    words += (
+        " audited on the same rows over the same subgroups. They are no points: nothing is marked "
+        "dominated, or suggested, because of them."
+    )
+    flatter = "If your model was fitted to some of these rows, its figures on them flatter it."
+    return [words, *(f"{standing(data, one)} {flatter}" for one in today)]
+
+
+def standing(data: Mapping[str, Any], reference: Mapping[str, Any]) -> str:
+    """Say how many points beat a reference, and how many it beats, on the rows to choose by."""
+    notions = [point["notion"] for point in data["points"]]
+    number = notions.count(reference["notion"])
+    rows = [name for name, _ in samples(reference)][-1]
+    about = f", by {in_words(reference['notion'])}," if len(set(notions)) > 1 else ""
+    better, worse = (
+        wording.count(reference[name]) if reference[name] else "none"
+        for name in ("beaten_by", "beats")
+    )
+    beat = "beats" if reference["beaten_by"] == 1 else "beat"
+    return (
+        f"On the {rows} rows{about} {better} of the {wording.count(number)} models trained {beat} "
+        f"{REFERENCES[reference['kind']]} (no more error and no more unfairness, and less of one), "
+        f"and it beats {worse} of them."
+    )
+
+
 def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the training rows' figures, and the test rows' if there are any, by name."""
     yield "training", point["train"]
@@ -41,18 +93,23 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     if any(point["suggested"] for point in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
+    lines += direction_sentences(data)
     if data["n_missing"]:
         more = "1 more point was" if data["n_missing"] == 1 else f"{data['n_missing']} more were"
         lines.append(f"Interrupted: {more} asked for.")
-    return lines
+    return lines + reference_words(data)
 
 
 def as_text(data: Mapping[str, Any]) -> str:
     """Return tables of at most 80 characters a line, from `ParetoFrontier.to_dict()`."""
     lines: list[str] = []
-    for title, _, points in tables(data):
-        lines += [title, *_header(points[0]), *map(_line, points), ""]
-    return "\n".join([*lines, *legend(data)])
+    for title, marginal, points in tables(data):
+        lines += [title, *_header(points[0]), *map(_line, points)]
+        lines += [] if marginal else map(_reference_line, references(data, points[0]))
+        lines.append("")
+    for words in legend(data):
+        lines += wrapped(words, PLAIN_WIDTH)
+    return "\n".join(lines)
 
 
 def _header(point: Mapping[str, Any]) -> list[str]:
@@ -74,6 +131,18 @@ def _line(point: Mapping[str, Any]) -> str:
         size=point["n_predictors"],
         reported=f"{point['reported_unfairness']:.4f}",
     )
+    return line + _figures(point)
+
+
+def _reference_line(reference: Mapping[str, Any]) -> str:
+    """Return a reference as a line of the table, its name in place of gamma and size."""
+    width = len(_POINT.format(mark="", gamma="", size="", reported=""))
+    return f"  {REFERENCES[reference['kind']]:<{width - 2}}" + _figures(reference)
+
+
+def _figures(point: Mapping[str, Any]) -> str:
+    """Return the end of a line: the figures of a point or a reference on each sample."""
+    line = ""
     for _, sample in samples(point):
         line += _SAMPLE.format(
             error=f"{sample['error']:.4f}",
@@ -97,7 +166,7 @@ def as_rich(data: Mapping[str, Any]) -> Any:
     from rich.text import Text
 
     parts: list[Any] = []
-    for title, _, points in tables(data):
+    for title, marginal, points in tables(data):
         over = [f"{sample['n_rows']:,} {kind} rows" for kind, sample in samples(points[0])]
         words = Text(f"{title}; on {' and '.join(over)}")
         table = Table(title=words, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -108,14 +177,19 @@ def as_rich(data: Mapping[str, Any]) -> Any:
             table.add_column(head, justify="right", no_wrap=True)
         for point in points:
             style = "bold" if point["suggested"] else ""
-            table.add_row(*map(Text, _rich_cells(point)), style=style)
+            lead = [f"{point['gamma']:g}", str(point["n_predictors"])]
+            mark = "*" if point["suggested"] else ""
+            table.add_row(*map(Text, [mark, *lead, *_rich_cells(point)]), style=style)
+        for reference in [] if marginal else references(data, points[0]):
+            lead = ["", _NARROW[reference["kind"]], ""]
+            table.add_row(*map(Text, [*lead, *_rich_cells(reference)]))
         parts.append(table)
     return Group(*parts, *map(Text, legend(data)))
 
 
 def _rich_cells(point: Mapping[str, Any]) -> list[str]:
-    """Return a point as the cells of a row, in the order of the heads."""
-    cells = ["*" if point["suggested"] else "", f"{point['gamma']:g}", str(point["n_predictors"])]
+    """Return the figures of a point as the cells of a row, in the order of the heads."""
+    cells = []
     for _, sample in samples(point):
         cells += [f"{value:.4f}" for value in (sample["error"], sample["unfairness"])]
         cells += [_at_most(sample, "same"), "×" if sample["dominated"] else ""]
@@ -123,7 +197,7 @@ def _rich_cells(point: Mapping[str, Any]) -> list[str]:
 
 
 def worst_in_words(sample: Mapping[str, Any]) -> str:
-    """Say who is treated worst on some rows, how many they are, and how.
+    """Say who is treated worst, or differs most, on some rows, how many they are, and how.
 
     `sample` is the figures of a point on its training or test rows.
     """
@@ -133,7 +207,8 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
             return f"not described: too small ({few}, inside or outside)"
         return "none differs at all"
     return (
-        f"{wording.visible(sample['worst'])} ({wording.count(sample['worst_size'])} rows): "
+        f"{treated(sample['worst_treated'])}: {wording.visible(sample['worst_who'])} "
+        f"({wording.count(sample['worst_size'])} rows): "
         f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, overall "
         f"{wording.percent(sample['overall_rate'])}"
     )
@@ -142,18 +217,30 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
 def as_markdown(data: Mapping[str, Any]) -> str:
     """Return tables in Markdown; names from the data are escaped."""
     lines = ["# What each unfairness costs in error", ""]
-    for title, _, points in tables(data):
+    for title, marginal, points in tables(data):
         kinds = [kind for kind, _ in samples(points[0])]
         heads = ["", "gamma", "predictors"]
         for kind in kinds:
-            heads += [f"error, {kind}", "unfairness", "at most", "worst subgroup found"]
+            heads += [f"error, {kind}", "unfairness", "at most", "subgroup"]
         lines += [f"## {escaped(wording.capitalised(title))}", ""]
-        lines += [_row(heads), _row(["---"] * len(heads)), *map(_markdown_line, points), ""]
+        lines += [_row(heads), _row(["---"] * len(heads)), *map(_markdown_line, points)]
+        lines += [
+            _row([f"**{REFERENCES[one['kind']]}**", "", "", *_markdown_cells(one)])
+            for one in references(data, points[0])
+            if not marginal
+        ]
+        lines.append("")
     return "\n".join([*lines, *(f"- {escaped(line)}" for line in legend(data)), ""])
 
 
 def _markdown_line(point: Mapping[str, Any]) -> str:
-    cells = ["knee" if point["suggested"] else "", f"{point['gamma']:g}", point["n_predictors"]]
+    mark = "knee" if point["suggested"] else ""
+    return _row([mark, f"{point['gamma']:g}", point["n_predictors"], *_markdown_cells(point)])
+
+
+def _markdown_cells(point: Mapping[str, Any]) -> list[Any]:
+    """Return the figures of a point or a reference as cells of a row."""
+    cells: list[Any] = []
     for _, sample in samples(point):
         cells += [
             wording.percent(sample["error"]) + (" ×" if sample["dominated"] else ""),
@@ -161,7 +248,7 @@ def _markdown_line(point: Mapping[str, Any]) -> str:
             _at_most(sample, "the same"),
             escaped(worst_in_words(sample)),
         ]
-    return _row(cells)
+    return cells
 
 
 def _row(cells: list[Any]) -> str:

@@ -17,7 +17,7 @@ def as_text(surface: Mapping[str, Any]) -> str:
         f"{wording.count(surface['n_rows'])} rows"
     ]
     for played, group, figures in _worst(surface):
-        lines += [f"  {_name(played)}: {group}"]
+        lines += [f"  {round_name(played['name'])}: {group}"]
         lines += [f"    {figures}"] if figures else []
     return wording.visible("\n".join(lines))
 
@@ -38,14 +38,15 @@ def as_markdown(surface: Mapping[str, Any]) -> str:
         "| --- | --- | --- |",
     ]
     lines += [
-        f"| {escaped(_name(played))} | {escaped(group)} | {escaped(figures)} |"
+        f"| {escaped(round_name(played['name']))} | {escaped(group)} | {escaped(figures)} |"
         for played, group, figures in _worst(surface)
     ]
     return "\n".join([*lines, ""])
 
 
-def _name(played: Mapping[str, Any]) -> str:
-    return f"round {played['name']}" if isinstance(played["name"], int) else str(played["name"])
+def round_name(name: int | str) -> str:
+    """Return the name of a model, or of a round of a training."""
+    return f"round {name}" if isinstance(name, int) else name
 
 
 def _worst(surface: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, str]]:

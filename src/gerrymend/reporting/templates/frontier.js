@@ -6,10 +6,13 @@
   const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "pentagon", "hexagram"];
   const COLOURS = ["--mark", "--mark-3", "--mark-4"];
   const MARGINAL = { symbol: "x", colour: "--mark-2" };
+  const TODAY = { symbol: "star", colour: "--ink" };
+  const isPoint = (one) => one.kind === "point";
+  const isReference = (one) => one.kind === "today" || one.kind === "unconstrained";
 
   // What is shown: the models of one notion, and of one estimator or all.
   const ofNotion = () => view.points.filter((one) => one.notion === view.notions[state.notion].name);
-  const shown = () => ofNotion().filter((one) => state.estimator === null || one.estimator === state.estimator);
+  const shown = () => ofNotion().filter((one) => state.estimator === null || one.estimator === null || one.estimator === state.estimator);
   const figures = (one) => one.samples[state.rows];
   const rowsWords = (key) => view.rows.find((rows) => rows.key === key).words;
 
@@ -20,16 +23,16 @@
     return made;
   }
 
-  // The two ends are picked first: what there is to choose between, and no choice.
+  // The two ends are picked first: what there is to choose between, and no choice. Today's model, if it is there, takes the place of the most accurate one.
   function pickEnds() {
-    const points = shown().filter((one) => !one.marginal);
+    const points = shown().filter(isPoint);
     const least = (first, second) => points.reduce((best, one) => {
       const [x, y] = [figures(one), figures(best)];
       return x[first] < y[first] || (x[first] === y[first] && x[second] < y[second]) ? one : best;
     });
     state.a = state.b = null;
     if (points.length === 0) return;
-    state.a = least("error", "unfairness");
+    state.a = shown().find((one) => one.kind === "today") ?? least("error", "unfairness");
     const fairest = least("unfairness", "error");
     state.b = fairest === state.a ? null : fairest;
   }
@@ -39,7 +42,7 @@
     show();
   }
 
-  // Models that lie on one spot take turns, those of MARGINAL last.
+  // Models that lie on one spot take turns, in the order of the data: those of MARGINAL and the references last.
   function pickAt(place) {
     const [at, picked] = [figures(view.points[place]), state[state.target]];
     const there = shown().filter((one) => figures(one).error === at.error && figures(one).unfairness === at.unfairness);
@@ -61,9 +64,9 @@
   }
 
   function unfairnessWords(from, to) {
-    if (from.unfairness_words === to.unfairness_words) return `the worst subgroup’s unfairness stays at ${to.unfairness_words}`;
+    if (from.unfairness_words === to.unfairness_words) return `the largest unfairness found stays at ${to.unfairness_words}`;
     const moves = to.unfairness < from.unfairness ? "falls" : "rises";
-    return `the worst subgroup’s unfairness ${moves} from ${from.unfairness_words} to ${to.unfairness_words}`;
+    return `the largest unfairness found ${moves} from ${from.unfairness_words} to ${to.unfairness_words}`;
   }
 
   function showWords() {
@@ -118,7 +121,7 @@
     byId("refits").replaceChildren(...[["A", state.a], ["B", state.b]].filter(([, one]) => one).map(([letter, one]) => {
       const part = element("div", undefined, "refit");
       const title = element("h3");
-      title.append(element("span", letter, "badge"), ` ${one.name}, ${one.estimator}`);
+      title.append(element("span", letter, "badge"), ` ${one.name}${one.estimator === null ? "" : `, ${one.estimator}`}`);
       part.append(title, element("p", one.refit.note, "quiet"));
       if (one.refit.text) {
         const code = element("code", one.refit.text);
@@ -152,7 +155,7 @@
   function showTables() {
     document.querySelectorAll(".notion").forEach((section, number) => { section.hidden = number !== state.notion; });
     document.querySelectorAll("tbody[data-estimator]").forEach((body) => {
-      body.hidden = state.estimator !== null && body.dataset.estimator !== state.estimator;
+      body.hidden = state.estimator !== null && !["", state.estimator].includes(body.dataset.estimator);
     });
     for (const { key } of view.rows) {
       document.querySelectorAll(`.of-${key}`).forEach((cell) => { cell.hidden = key !== state.rows; });
@@ -170,21 +173,25 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   function look(one) {
-    if (one.marginal) return MARGINAL;
+    if (one.kind === "marginal") return MARGINAL;
+    if (one.kind === "today") return TODAY;
     const number = view.estimators.indexOf(one.estimator);
-    return { symbol: SYMBOLS[number % SYMBOLS.length], colour: COLOURS[number % COLOURS.length] };
+    return { symbol: one.kind === "unconstrained" ? "cross" : SYMBOLS[number % SYMBOLS.length], colour: COLOURS[number % COLOURS.length] };
   }
 
+  const place = (one) => ({ x: figures(one).error, y: figures(one).unfairness });
+  const places = (all) => ({ x: all.map((one) => place(one).x), y: all.map((one) => place(one).y) });
+
   function marks() {
-    const all = [...shown()].sort((one, other) => other.marginal - one.marginal);  // the last is on top
+    const height = (one) => ["marginal", "point", "unconstrained", "today"].indexOf(one.kind);
+    const all = [...shown()].sort((one, other) => height(one) - height(other));  // the last is on top
     return {
-      type: "scatter", mode: "markers", x: all.map((one) => figures(one).unfairness), y: all.map((one) => figures(one).error),
-      customdata: all.map((one) => one.place),
+      type: "scatter", mode: "markers", ...places(all), customdata: all.map((one) => one.place),
       marker: {
-        size: 13, symbol: all.map((one) => look(one).symbol + (figures(one).dominated ? "-open" : "")),
+        size: all.map((one) => one.kind === "today" ? 18 : 13), symbol: all.map((one) => look(one).symbol + (figures(one).dominated ? "-open" : "")),
         color: all.map((one) => colour(look(one).colour)), line: { width: 2, color: all.map((one) => colour(look(one).colour)) },
       },
-      error_x: {
+      error_y: {
         type: "data", symmetric: false, array: all.map((one) => figures(one).upper_bound - figures(one).unfairness),
         arrayminus: all.map(() => 0), color: colour("--line"), thickness: 1.5, width: 0,
       },
@@ -194,17 +201,14 @@
   }
 
   function edge() {
-    const kept = shown().filter((one) => !one.marginal && !figures(one).dominated)
-      .sort((one, other) => figures(one).unfairness - figures(other).unfairness);
-    return {
-      type: "scatter", mode: "lines", hoverinfo: "skip", x: kept.map((one) => figures(one).unfairness), y: kept.map((one) => figures(one).error),
-      line: { color: colour("--quiet"), width: 1, dash: "dot" },
-    };
+    const kept = shown().filter((one) => isPoint(one) && !figures(one).dominated)
+      .sort((one, other) => figures(one).error - figures(other).error);
+    return { type: "scatter", mode: "lines", hoverinfo: "skip", ...places(kept), line: { color: colour("--quiet"), width: 1, dash: "dot" } };
   }
 
   function rings() {
     return [["A", state.a, "middle left"], ["B", state.b, "middle right"]].filter(([, one]) => one && shown().includes(one)).map(([letter, one, side]) => ({
-      type: "scatter", mode: "markers+text", hoverinfo: "skip", cliponaxis: false, x: [figures(one).unfairness], y: [figures(one).error], text: [letter], textposition: side,
+      type: "scatter", mode: "markers+text", hoverinfo: "skip", cliponaxis: false, ...places([one]), text: [letter], textposition: side,
       textfont: { size: 18, weight: 700, color: colour("--ink") }, customdata: [one.place],
       marker: { size: 25, symbol: "circle-open", line: { width: 3, color: colour("--ink") }, color: colour("--ink") },
     }));
@@ -216,42 +220,48 @@
     return [low - room, high + room];
   }
 
-  function knee(range) {
+  function knee(one, left) {
     const width = byId("plot").clientWidth;
     const text = width < 500 ? "suggested,<br>not chosen" : "suggested, not chosen";
-    return shown().filter((one) => one.suggested).map((one) => {
-      const left = (figures(one).unfairness - range[0]) / (range[1] - range[0]);
-      const right = (1 - left) * width > (width < 500 ? 170 : 260);  // the words need so much
-      return {
-        x: figures(one).unfairness, y: figures(one).error, text, align: "left", showarrow: true, arrowhead: 2, standoff: 14,
-        ax: right ? 40 : -40, ay: -45, xanchor: right ? "left" : "right", font: { color: colour("--ink") }, arrowcolor: colour("--ink"),
-      };
-    });
+    const right = (1 - left) * width > (width < 500 ? 170 : 260);  // the words need so much
+    return {
+      ...place(one), text, align: "left", showarrow: true, arrowhead: 2, standoff: 14,
+      ax: right ? 40 : -40, ay: -45, xanchor: right ? "left" : "right", font: { color: colour("--ink") }, arrowcolor: colour("--ink"),
+    };
+  }
+
+  const name = (one, left) => ({ ...place(one), text: one.name, showarrow: false, xanchor: left < 0.5 ? "left" : "right", yanchor: "bottom", yshift: 12, font: { color: colour("--ink") } });
+
+  function notes(range) {
+    const left = (one) => (figures(one).error - range[0]) / (range[1] - range[0]);
+    return [...shown().filter((one) => one.suggested).map((one) => knee(one, left(one))), ...shown().filter(isReference).map((one) => name(one, left(one)))];
   }
 
   function layout(width) {
     const axis = { gridcolor: colour("--line"), zeroline: false, linecolor: colour("--quiet"), automargin: true, fixedrange: false };
-    const range = axisRange(shown().map((one) => figures(one).unfairness));
+    const [across, up] = ["error", "unfairness"].map((name) => axisRange(shown().map((one) => figures(one)[name])));
     return {
       width, autosize: width === undefined, showlegend: false, hovermode: "closest", dragmode: false, margin: { l: 60, r: 12, t: 12, b: 50 },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: colour("--ink"), size: 14, family: getComputedStyle(document.body).fontFamily },
-      xaxis: { ...axis, title: { text: "Unfairness, worst subgroup found" }, range, nticks: 6 },
-      yaxis: { ...axis, title: { text: "Error" }, tickformat: ".1~%", range: axisRange(shown().map((one) => figures(one).error)) },
+      xaxis: { ...axis, title: { text: "error" }, tickformat: ".1~%", range: across, nticks: 6 },
+      yaxis: { ...axis, title: { text: "unfairness found" }, range: up },
       hoverlabel: { bgcolor: colour("--raised"), bordercolor: colour("--quiet"), font: { color: colour("--ink") } },
-      annotations: knee(range),
+      annotations: notes(across),
     };
   }
 
   function draw(width) {
     if (!window.Plotly) return;  // it comes last, as it is large: words and tables needn't wait
     Plotly.react("plot", [edge(), marks(), ...rings()], layout(width), {
-      displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], plotlyServerURL: "",
+      displaylogo: false, responsive: true, plotlyServerURL: "",
+      modeBarButtons: [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]],  // by name: no version adds one that would reach out
     });
   }
 
   const PATHS = {
     "circle": "M8 2a6 6 0 1 0 .01 0z", "square": "M2 2h12v12H2z", "diamond": "M8 1l7 7-7 7-7-7z", "triangle-up": "M8 1l7 13H1z",
     "pentagon": "M8 1l7 5-3 9H4L1 6z", "hexagram": "M8 0l2.3 4H15l-2.4 4 2.4 4h-4.700L8 16l-2.300-4H1l2.400-4L1 4h4.700z",
+    "cross": "M5 1h6v4h4v6h-4v4H5v-4H1V5h4z", "star": "M8 0l2 6h6l-5 4 2 6-5-4-5 4 2-6-5-4h6z",
     "x": "M3 1l5 5 5-5 2 2-5 5 5 5-2 2-5-5-5 5-2-2 5-5-5-5z",
   };
 
@@ -269,12 +279,14 @@
   }
 
   function showKey() {
-    const own = shown().filter((one) => !one.marginal);
-    const names = [...new Set(own.map((one) => one.estimator))];
-    const items = names.map((name) => keyItem(look(own.find((one) => one.estimator === name)), true, name));
-    if (own.some((one) => figures(one).dominated)) items.push(keyItem(look(own[0]), false, "hollow: beaten by another model"));
-    if (shown().some((one) => one.marginal)) items.push(keyItem(MARGINAL, true, "MARGINAL: fair to one attribute at a time"));
-    if (shown().some((one) => figures(one).upper_bound > figures(one).unfairness + 1e-9)) items.push(element("li", "line to the right: what is not ruled out"));
+    const all = shown();
+    const own = all.filter(isPoint);
+    const items = all.filter((one) => one.kind === "today").map((one) => keyItem(TODAY, true, one.name));
+    for (const one of all.filter((one) => one.kind === "unconstrained")) items.push(keyItem(look(one), true, `${one.estimator}, unconstrained`));
+    for (const name of new Set(own.map((one) => one.estimator))) items.push(keyItem(look(own.find((one) => one.estimator === name)), true, name));
+    if (all.some((one) => figures(one).dominated)) items.push(keyItem(look(own[0]), false, "hollow: beaten by another model"));
+    if (all.some((one) => one.kind === "marginal")) items.push(keyItem(MARGINAL, true, "MARGINAL: fair to one attribute at a time"));
+    if (all.some((one) => figures(one).upper_bound > figures(one).unfairness + 1e-9)) items.push(element("li", "line upwards: up to the upper bound, what is not ruled out"));
     byId("key").replaceChildren(...items);
   }
 

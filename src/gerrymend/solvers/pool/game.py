@@ -1,9 +1,12 @@
-"""One gamma's game over a pool of classifiers and subgroups: its rounds, its looks, its proof."""
+"""One gamma's game over a pool of classifiers and subgroups: its rounds, its looks, its proof.
+
+A step of a game makes a new `Progress` of the last one. What a step finds comes into the pool as it
+goes, and none of that makes what stands less true; so Ctrl-C may stop a step anywhere.
+"""
 
 import math
-import time
-from collections.abc import Callable
-from enum import Enum
+from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,9 +14,10 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.base import Equilibrium, Round, RulesByNotion, State
 from gerrymend.solvers.cell_play import CellPlay
+from gerrymend.solvers.loop import Stopwatch
 from gerrymend.solvers.multiplicative_weights import hedge
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import Learner
+from gerrymend.solvers.players.rows import Rows
 from gerrymend.solvers.pool.certificate import Certificate, prove_mixture, weigh_strictly
 from gerrymend.solvers.pool.last_look import LastLook
 from gerrymend.solvers.pool.pool import Pool
@@ -37,19 +41,56 @@ _LOOK_HARDER_AFTER = 4 * _WAVE
 _FOUND_AT_ONCE = 2
 # Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
 _WORSE = 1e-3
-# Parts of the budget: what rounds leave for the last look, and for a proof after it; and what a
-# look leaves, as the Auditor's search can't be hurried.
-FOR_LAST_LOOK = 0.35
-FOR_PROOF = 0.6
+# The part of the budget that a look leaves, as the Auditor's search can't be hurried.
 _FOR_SEARCH = 0.15
 
 
-class Stage(Enum):
-    """Tell how far a game is: rounds follow; the last look was taken; nothing follows."""
+class Stage(StrEnum):
+    """Tell what the next step of a game is.
+
+    A round; the last look; then a proof, or one more look over what other games have found; and
+    nothing.
+    """
 
     ROUNDS = "rounds"
+    LOOKING = "looking"
     PLAYED = "played"
     FINISHED = "finished"
+
+
+class Progress(NamedTuple):
+    """Say how far a game is: all that its next step depends on, beside the pool.
+
+    None of it is changed in place: a step replaces what it changes.
+    """
+
+    program: Weighing
+    plays: list[int]
+    gains: list[float]
+    records: dict[int, Standing]
+    stage: str = Stage.ROUNDS
+    number: int = 0
+    last_excess: float = math.inf
+    closed: bool = False
+    """Whether the last round answered the program's own duals."""
+    closing_duals: Array = np.zeros(0)
+    converged: bool = False
+    standing: Standing | None = None
+    certificate: Certificate | None = None
+
+    def standing_at(self, standing: Standing, **others: object) -> "Progress":
+        """Return the same with another mixture, which is recorded."""
+        records = self.records | {self.number: standing}
+        return self._replace(standing=standing, records=records, **others)  # type: ignore[arg-type]
+
+
+class Step(NamedTuple):
+    """Hold what a step comes to, until it is taken in."""
+
+    progress: Progress
+    is_round: bool = False
+    for_cells: Array | None = None
+    """What the Learner's answer to the cells decides, if it was asked for one."""
 
 
 class PoolGame:
@@ -57,130 +98,145 @@ class PoolGame:
 
     def __init__(
         self,
-        learner: Learner,
+        rows: Rows,
         auditor: Auditor,
         pool: Pool,
         cell_play: CellPlay,
         gamma: float,
+        *,
         C: float,
+        max_iter: int,
         tol: float | None,
         budget: float,
+        certify: bool,
     ) -> None:
-        self._learner = learner
+        self._rows = rows
         self._auditor = auditor
         self._pool = pool
         self._cell_play = cell_play
         self._gamma = gamma
         self._C = C
+        self._max_iter = max_iter
         self._tol = -math.inf if tol is None else tol
         self._stakes = Stakes(pool, gamma, C, self._tol)
-        self._start = time.monotonic()
         self._budget = budget
-        self._looks = ThoroughLooks(auditor, pool, self._start + budget)
-        self._program: Weighing = weigh(pool.error, pool.unfairness, gamma, C)
-        self.stage = Stage.ROUNDS
-        self._number = 0
-        self._plays: list[int] = []
-        self._gains: list[float] = []
-        self._last_excess = np.inf
-        self._converged = False
-        self._closing_duals = np.zeros(0)
-        self._records: dict[int, Standing] = {}
-        self.standing: Standing | None = None
-        self.certificate: Certificate | None = None
+        self._certify = certify
+        self.clock = Stopwatch()
+        self._looks = ThoroughLooks(auditor, pool, self.clock.deadline(budget))
+        program = weigh(pool.error, pool.unfairness, gamma, C)
+        self._at = Progress(program, plays=[], gains=[], records={})
+        self._hurried = False
+        self._told = True
 
-    def play(
-        self,
-        max_iter: int,
-        reserve: float,
-        on_round: Callable[[Round], None] | None,
-        reached: Callable[[], None],
-        proof_follows: bool = False,
-    ) -> None:
-        """Play until neither side finds anything better, or rounds or time are used up.
+    @property
+    def n_rounds(self) -> int:
+        """Return the number of rounds; in each the Learner was asked once."""
+        return self._at.number
 
-        `reached` is told when a round is over and the game goes on. If no proof follows, the last
-        look is as thorough as an audit.
+    @property
+    def stage(self) -> str:
+        """Return what the next step is."""
+        return self._at.stage
+
+    @property
+    def stands(self) -> bool:
+        """Return whether there is a mixture already."""
+        return self._at.standing is not None
+
+    def prepare(self) -> Step:
+        """Work out the next step."""
+        if self._at.stage == Stage.ROUNDS:
+            return self._round()
+        if self._at.stage == Stage.LOOKING:
+            return self._last_look()
+        if self._certify:
+            return self._proof()
+        # Over all that games of smaller gammas have brought into the pool.
+        return Step(self._looked_at_last(self._at)._replace(stage=Stage.FINISHED))
+
+    def finish(self, step: Step) -> None:
+        """Take a step in."""
+        if step.for_cells is not None:
+            self._cell_play.answered(step.for_cells)
+        self._at = step.progress
+        self._told = not step.is_round
+
+    def look(self, *, last: bool, heard: bool) -> list[Round]:
+        """End the rounds, if these find nothing better or are used up; return what is not told yet.
+
+        If rounds or seconds are used up, the `last` round is one that answers the program's duals.
         """
-        while True:
-            hurried = self._play_rounds(max_iter, reserve, on_round, reached)
-            self._look_at_last(audited=not proof_follows)
-            over = hurried or proof_follows or self._number >= max_iter
-            if over or self.gap <= self._tol:
-                break
-            # The last look found subgroups that the rounds' own had not: play on against these.
-            self._gains = []
-            reached()
-        self.stage = Stage.PLAYED
+        at = self._at
+        self._hurried = last
+        if at.stage == Stage.ROUNDS and (at.converged or (last and at.closed)):
+            self._at = at._replace(stage=Stage.LOOKING)
+        if self._told or not heard:
+            return []
+        self._told = True
+        assert at.standing is not None
+        votes = at.number * self._pool.decided(at.standing.weights)[None]
+        error = np.array([at.standing.error])
+        return [Round(at.number, error, np.array([at.standing.unfairness]), votes)]
 
-    def _play_rounds(
-        self,
-        max_iter: int,
-        reserve: float,
-        on_round: Callable[[Round], None] | None,
-        reached: Callable[[], None],
-    ) -> bool:
-        """Play rounds until these find nothing better; return whether time ran out."""
-        hurried = False
-        while self._number < max_iter:
-            hurried = self._left() < reserve
-            last = self._number + 1 == max_iter or hurried or self._is_quiet()
-            closing = last or self._number % _WAVE == 0
-            self._play_round(closing)
-            if closing or self._number <= _LOOK_EVERY or self._number % _LOOK_EVERY == 0:
-                self._look(harder=closing and self._number > _LOOK_HARDER_AFTER)
-            if on_round is not None:
-                on_round(self._round())
-            self._converged = closing and self._is_quiet() and self.gap <= self._tol
-            if self._converged or hurried:
-                break
-            reached()
-        return hurried
+    def _round(self) -> Step:
+        """Play a round, and look at it if it is time to."""
+        at = self._at
+        last = self._hurried or at.number + 1 == self._max_iter or self._is_quiet(at)
+        closing = last or at.number % _WAVE == 0
+        at, for_cells = self._answered(at, closing)
+        if closing or at.number <= _LOOK_EVERY or at.number % _LOOK_EVERY == 0:
+            at = self._looked(at, harder=closing and at.number > _LOOK_HARDER_AFTER)
+        converged = closing and self._is_quiet(at) and self._gap(at) <= self._tol
+        return Step(at._replace(converged=converged), is_round=True, for_cells=for_cells)
 
     def _left(self) -> float:
         """Return the part of the budget that is left."""
-        return 1.0 - (time.monotonic() - self._start) / self._budget
+        return 1.0 - self.clock.seconds / self._budget
 
-    def _is_quiet(self) -> bool:
+    def _is_quiet(self, at: Progress) -> bool:
         """Tell if nothing better was found for long, or no subgroup restrains the program."""
-        if self._C * self._last_excess > self._tol:
+        if self._C * at.last_excess > self._tol:
             return False
-        if not self._program.duals.any():
+        if not at.program.duals.any():
             return True
-        return len(self._gains) >= _QUIET and max(self._gains[-_QUIET:]) <= self._tol
+        return len(at.gains) >= _QUIET and max(at.gains[-_QUIET:]) <= self._tol
 
-    def _play_round(self, closing: bool) -> None:
-        """Fit the Learner once: to the wave's duals, to the cells, or to the program's duals."""
-        own = self._padded(self._program.duals)
-        duals = self._duals(own, closing)
-        for_cells = not closing and self._number % _CELLS_EVERY == 0
+    def _answered(self, at: Progress, closing: bool) -> tuple[Progress, Array | None]:
+        """Fit the Learner once: to the wave's duals, to the cells, or to the program's duals.
+
+        Returns what the answer decides too, if it was to the cells.
+        """
+        own = self._padded(at.program.duals)
+        duals = self._duals(at, own, closing)
+        for_cells = not closing and at.number % _CELLS_EVERY == 0
         cost = self._cell_play.cost() if for_cells else self._pool.cost(duals)
-        answers = self._learner.answers(cost, [self._auditor.base_cost, self._pool.cost(own)])
-        if for_cells:
-            self._cell_play.answered(answers[0][0])
-        numbers = [self._pool.add_classifier(*answer) for answer in answers]
+        answers = self._rows.answers(cost, [self._auditor.base_cost, self._pool.cost(own)])
+        numbers = [self._pool.add_classifier(answer) for answer in answers]
         # Whatever cost was fitted, its score was cut for the program's own duals too. What the
         # answers are worth under these says whether the Learner can still improve on the program.
         best = self._pool.values(own, self._gamma)[numbers].min()
-        self._gains.append(max(0.0, self._program.value - float(best)))
-        self._plays.append(numbers[0])
-        self._number += 1
-        if closing:
-            self._closing_duals = duals
+        at = at._replace(
+            number=at.number + 1,
+            plays=[*at.plays, numbers[0]],
+            gains=[*at.gains, max(0.0, at.program.value - float(best))],
+            closed=closing,
+            closing_duals=duals if closing else at.closing_duals,
+        )
+        return at, self._rows.decided([answers[0].decisions])[0] if for_cells else None
 
-    def _duals(self, own: Array, closing: bool) -> Array:
+    def _duals(self, at: Progress, own: Array, closing: bool) -> Array:
         """Return the duals that the Learner answers: the program's own duals, or the wave's."""
         if closing:
             return own
-        wave: float = 0.5 - 0.5 * math.cos(2 * math.pi * self._number / _WAVE)
-        return wave * self._gradient_duals()
+        wave: float = 0.5 - 0.5 * math.cos(2 * math.pi * at.number / _WAVE)
+        return wave * self._gradient_duals(at.plays)
 
-    def _gradient_duals(self) -> Array:
+    def _gradient_duals(self, plays: list[int]) -> Array:
         """Return the duals of `MultiplicativeWeights`, of the plays so far.
 
         A subgroup that is new in the pool is weighed by all plays so far, those before it too.
         """
-        signed = self._pool.unfairness[:, self._plays]
+        signed = self._pool.unfairness[:, plays]
         if signed.size == 0:
             return np.zeros(len(signed))
         violations = np.concatenate([signed, -signed]) - self._gamma
@@ -189,7 +245,7 @@ class PoolGame:
         duals: Array = too_high - too_low
         return duals
 
-    def _look(self, *, harder: bool) -> None:
+    def _looked(self, at: Progress, *, harder: bool) -> Progress:
         """Weigh the pool and audit the mixture, again while that finds much worse subgroups.
 
         Once a wave the Auditor looks harder, so that the rounds that follow can answer what only
@@ -200,9 +256,9 @@ class PoolGame:
         pool = self._pool
         tried = []
         for _ in range(_FOUND_AT_ONCE):
-            self._program = weigh(pool.error, pool.unfairness, self._gamma, self._C)
-            tried.append(self._program.weights)
-            known = self._known(tried[-1])
+            program = weigh(pool.error, pool.unfairness, self._gamma, self._C)
+            tried.append(program.weights)
+            known = float(np.abs(pool.unfairness @ tried[-1]).max(initial=0.0))
             look = self._looks.search(tried[-1])
             if (
                 harder
@@ -212,151 +268,109 @@ class PoolGame:
                 look = self._looks.probe(tried[-1])
             if look.unfairness > known + ROUNDING:
                 pool.add_group(look.group)
-            self._last_excess = max(0.0, look.unfairness - max(self._gamma, known))
-            if self._last_excess <= _WORSE or self._left() < _FOR_SEARCH:
+            last_excess = max(0.0, look.unfairness - max(self._gamma, known))
+            if last_excess <= _WORSE or self._left() < _FOR_SEARCH:
                 break
         standings = [self._stakes.standing(weights, look.group) for weights in tried]
-        self.standing = min(standings, key=self._stakes.preference)
-        self._records[self._number] = self.standing
+        best = min(standings, key=self._stakes.preference)
+        return at.standing_at(best, program=program, last_excess=last_excess)
 
-    def _look_at_last(self, *, audited: bool = True) -> None:
+    def _last_look(self) -> Step:
+        """Look as an audit does, unless a proof follows; play on if that finds more."""
+        at = self._looked_at_last(self._at, audited=not self._certify)
+        over = self._hurried or self._certify or at.number >= self._max_iter
+        if over or self._gap(at) <= self._tol:
+            return Step(at._replace(stage=Stage.PLAYED))
+        # It found subgroups that the rounds' own looks had not: play on against these.
+        return Step(at._replace(stage=Stage.ROUNDS, gains=[], closed=False, converged=False))
+
+    def _looked_at_last(self, at: Progress, *, audited: bool = True) -> Progress:
         """Weigh and look until no look finds more, and audit what stands then."""
-        assert self.standing is not None
+        assert at.standing is not None
         last = LastLook(self._looks, self._pool, self._stakes)
-        self.standing = last.best_from(
-            self.standing, audited=audited, hurried=lambda: self._left() < _FOR_SEARCH
+        best = last.best_from(
+            at.standing, audited=audited, hurried=lambda: self._left() < _FOR_SEARCH
         )
-        self._program = last.program
-        self._records[self._number] = self.standing
+        return at.standing_at(best, program=last.program)
 
-    def _known(self, weights: Array) -> float:
-        """Return the unfairness of a mixture to the subgroups of the pool."""
-        return float(np.abs(self._pool.unfairness @ weights).max(initial=0.0))
-
-    def reconsider(self) -> None:
-        """Weigh once more, over all that games of smaller gammas have brought into the pool."""
-        self._look_at_last()
-        self.stage = Stage.FINISHED
-
-    def certify(self, reached: Callable[[], None]) -> None:
-        """Play on, with no slack, until the mixture is proven within gamma or the budget ends."""
+    def _proof(self) -> Step:
+        """Try to prove the mixture of the strict program; a subgroup that refutes it comes in."""
+        at = self._at
         pool = self._pool
-        while True:
-            program = weigh_strictly(pool, self._gamma)
-            look = self._looks.search(program.weights)
-            found = look.group
-            # A proof takes far longer than a search: none is tried of a mixture that a search
-            # refutes, unless time is up and there has to be a bound.
-            if look.unfairness <= self._gamma + ROUNDING or self._left() <= 0:
-                certificate = prove_mixture(
-                    self._auditor, pool, program.weights, self._gamma, self._start + self._budget
-                )
-                if not certificate.is_refuted or self._left() <= 0:
-                    break
-                found = certificate.found[-1]
-                # The Learner answers the strict program, or the pool may hold no way around the
-                # subgroup.
-                self._program = program
-                self._play_round(closing=True)
-            pool.add_group(found)
-            reached()
-        for group in (found, *certificate.found):  # the mixture is measured by them too
-            pool.add_group(group)
-        self.certificate = certificate
-        self.standing = self._stakes.standing(certificate.weights, found)
-        self._records[self._number] = self.standing
-        self.stage = Stage.FINISHED
-
-    def _penalty(self) -> float:
-        """Return what the Auditor gains by the excess of the mixture over gamma."""
-        assert self.standing is not None
-        return self._stakes.penalty(self.standing)
+        program = weigh_strictly(pool, self._gamma)
+        look = self._looks.search(program.weights)
+        found = look.group
+        # A proof takes far longer than a search: none is tried of a mixture that a search refutes,
+        # unless time is up and there has to be a bound.
+        if look.unfairness <= self._gamma + ROUNDING or self._left() <= 0:
+            deadline = self.clock.deadline(self._budget)
+            certificate = prove_mixture(self._auditor, pool, program.weights, self._gamma, deadline)
+            if not certificate.is_refuted or self._left() <= 0:
+                for group in (found, *certificate.found):  # the mixture is measured by them too
+                    pool.add_group(group)
+                best = self._stakes.standing(certificate.weights, found)
+                ended = {"certificate": certificate, "stage": Stage.FINISHED}
+                return Step(at.standing_at(best, **ended))
+            found = certificate.found[-1]
+            # The Learner answers the strict program, or the pool may hold no way around the
+            # subgroup.
+            at, _ = self._answered(at._replace(program=program), closing=True)
+        pool.add_group(found)
+        return Step(at)
 
     def _padded(self, duals: Array) -> Array:
         """Return duals of a program, 0 for subgroups that have come into the pool since."""
         return np.pad(duals, (0, len(self._pool.groups) - len(duals)))
 
-    @property
-    def gap(self) -> float:
-        """The mixture's worth to the Auditor, less what the Learner can do at best."""
-        assert self.standing is not None
-        value = self._pool.values(self._padded(self._closing_duals), self._gamma).min()
-        return max(0.0, self._stakes.worth(self.standing) - float(value))
-
-    def _round(self) -> Round:
-        """Return what a callback sees."""
-        assert self.standing is not None
-        votes = self._number * self._pool.probability(self.standing.weights)[None]
-        error = self.standing.error
-        unfairness = self.standing.unfairness
-        return Round(self._number, np.array([error]), np.array([unfairness]), votes)
+    def _gap(self, at: Progress) -> float:
+        """Return the mixture's worth to the Auditor, less what the Learner can do at best."""
+        assert at.standing is not None
+        value = self._pool.values(self._padded(at.closing_duals), self._gamma).min()
+        return max(0.0, self._stakes.worth(at.standing) - float(value))
 
     def state(self) -> State:
         """Return where the game stands, apart from the pool."""
-        return {
-            "seconds": time.monotonic() - self._start,
-            "stage": self.stage.value,
-            "program": self._program,
-            "number": self._number,
-            "plays": list(self._plays),
-            "gains": list(self._gains),
-            "last_excess": self._last_excess,
-            "converged": self._converged,
-            "closing_duals": self._closing_duals,
-            "records": dict(self._records),
-            "standing": self.standing,
-            "certificate": self.certificate,
-        }
+        return {"seconds": self.clock.seconds} | self._at._asdict()
 
     def restore(self, state: State) -> None:
         """Go on from a state, over the pool of that time."""
         # The budget goes on from where it was; the time between the two runs doesn't count.
-        self._start = time.monotonic() - state["seconds"]
-        self._looks = ThoroughLooks(self._auditor, self._pool, self._start + self._budget)
-        self.stage = Stage(state["stage"])
-        self._program = state["program"]
-        self._number = state["number"]
-        self._plays = state["plays"]
-        self._gains = state["gains"]
-        self._last_excess = state["last_excess"]
-        self._converged = state["converged"]
-        self._closing_duals = state["closing_duals"]
-        self._records = state["records"]
-        self.standing = state["standing"]
-        self.certificate = state["certificate"]
+        self.clock.go_on_from(state["seconds"])
+        self._looks = ThoroughLooks(self._auditor, self._pool, self.clock.deadline(self._budget))
+        self._at = Progress(**{name: state[name] for name in Progress._fields})
 
     def equilibrium(self) -> Equilibrium:
         """Return what the game came to, its mixture measured by all subgroups of any game."""
-        assert self.standing is not None
+        assert self._at.standing is not None
+        standing = self._stakes.standing(self._at.standing.weights, self._at.standing.worst)
+        at = self._at.standing_at(standing)
         pool = self._pool
         auditor = self._auditor
-        standing = self._stakes.standing(self.standing.weights, self.standing.worst)
-        self._records[self._number] = self.standing = standing
-        probability = pool.probability(standing.weights)
+        decided = pool.decided(standing.weights)
         notion = auditor.notions[standing.worst.notion]
         used = np.flatnonzero(standing.weights)
-        records = list(self._records.values())
+        records = list(at.records.values())
         sources = tuple(one.subgroups.source for one in auditor.notions)
+        bound = self._upper_bound(decided)
         return Equilibrium(
             gamma=self._gamma,
-            mixture=self._learner.mixture([pool.keys[i] for i in used], standing.weights[used]),
-            rounds=np.array(list(self._records), dtype=np.intp),
+            mixture=self._rows.mixture([pool.keys[i] for i in used], standing.weights[used]),
+            rounds=np.array(list(at.records), dtype=np.intp),
             error=np.array([record.error for record in records]),
             unfairness=np.array([record.unfairness for record in records]),
             subgroups=RuleSequence(
                 RulesByNotion(sources),
                 [(record.worst.notion, record.worst.key) for record in records],
             ),
-            gap=self.gap,
-            worst=notion.subgroup(standing.worst.key, standing.worst.members, probability, None),
-            upper_bound=self._upper_bound(probability),
-            converged=self._converged and self._penalty() <= self._tol,
-            certified=self.certificate is not None
-            and self.certificate.upper_bound <= self._gamma + ROUNDING,
+            gap=self._gap(at),
+            worst=notion.subgroup(standing.worst.key, standing.worst.members, decided, None),
+            upper_bound=bound,
+            converged=at.converged and self._stakes.penalty(standing) <= self._tol,
+            certified=at.certificate is not None and bound <= self._gamma + ROUNDING,
         )
 
-    def _upper_bound(self, probability: Array) -> float:
-        if self.certificate is not None:
-            return self.certificate.upper_bound
-        residuals = self._auditor.residuals(probability[None], None)
+    def _upper_bound(self, decided: Array) -> float:
+        if self._at.certificate is not None:
+            return self._at.certificate.upper_bound
+        residuals = self._auditor.residuals(decided[None], None)
         return float(self._auditor.upper_bound(residuals)[0])

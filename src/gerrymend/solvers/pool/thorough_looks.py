@@ -61,7 +61,7 @@ class ThoroughLooks:
 
     def search(self, weights: Array) -> Look:
         """Search as the rounds do."""
-        answer = self._auditor.worst(self._pool.probability(weights)[None], None)
+        answer = self._auditor.worst(self._pool.decided(weights)[None], None)
         which, key = answer.key(0)
         group = PooledGroup(which, answer.found[which].members[0] > 0, key)
         return Look(group, float(answer.unfairness[0]))
@@ -80,7 +80,7 @@ class ThoroughLooks:
 
     @interruptible
     def _worst(self, weights: Array, found_by: Callable[[NotionAuditor, Array], Bracket]) -> Look:
-        residuals = self._auditor.residuals(self._pool.probability(weights)[None], None)
+        residuals = self._auditor.residuals(self._pool.decided(weights)[None], None)
         looks = [
             self._look(which, found_by(notion, residual[0]))
             for which, (notion, residual) in enumerate(

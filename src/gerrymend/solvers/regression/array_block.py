@@ -97,6 +97,11 @@ class ArrayBlock:
         """Return what these rows bring to the factorisation of their features, or of the others."""
         return method(self.features if columns == "features" else self.protected, *arguments)
 
+    @property
+    def on_cpu(self) -> bool:
+        """Return whether rows are in the memory of this machine's cores."""
+        return str(device(self._weight)) == "cpu"
+
     def n_features(self) -> int:
         """Return how many columns the features have."""
         return int(self.features.columns.shape[1])
@@ -264,7 +269,7 @@ class ArrayBlock:
         n = self._n_event
         basis = self._basis[:, n:]
         base = self._weighted_base[n:]
-        at_once = _CPU_PLAYS if self._on_cpu() else plays.shape[0]
+        at_once = _CPU_PLAYS if self.on_cpu else plays.shape[0]
         total = self._zeros((plays.shape[0],), xp.float64)
         for first in range(0, plays.shape[0], at_once):
             some = self._cast(plays[first : first + at_once, :])
@@ -345,11 +350,8 @@ class ArrayBlock:
             return self._xp.vecdot(left, right)
         return self._xp.sum(left * right, axis=1, dtype=self._xp.float64)
 
-    def _on_cpu(self) -> bool:
-        return str(device(self._weight)) == "cpu"
-
     def _pieces(self, n_rows: int, n_games: int) -> Iterator[slice]:
-        step = max(1, (_CPU_NUMBERS if self._on_cpu() else _DEVICE_NUMBERS) // n_games)
+        step = max(1, (_CPU_NUMBERS if self.on_cpu else _DEVICE_NUMBERS) // n_games)
         return (slice(i, min(i + step, n_rows)) for i in range(0, n_rows, step))
 
     def _there(self, values: Array) -> Any:

@@ -24,7 +24,6 @@ import numpy as np
 from sklearn.externals.array_api_compat import array_namespace, device, is_numpy_array
 
 from gerrymend._numeric.arrays import on_host
-from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import Predictor
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import (
@@ -34,15 +33,17 @@ from gerrymend.solvers.base import (
     PostponedEquilibrium,
     Round,
     State,
+    check_rounds,
 )
 from gerrymend.solvers.fictitious_play import FictitiousPlay
-from gerrymend.solvers.loop import Limits, Listener, play
+from gerrymend.solvers.loop import Limits, Listener, Stopwatch, play
 from gerrymend.solvers.regression.array_block import rank_tolerance, tie
+from gerrymend.solvers.regression.convergence import Convergence
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Costs, CostSums, RoundLearner
 from gerrymend.solvers.regression.records import Records
 from gerrymend.solvers.regression.replaying import replayer
 from gerrymend.solvers.regression.rows import RegressionRows
-from gerrymend.solvers.regression.standing import BEFORE, PRESENT, RECORDED, Standing
+from gerrymend.solvers.regression.standing import BEFORE, ERRORS, PRESENT, RECORDED, Standing
 from gerrymend.subgroups.base import RuleSequence
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 
@@ -112,11 +113,20 @@ class RegressionGame:
         self._rules = DirectionRules(encoding, *directions, self._tie)
         sums = rows.prepare(self._features, protected, len(self._gammas))
         self._keep_sums(*sums)
+        # On a device one more question costs less than to wait for what may have ended, unless
+        # the basis that it reads is larger than what a round changes.
+        self._ends_at_once = rows.at_hand and len(self._gammas) >= sums[0].shape[1]
         self._make_arrays(like=sums[0], single="32" in dtype)
+        self._convergence = Convergence(C, self._event_offset, self._total)
         self._played: list[list[Predictor]] = []  # where coordinates don't say it all
-        self._gaps = np.full(len(self._gammas), math.inf)  # of games that have ended
+        self._counted = False  # whether the last play was asked for outside of the event
+        self._now.gamma[:] = self._records.there(self._gammas)
+        self._now.gap[:] = math.inf
+        self._now.playing[:] = 1.0
         self._now.scale[:] = C
         self._stand_still()  # none does yet
+        self.clock = Stopwatch()
+        self.over = False
 
     def _keep_sums(self, learner: Any, auditor: Any, scalars: Any) -> None:
         """Keep the sums that no round changes."""
@@ -132,7 +142,7 @@ class RegressionGame:
 
     def _make_arrays(self, like: Any, *, single: bool) -> None:
         """Make the arrays that rounds change."""
-        xp = array_namespace(like)
+        xp = self._xp = array_namespace(like)
         self._sign = np.sign if is_numpy_array(like) else xp.sign  # xp's costs six times NumPy's
         self._dtype = xp.float32 if single else None  # to which coordinates are brought
         n_games = len(self._gammas)
@@ -142,7 +152,6 @@ class RegressionGame:
         def zeros(*shape: int, dtype: Any = xp.float64) -> Any:
             return xp.zeros(shape, dtype=dtype, device=device(like))
 
-        self._allowed = xp.asarray(self._gammas, device=device(like))
         self._pull = zeros(n_games, n_learner)
         # Figures that stand between two rounds are rows of one table: they are recorded, put
         # by or fetched in one copy, however many there are.
@@ -152,6 +161,7 @@ class RegressionGame:
         self._recorded = self._table[RECORDED, :]
         self._present = self._table[PRESENT, :]
         self._before = self._table[BEFORE, :]
+        self._errors = self._table[ERRORS, :]
         self._duals = now.total_dual, now.mean, now.pressed_offset
         self._costs = Costs(
             self._sums, self._bases, self._pull, now.mean, now.multipliers, now.scale, now.playing
@@ -163,6 +173,7 @@ class RegressionGame:
         # A round that was recorded on a device writes where it wrote then: none of these arrays may
         # be replaced from here on, only filled.
         self._take = replayer(like)
+        self._take_end = replayer(like)
         self._records = Records(
             n_learner, self._rows.decided_outside, self._error_of_zero, self._total,
             like=self._coordinates,
@@ -188,11 +199,6 @@ class RegressionGame:
         """Return the number of whole rounds."""
         return len(self._records)
 
-    @property
-    def all_ended(self) -> bool:
-        """Return whether each of the games has converged."""
-        return bool(np.isfinite(self._gaps).all())
-
     def prepare_round(self) -> None:
         """Compute nothing: a round changes the rows from its first question on."""
 
@@ -202,20 +208,30 @@ class RegressionGame:
         # After the round and not in it: an error between the two leaves the table a round ahead of
         # the records, by which `state` knows that it must not be kept.
         self._records.append(self._coordinates, self._recorded)
+        self._counted = False
 
     def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
         """Fetch the rounds of which no figure has come yet, many at once."""
         n_pending = self._records.n_pending
-        at_once = self._rows.rounds_at_once(heard=heard)
+        wait = not last and 0 < n_pending < self._rows.rounds_at_once(heard=heard)
+        if tol is not None and self._ends_at_once:
+            self._end_at_once(tol)
+        elif tol is not None:
+            wait = wait and not self._convergence.may_be_met(self._now, tol)
         # A state may be of rounds that were fetched, and not yet looked at.
-        if not last and 0 < n_pending < at_once and not self._may_end(tol):
+        if wait:
             return []
         self._records.fetch()
-        if tol is not None:
+        if tol is not None and not self._ends_at_once:
+            self._errors[:] = self._records.there(self._records.last_errors())
             self._end(tol)
+        all_ended = not bool((self._now.playing > 0).any())
+        self.over = last or all_ended
         records = self._records
         no_votes = np.zeros((len(self._gammas), 0))
-        known = range(self.n_rounds - n_pending, self.n_rounds) if heard else ()
+        # Rounds that were played after the last game's end are none.
+        n_played = int(self._now.number.max()) if all_ended else self.n_rounds
+        known = range(self.n_rounds - n_pending, n_played) if heard else ()
         return [Round(i + 1, records.errors[i], records.unfairness[i], no_votes) for i in known]
 
     def _play_round(self) -> None:
@@ -242,7 +258,7 @@ class RegressionGame:
         value = offset + voted * share - overall * weight
         unfairness = abs(value) / self._total
         # Too high a rate is pressed down (the paper's λ⁻), too low a one lifted (λ⁺).
-        exceeds = (unfairness > self._allowed) * now.playing
+        exceeds = (unfairness > now.gamma) * now.playing
         multipliers = self._sign(value) * exceeds if self._realised else exceeds
         pulled = self._rows.pull(multipliers)
 
@@ -269,52 +285,35 @@ class RegressionGame:
         if answer.predictors:
             self._played.append(answer.predictors)
 
-    def _may_end(self, tol: float | None) -> bool:
-        """Return whether a game may have converged: all that can be told without the errors.
-
-        The gap is at least what the mixture itself, as an answer to the duals, would leave.
-        """
-        if tol is None:
-            return False
-        now = self._now
-        excess = self._C * (now.unfairness - self._allowed)
-        met = (excess <= tol) & (now.playing > 0)
-        if not bool(met.any()):
-            return False
-        fine = now.mixture_fine(self._event_offset) / self._total
-        # In `_gap` the value is at most error + fine, so that the errors cancel.
-        least = excess * (excess > 0) - fine + now.allowance(self._allowed)
-        return bool((met & (least <= tol)).any())
-
-    def _gap(self, at: Standing) -> Array:
-        """Return the mixture's worth less the Learner's best.
-
-        The mixture is an answer to the duals too, and a heuristic's can be worse. Errors are
-        affine in the mixture: that of the last play follows from those with it and without it.
-        """
-        error, *before = self._records.errors[-2:][::-1]
-        play = at.number * error - (at.number - 1) * (before[0] if before else 0.0)
-        fine = at.mixture_fine(self._event_offset) / self._total
-        play_fine = at.play_fine(self._event_offset) / self._total
-        value = np.minimum(error + fine, play + play_fine)
-        penalty = self._C * np.maximum(at.unfairness - self._gammas, 0.0)
-        gap: Array = error + penalty - value + at.allowance(self._gammas)
-        return gap
-
     def _end(self, tol: float) -> None:
-        """End the games that have converged: they stand still from now on."""
-        at = Standing.of(on_host(self._table))
-        gap = self._gap(at)
-        within = self._C * (at.unfairness - self._gammas) <= tol
-        met = within & (gap <= tol) & (at.playing > 0)
-        if met.any():
-            self._gaps[met] = gap[met]
-            self._stand_still()
+        """End the games that have converged."""
+        now = self._now
+        gap = self._convergence.gap(now, self._errors)
+        met = self._convergence.met(now, gap, tol)
+        now.gap[:] = self._xp.where(met, gap, now.gap)
+        now.playing[:] = now.playing * ~met
+        self._stand_still()
+
+    def _end_at_once(self, tol: float) -> None:
+        """Ask rows outside of the event about the last play too, and end games; nothing waits."""
+        if self._counted:  # by who left a state
+            self._end(tol)
+            return
+        self._take_end(partial(self._count_and_end, tol))
+        self._counted = True
+
+    def _count_and_end(self, tol: float) -> None:
+        now = self._now
+        outside = now.outside
+        outside += self._rows.decided_outside(self._plays)
+        against = now.event_errors + outside
+        now.error_without[:] = now.error
+        now.error[:] = self._error_of_zero + against / (self._total * now.number)
+        self._end(tol)
 
     def _stand_still(self) -> None:
         """Let the games that have ended decide nothing any more."""
-        playing = self._records.there((~np.isfinite(self._gaps)).astype(np.float64))
-        self._now.playing[:] = playing
+        playing = self._now.playing
         self._now.stake[:] = self._C * playing
         self._now.scale[:] = self._now.scale * playing
         self._bases[:] = self._base * playing[:, None]
@@ -324,32 +323,30 @@ class RegressionGame:
 
         Mixtures, and the words of subgroups, are made when they are asked for.
         """
+        if self.n_rounds == 0:
+            return []
         self._records.fetch()
         at = Standing.of(on_host(self._table))
         overall = (self._event_offset + at.outcomes / at.number) / self._event_weight
         bounds = self._rows.bound(overall, at.number) / self._total
         groups = on_host(self._groups)
         measured = self._rows.measure(self._notion, self._rules, groups, at.number)
-        ended = np.isfinite(self._gaps)
-        gaps = np.where(ended, self._gaps, self._gap(at))
+        ended = np.isfinite(at.gap)
+        gaps = np.where(ended, at.gap, self._convergence.gap(at, self._records.last_errors()))
         errors = np.array(self._records.errors).T
         unfairness = np.array(self._records.unfairness).T
         plays = self._records.plays()
         keys = self._records.groups()
 
-        # By names of their own: mixtures hold on to plays and, without `self`, to none of the rows.
-        learner = self._learner
-        features = self._features
-        ties_below = self._tie
+        # Made here: mixtures hold on to plays and, without `self`, to none of the rows.
+        make_mixture = partial(self._learner.mixture, self._features, self._tie)
 
         def equilibrium(game: int, n: int) -> Equilibrium:
             played = [predictors[game] for predictors in self._played[:n]]
             # Copies: a slice would keep the rounds of all games as long as one of them is kept.
             return PostponedEquilibrium(
                 gamma=float(self._gammas[game]),
-                make_mixture=lambda: learner.mixture(
-                    features, ties_below, plays.of(game, n), played
-                ),
+                make_mixture=lambda: make_mixture(plays.of(game, n), played),
                 rounds=np.arange(1, n + 1),
                 error=errors[game, :n].copy(),
                 unfairness=unfairness[game, :n].copy(),
@@ -370,27 +367,26 @@ class RegressionGame:
     def state(self) -> State:
         """Return where the games stand after the last round; rows can be brought there from it."""
         table = on_host(self._table)
-        if Standing.of(table).number.max() != self.n_rounds:
+        if Standing.of(table).number.max() > self.n_rounds:
             raise HalfRoundError
         return {
+            "seconds": self.clock.seconds,
             "table": table.copy(),
             "pull": on_host(self._pull).copy(),
             "coordinates": on_host(self._coordinates).copy(),
-            "gaps": self._gaps.copy(),
+            "counted": self._counted,
             "rows": self._rows.state(self.n_rounds),
             "records": self._records.state(),
             "predictors": self._played[: self.n_rounds],
         }
 
-    def rounds_in(self, state: State) -> int:
-        """Return the number of rounds that a state holds."""
-        return len(state["records"]["figures"])
-
-    def restore(self, state: State) -> None:
+    def restore(self, state: State, max_iter: int) -> None:
         """Go on from a state."""
+        check_rounds(len(state["records"]["figures"]), max_iter)
+        self.clock.go_on_from(state["seconds"])
         self._records.restore(state["records"])
         self._played = state["predictors"]
-        self._gaps = state["gaps"]
+        self._counted = state["counted"]
         # Filled, not replaced: rounds that were recorded on a device read and write these arrays.
         self._table[:] = self._records.there(state["table"])
         self._pull[:] = self._records.there(state["pull"])

@@ -121,6 +121,12 @@ class Records:
             self.errors.extend(self._error_of_zero + against / (self._total * at[:, NUMBER]))
             self.unfairness.extend(np.array(at[:, UNFAIRNESS]))
 
+    def last_errors(self) -> Array:
+        """Return the errors of the mixtures with the last play, and without it."""
+        with_last = self.errors[-1]
+        without = self.errors[-2] if len(self.errors) > 1 else np.zeros_like(with_last)
+        return np.stack([with_last, without])
+
     def plays(self) -> "KeptPlays":
         """Return the plays of all games, which stay where they are until one is asked for."""
         return KeptPlays([coordinates for coordinates, _ in self._rounds(0)], self._n_learner)

@@ -20,7 +20,7 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import State
 from gerrymend.solvers.regression.array_block import ArrayBlock, Columns, Sums
 from gerrymend.subgroups.encoding import DirectionRules
-from gerrymend.subgroups.rules import DIGITS, LinearRule, leaves_room
+from gerrymend.subgroups.linear_rule import DIGITS, LinearRule, leaves_room
 
 T = TypeVar("T")
 
@@ -45,6 +45,9 @@ class RegressionRows(Protocol):
     `prepare` comes first; a round is `decide`, `find` and `pull`, of which none may wait for a
     device. See `ArrayBlock` for what the answers hold.
     """
+
+    at_hand: bool
+    """Whether they are on a device of this process, where a question waits for nobody."""
 
     def basis(self, columns: Columns, tolerance: float) -> OrthonormalBasis:
         """Return how orthonormal bases are made of columns."""
@@ -128,6 +131,8 @@ class SummedBlocks:
     ----------
     blocks : Blocks
         Of `ArrayBlock`, or of what answers like them.
+    at_hand : bool, default=False
+        Whether they are on a device of this process.
 
     Examples
     --------
@@ -138,13 +143,14 @@ class SummedBlocks:
     [[1.01], [2.02]]
     """
 
-    def __init__(self, blocks: Blocks) -> None:
+    def __init__(self, blocks: Blocks, *, at_hand: bool = False) -> None:
         self._blocks = blocks
+        self.at_hand = at_hand
 
     @classmethod
     def of(cls, block: ArrayBlock) -> "SummedBlocks":
         """Return the rows of a single block in this process."""
-        return cls(LocalBlocks([block]))
+        return cls(LocalBlocks([block]), at_hand=not block.on_cpu)
 
     def basis(self, columns: Columns, tolerance: float) -> OrthonormalBasis:
         """Return how orthonormal bases are made of columns, from what each block brings to it."""

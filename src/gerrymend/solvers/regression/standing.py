@@ -7,6 +7,8 @@ RECORDED = slice(4)
 PRESENT = slice(4, 10)
 """Rows that a play changes, and that are kept as they were before it in the rows `BEFORE`."""
 BEFORE = slice(10, 16)
+ERRORS = slice(16, 18)
+"""Rows of the errors that `Convergence.gap` asks for."""
 
 
 class Standing(NamedTuple):
@@ -37,18 +39,23 @@ class Standing(NamedTuple):
     answered_scale: Any
     outcomes_before: Any
     pressed_before: Any
+    error: Any  # of the mixture, where it is known
+    error_without: Any  # the last play
+    outside: Any  # Σ w·(1 − 2y)·votes outside of the event, where it is known
     voted: Any  # Σ w·b·votes·g of the last group
     playing: Any  # 1, or 0 for a game that has ended
     stake: Any  # C, or 0
+    gamma: Any
+    gap: Any  # with which a game has ended; infinite while it is played
 
     @classmethod
     def of(cls, table: Any) -> "Standing":
         """Return views of the rows of a table."""
         return cls(*(table[row, :] for row in range(len(cls._fields))))
 
-    def allowance(self, gammas: Any) -> Any:
+    def allowance(self) -> Any:
         """Return γ·Σ λ of the duals that the last play answered."""
-        return gammas * self.answered_total_dual * self.answered_scale
+        return self.gamma * self.answered_total_dual * self.answered_scale
 
     def mixture_fine(self, event_offset: float) -> Any:
         """Return what the mixture pays for unfairness under these duals, times n."""

@@ -18,8 +18,9 @@ two seconds for a NumPy call (an assignment between slices, a sort, a sum), whic
 waits for.
 
 In all functions `w` and `rows` are sums of the residual and numbers of rows by id or value, and
-`rows` is empty if the size of a group doesn't matter; `sign` is 1 or −1; `fewest` and `most` limit
-the number of rows of a group. An option is a range of ranks [low, high), or a set's bits and 0.
+`rows` is empty if the size of a group doesn't matter; `sign` is 1 or −1, and `side` one of these
+where only values of that sign count, 0 where both do; `fewest` and `most` limit the number of rows
+of a group. An option is a range of ranks [low, high), or a set's bits and 0.
 """
 
 import numpy as np
@@ -273,12 +274,22 @@ def _take_off(begin, end, w, left):
 
 
 @njit(cache=True)
-def _try_last(kinds, sizes, start, w, rows, limits, sweeps, steps, best, best_option):
+def _most(sums, side):
+    """Return the largest |value| that the sums Σ⁺ and Σ⁻ leave room for on a side, or on both."""
+    if side == 0:
+        return max(sums[0], sums[1])
+    return sums[0] if side > 0 else sums[1]
+
+
+@njit(cache=True)
+def _try_last(kinds, sizes, start, w, rows, limits, side, sweeps, steps, best, best_option):
     """Complete the chosen options by the best one of the last attribute; keep it if it is best."""
     last = len(kinds) - 1
     table = w[start[last] : start[last + 1]]
     counts = rows[start[last] : start[last + 1]]
     for sign in (1, -1):
+        if sign == -side:
+            continue
         value, low, high = _best_of_last(kinds[last], table, counts, sign, limits[0], limits[1])
         if value > best[0]:
             best[0] = value
@@ -313,7 +324,7 @@ def start_search(start, w, rows, sums, left, sweeps, steps):
 
 @njit(cache=True)
 def continue_search(
-    kinds, sizes, first, child, start, w, rows, limits, level, sums, left, sweeps, steps,
+    kinds, sizes, first, child, start, w, rows, limits, side, level, sums, left, sweeps, steps,
     best, best_option, work,
 ):  # fmt: skip
     """Continue the search until `work` table entries are visited; return the level, −1 at the end.
@@ -323,6 +334,7 @@ def continue_search(
     kinds, sizes : kind and number of values, by attribute
     first, child, start : the levels of the table; see `tables.Levels`
     limits : (fewest, most) rows of a group
+    side : 1 or −1 where only values of this sign count, 0 where both do
     level, sweeps, steps : the position of the search; the last two are updated in place
     sums : (k, 3), updated in place; Σ⁺, Σ⁻ and rows of each level
     left : (k, 2), updated in place; the parts of Σ⁺ and Σ⁻ that later sweeps can still take
@@ -334,7 +346,7 @@ def continue_search(
         kind = kinds[level]
         size = sizes[level]
         if level == last:
-            _try_last(kinds, sizes, start, w, rows, limits, sweeps, steps, best, best_option)
+            _try_last(kinds, sizes, start, w, rows, limits, side, sweeps, steps, best, best_option)
             work -= size
             level -= 1
             continue
@@ -350,7 +362,7 @@ def continue_search(
             # Of intervals and categories, later sweeps take only what `left` has still; of
             # half-lines it stays the whole, which bounds them as well.
             is_last = sweep + 1 == _number_of_sweeps(kind, size)
-            if is_last or max(left[level, 0], left[level, 1]) <= best[0]:
+            if is_last or _most(left[level], side) <= best[0]:
                 level -= 1
             continue
         steps[level] += 1
@@ -362,8 +374,7 @@ def continue_search(
         work -= 1 + end - begin
         # Descend only where the bound, and the number of rows, leave room for something worse.
         # Too many rows are no reason to turn back, as further conditions leave fewer; too few are.
-        most = max(sums[level + 1, 0], sums[level + 1, 1])
-        if most > best[0] and sums[level + 1, 2] >= limits[0]:
+        if _most(sums[level + 1], side) > best[0] and sums[level + 1, 2] >= limits[0]:
             level += 1
             if level < last:
                 _enter(level, start, w, rows, sums, left, sweeps, steps)

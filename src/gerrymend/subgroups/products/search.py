@@ -5,6 +5,7 @@ Every combination of attributes has a table, and each table a depth-first search
 is put off until every table has been visited, and then resumed, the most promising first.
 """
 
+import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +39,11 @@ _KINDS = {"category": CATEGORY, "interval": INTERVAL, "half_line": HALF_LINE, "s
 # A condition: the position of the attribute, and the ranks that meet it.
 Choice = tuple[int, tuple[int, ...]]
 Key = tuple[Choice, ...]
+
+
+def _on_side(positive: int, negative: int, side: int) -> int:
+    """Return the larger of two sums, or that of one side where only values of its sign count."""
+    return max(positive, negative) if side == 0 else positive if side > 0 else negative
 
 
 def n_options(kind: str, size: int) -> int:
@@ -93,8 +99,9 @@ class _Known:
 class _Search:
     """The search of one table, which can be interrupted and resumed."""
 
-    def __init__(self, table: Table, kinds: Sequence[int], sizes: Sequence[int]) -> None:
+    def __init__(self, table: Table, kinds: Sequence[int], sizes: Sequence[int], side: int) -> None:
         self.attributes = table.attributes
+        self._side = side
         self._kinds = np.array([kinds[j] for j in table.attributes])
         self._sizes = np.array([sizes[j] for j in table.attributes])
         self._levels = table.levels
@@ -115,7 +122,7 @@ class _Search:
     @property
     def bound(self) -> int:
         """A |value| that no product that is still to be visited exceeds."""
-        return int(self._left[0].max())
+        return _on_side(int(self._left[0, 0]), int(self._left[0, 1]), self._side)
 
     def go_on(self, known: _Known, limits: tuple[int, int]) -> bool:
         """Search one stretch further; return True if nothing worse can be left.
@@ -129,7 +136,7 @@ class _Search:
         options = np.zeros((len(self.attributes), 2), np.int64)
         first, child, start = self._levels
         self._level = continue_search(
-            self._kinds, self._sizes, first, child, start, self._w, self._rows, limits,
+            self._kinds, self._sizes, first, child, start, self._w, self._rows, limits, self._side,
             self._level, self._sums, self._left, self._sweeps, self._steps, best, options,
             _STRETCH,
         )  # fmt: skip
@@ -148,16 +155,15 @@ class _Hunt:
     """
 
     def __init__(
-        self, tables: Tables, w: Whole, kinds: Sequence[int], sizes: Sequence[int]
+        self, tables: Tables, w: Whole, kinds: Sequence[int], sizes: Sequence[int], side: int
     ) -> None:
         self._tables = tables
-        self._kinds = kinds
-        self._sizes = sizes
+        self._how = (kinds, sizes, side)
         self._values = [w]
         self._limits = (0, _MOST)
         self.known = _Known()
         # No set of cells takes more than all that is positive, or all that is negative.
-        most = int(max(np.maximum(w, 0).sum(), np.maximum(-w, 0).sum()))
+        most = _on_side(int(np.maximum(w, 0).sum()), int(np.maximum(-w, 0).sum()), side)
         self.left = dict.fromkeys(tables.combinations, most)
 
     def only_of_size(self, rows: NDArray[np.intp], min_group_size: int) -> None:
@@ -184,10 +190,10 @@ class _Hunt:
         The caller removes a search that has ended from `left`.
         """
         for table in self._tables.of(self._values):
-            yield _Search(table, self._kinds, self._sizes)
+            yield _Search(table, *self._how)
         # A search is made anew, as to keep all of them would keep all tables in memory.
         for subset in sorted(self.left, key=lambda attributes: -self.left[attributes]):
-            search = _Search(self._tables.one(subset, self._values), self._kinds, self._sizes)
+            search = _Search(self._tables.one(subset, self._values), *self._how)
             while subset in self.left:
                 yield search
 
@@ -207,6 +213,7 @@ class ProductSearch(BoundClass):
     """
 
     exact = True
+    _side = 0  # both
 
     def __init__(
         self,
@@ -226,6 +233,12 @@ class ProductSearch(BoundClass):
         self._max_depth = max_depth
         self._words = words
         self.covers = words(max_depth)
+
+    def one_sided(self, sign: int) -> "ProductSearch":
+        """Return the same products, of which only those with values of this sign count."""
+        side = copy.copy(self)
+        side._side = sign
+        return side
 
     def worst(self, residuals: Array) -> Found:
         """Return the worst product for each residual; everyone, if all values are 0."""
@@ -288,7 +301,8 @@ class ProductSearch(BoundClass):
 
     def _hunt(self, residual: Array) -> _Hunt:
         check_cells(len(self._ranks[0]), residual)
-        return _Hunt(self._tables, as_whole(residual)[0], self._kinds, self._sizes)
+        whole = as_whole(residual)[0]
+        return _Hunt(self._tables, whole, self._kinds, self._sizes, self._side)
 
     def _found(self, residual: Array, known: _Known) -> Found:
         """Decode the options of the worst product into its ranks, members and value."""

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from gerrymend._numeric.sums import Array
-from gerrymend.subgroups.proofs.gap_kernel import FAR, Numbers, Table
+from gerrymend.subgroups.proofs.gap_boxes import FAR, Gaps, Numbers, Short
+from gerrymend.subgroups.proofs.gap_kernel import Table
 from gerrymend.subgroups.rules import Members
 
 # More chains than this become strata, more numbers are pooled; so many entries has a table of all.
@@ -48,6 +49,7 @@ class Chains:
     is_whole : bool
         Whether neither numbers were pooled nor attributes made strata: values are of the class.
     table : Table
+    gaps : Gaps
         For the kernel.
     """
 
@@ -59,6 +61,7 @@ class Chains:
     has_category: NDArray[np.bool_]
     is_whole: bool
     table: Table
+    gaps: Gaps
 
     @classmethod
     def of(cls, meeting: Meeting, sign: int) -> "Chains":
@@ -86,7 +89,8 @@ class Chains:
         worth, last, highest = _worth(
             number, width, stratum * n_chains + chain, n_strata * n_chains, meeting.weight
         )
-        gap, opposite, sums, has_category = _gaps(sizes)
+        gaps, has_category = _gaps(sizes)
+        intervals = _of_intervals(highest)
         return cls(
             number=(number // width).astype(np.intp),
             stratum=stratum,
@@ -96,56 +100,55 @@ class Chains:
             has_category=has_category,
             is_whole=width == 1 and n_joint == 1,
             table=Table(
-                highest=_of_intervals(highest).ravel(),
+                highest=np.append(intervals, np.zeros(last.shape[1])),
                 last=last.reshape(n_strata, n_chains, -1),
-                gap=gap,
-                opposite=opposite,
-                sums=sums,
+                stride=intervals[0].size,
                 blur=int(width > 1),
             ),
+            gaps=gaps,
         )
 
-    def group_between(self, low: Numbers, high: Numbers) -> Members | None:
-        """Return the best group whose gaps lie between neighbours; None if no offsets have these.
+    def best_between(self, low: Short) -> Members:
+        """Return the best group of offsets whose gaps lie between these and their neighbours.
 
         Such gaps leave the last row of each stratum to choose.
         """
-        table = self.table
-        if not self._has_offsets(high):
-            return None
-        n_strata, n_chains, n_numbers = table.last.shape
+        n_strata, n_chains, n_numbers = self.table.last.shape
         threshold = np.full((n_strata, n_chains), n_numbers)
         value = np.zeros(n_strata)
         every = np.arange(n_chains)
         for r in range(n_chains):
             # Between whole neighbours a gap's whole part is the lower one: y starts one above it.
-            apart = low[table.gap[r]] + 1
+            apart = low[self.gaps.between[r]] + 1
             apart[r] = 0
             for number in range(n_numbers):
                 own = np.clip(number + apart, 0, n_numbers)
                 sums = self.worth[:, every, own].sum(axis=1)
-                better = (sums > value) & np.isfinite(table.last[:, r, number])
+                better = (sums > value) & np.isfinite(self.table.last[:, r, number])
                 value[better] = sums[better]
                 threshold[better] = own
         members: Members = self.number >= threshold[self.stratum, self.chain]
         return members
 
-    def _has_offsets(self, high: Numbers) -> bool:
-        """Say whether some offsets have their gaps strictly between: by the widest margin."""
-        first, second = np.nonzero(self.table.gap)
-        high = high[self.table.gap[first, second]]  # the lows are those of the opposite gaps
-        limited = high < FAR
+    def has_offsets(self, high: Short) -> bool | None:
+        """Say whether some offsets have their gaps strictly below these; None if it isn't found.
+
+        The lower ends are those of the opposite gaps.
+        """
+        first, second = np.nonzero(self.gaps.between)
+        below = high[self.gaps.between[first, second]]
+        limited = below < FAR
         has_category = self.has_category.astype(np.float64)
         apart = (has_category[first] - has_category[second])[limited]
-        # The largest margin m with o_first − o_second + m ≤ high for every gap that has a bound:
+        # The largest margin m with o_first − o_second + m ≤ below for every gap that has a bound:
         # above 0, all are strictly within. m ≤ 1 keeps it bounded where no gap is.
         solution = linprog(
             c=np.append(np.zeros(apart.shape[1]), -1.0),
             A_ub=np.column_stack([apart, np.ones(len(apart))]),
-            b_ub=high[limited],
+            b_ub=below[limited],
             bounds=[(None, None)] * apart.shape[1] + [(None, 1.0)],
         )
-        return solution.x is not None and bool(solution.x[-1] > _LEAST_MARGIN)
+        return None if solution.x is None else bool(solution.x[-1] > _LEAST_MARGIN)
 
 
 def _sizes(codes: Sequence[Numbers]) -> list[int]:
@@ -207,8 +210,8 @@ def _of_intervals(highest: Array) -> Array:
     return np.stack(levels, axis=1)
 
 
-def _gaps(sizes: Sequence[int]) -> tuple[Numbers, Numbers, Numbers, NDArray[np.bool_]]:
-    """Return the numbers of gaps between two chains, their opposites and sums, and categories.
+def _gaps(sizes: Sequence[int]) -> tuple[Gaps, NDArray[np.bool_]]:
+    """Return the gaps between two chains, and the categories of each.
 
     Chains are all combinations of so many categories. A gap is 1 where the first chain has a
     category that the second has not, −1 where the second has it: as digits of a number, these add.
@@ -231,4 +234,4 @@ def _gaps(sizes: Sequence[int]) -> tuple[Numbers, Numbers, Numbers, NDArray[np.b
 
     sums = number_of(codes[:, None] + codes)
     sums[sums == 0] = -1
-    return number_of(apart), number_of(-codes), sums, has_category
+    return Gaps(between=number_of(apart), opposite=number_of(-codes), sums=sums), has_category

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.compiling import njit
 from gerrymend.subgroups.proofs.chains import Chains
-from gerrymend.subgroups.proofs.gap_kernel import Numbers
+from gerrymend.subgroups.proofs.gap_boxes import Numbers
 from gerrymend.subgroups.rules import Members
 
 # Offsets are whole numbers of these parts: an order of chains within a number is found as well.

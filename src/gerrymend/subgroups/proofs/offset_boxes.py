@@ -30,8 +30,13 @@ What a box passes on to its halves.
   bound of the box. A group in the box with a value above T has P_s(r, x) > max P_s − (B − T), or
   nobody in. So its last rows lie in the hull of such x, in the box and hence in every part of it.
 
-So boxes are explored depth-first against a fixed target T; those with a bound of at most T are
-done. If all are, no group is above T, and the target is lowered.
+- *Bounds.* P_s(r, x) changes only where a gap of r does, and never grows. So in a part the last row
+  with the highest bound is read again, until that is one which was read, or has not changed.
+
+The box with the highest bound is halved first, and a part whose bound is at most T, the best value
+found, is dropped. So the highest bound that waits holds at any time, and no box is looked at twice;
+when none waits, the best value is exact. Near it boxes do not grow to many: on made data of 40,000
+rows a bound of 1.05 times the value takes a quarter to a half of the boxes of the exact one.
 
 Too many numbers. Above some hundreds, numbers are pooled into steps of equal width; thresholds of a
 chain are then known up to one step more. Too many chains: attributes with many categories become
@@ -47,7 +52,8 @@ from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend._runtime.interrupts import check_stopped
 from gerrymend.subgroups.proofs.branch_and_bound import Solved
 from gerrymend.subgroups.proofs.chains import Chains, Meeting
-from gerrymend.subgroups.proofs.gap_kernel import FAR, Stack, explore
+from gerrymend.subgroups.proofs.gap_boxes import FAR, N_EXPLORED, Boxes, free_place, take_place
+from gerrymend.subgroups.proofs.gap_kernel import explore
 from gerrymend.subgroups.proofs.offset_ascent import Ascent
 from gerrymend.subgroups.rules import Members
 
@@ -55,15 +61,10 @@ from gerrymend.subgroups.rules import Members
 _READS_A_LOOK = 50_000_000
 # The work of a read, which is of a table in the cache.
 _OF_A_READ = 0.06
-# What a round leaves of the distance between the bound and the best value found: as little as there
-# is time for, if a round takes about (1 / part)^2.5 times as long as the one before.
-_LEAST_LEFT = 0.5
-_MOST_LEFT = 0.96
-_POWER = 2.5
-# So close to the best value, a round tries to leave nothing.
-_NEARLY = 0.01
-# So many boxes a row, and a round over pooled numbers is given up: no box of them is exact.
+# So many boxes a row, and pooled numbers are given up: no box of them is exact.
 _MOST_BOXES = 600
+# Bytes that boxes may take which wait, on either side.
+_BYTES = 1 << 28
 # Starts of the ascent on either side, and the share of the time that they may take.
 _STARTS = 64
 _ASCENT_SHARE = 0.1
@@ -89,49 +90,37 @@ def close_in(
     """
     positive = float(np.maximum(meeting.weight, 0.0).sum())
     rounding = max(_ROUNDING, 2.0**-50 * len(meeting.weight)) * positive
-    sides = [_Side(Chains.of(meeting, sign)) for sign in (1, -1)]
+    sides = [_Side(Chains.of(meeting, sign), rounding) for sign in (1, -1)]
     now = clock()
     if not sides[0].is_whole:
         deadline = now + _POOLED_SHARE * (deadline - now)
     best = Solved(known, None, math.inf)
     for side in sides:
-        best = side.ascend(best, rounding, now + _ASCENT_SHARE * (deadline - now), clock)
-    goal = positive
+        best = side.ascend(best, now + _ASCENT_SHARE * (deadline - now), clock)
     while best.upper_bound > max(best.value, target) + rounding and best.value <= enough + rounding:
-        started = clock()
-        reached = -math.inf
-        for side in sides:
-            best, bound = side.bound(best, goal, rounding, deadline, clock)
-            reached = max(reached, bound)
-        if reached < best.upper_bound:
-            best = best._replace(upper_bound=reached)
-        elif goal >= best.value:  # out of time, or of gaps to halve
+        side = max(sides, key=lambda side: side.bound)
+        if side.is_stuck or clock() >= deadline:
             break
-        ended = clock()
-        part = _part_left(ended - started, deadline - ended)
-        if best.upper_bound < (1.0 + _NEARLY) * best.value:
-            part = 0.0
-        goal = max(target, best.value + part * (best.upper_bound - best.value))
+        best = side.explore(best, target, clock)
+        # What was dropped is not above the best value or the target, or it was a side as a whole.
+        best = best._replace(upper_bound=max(best.value, *(side.bound for side in sides)))
     closed = best.upper_bound <= best.value + rounding
     return best._replace(upper_bound=best.value) if closed else best
-
-
-def _part_left(last: float, left: float) -> float:
-    """Return what the next round should leave, after one of `last` seconds and with some left."""
-    if left >= last * _LEAST_LEFT**-_POWER:
-        return _LEAST_LEFT
-    return min(_MOST_LEFT, (last / max(left, 1e-9)) ** (1.0 / _POWER))
 
 
 class _Side:
     """The boxes of one of the two problems."""
 
-    def __init__(self, chains: Chains) -> None:
+    def __init__(self, chains: Chains, rounding: float) -> None:
         self._chains = chains
+        self._rounding = rounding
         self.is_whole = chains.is_whole
         self._ascent = Ascent(chains) if chains.is_whole else None
+        self._boxes = Boxes.with_room(_BYTES, chains.table.last.shape, len(chains.gaps.opposite))
+        self._narrowest = -math.inf
+        self.bound = math.inf
 
-    def ascend(self, best: Solved, rounding: float, deadline: float, clock: Clock) -> Solved:
+    def ascend(self, best: Solved, deadline: float, clock: Clock) -> Solved:
         """Return the best of some ascents, from random offsets and near the best so far."""
         if self._ascent is None:
             return best
@@ -139,65 +128,63 @@ class _Side:
             if clock() >= deadline:
                 break
             clock.worked(self._ascent.work_of_a_start)
-            if self._ascent.start(start) > best.value + rounding:
-                best = self._better(best, self._ascent.members(), rounding)
+            if self._ascent.start(start) > best.value + self._rounding:
+                best = self._better(best, self._ascent.members())
         return best
 
-    def _better(self, best: Solved, members: Members, rounding: float) -> Solved:
+    def _better(self, best: Solved, members: Members) -> Solved:
         """Return a group that was found, if its value is above the best."""
         value = float(self._chains.weight[members].sum())
-        return Solved(value, members, best.upper_bound) if value > best.value + rounding else best
+        if value > best.value + self._rounding:
+            return best._replace(value=value, members=members)
+        return best
 
-    def bound(
-        self, best: Solved, goal: float, rounding: float, deadline: float, clock: Clock
-    ) -> tuple[Solved, float]:
-        """Explore all gaps, and return a bound, the goal at best; infinite if given up.
+    @property
+    def is_stuck(self) -> bool:
+        """Whether its bound can't become lower: that of a box whose gaps are as narrow as can be.
 
-        It is given up when it can't become lower than what is proven, and when a box whose gaps are
-        as narrow as can be leads to a group above the goal.
-
-        Last rows that are left out, and with them the bounds of the boxes that have them, are for
-        groups above the goal: only of the first box, as a whole, does a lesser bound hold.
+        Pooled numbers are given up after some boxes.
         """
-        stack = self._start()
         allowed = math.inf if self.is_whole else _MOST_BOXES * len(self._chains.weight)
-        summary = np.array([-math.inf, -math.inf, 0.0])
-        tried = goal + rounding
-        size = 1
-        while size > 0:
-            check_stopped()
-            given_up = summary[1] >= best.upper_bound or summary[2] > allowed
-            if given_up or clock() >= deadline:
-                return best, math.inf
-            size, reads = explore(
-                self._chains.table, stack, size, goal + rounding, _READS_A_LOOK, summary
-            )
-            clock.worked(_OF_A_READ * reads)
-            if self.is_whole and summary[1] > tried:
-                tried = summary[1]
-                members = self._chains.group_between(stack.low[-1], stack.high[-1])
-                if members is not None:
-                    best = self._better(best, members, rounding)
-                if best.value > goal:
-                    return best, math.inf
-        return best, float(summary[0]) if summary[2] == 1 else max(goal, float(summary[1]))
+        return self.bound == self._narrowest or self._boxes.counts[N_EXPLORED] > allowed
 
-    def _start(self) -> Stack:
-        """All gaps as one box, and all rows."""
-        table = self._chains.table
-        n_strata, n_chains, n_numbers = table.last.shape
-        n_gaps = len(table.opposite)
-        # Each gap is halved less often than it has bits, and one time at either end.
-        depth = 3 + n_gaps * (n_numbers.bit_length() + 3)
-        low = np.full((depth, n_gaps), -FAR)
-        high = -low
-        low[:, 0] = 0  # of a chain and itself: nothing to halve
-        high[:, 0] = 1
-        positive = np.maximum(self._chains.weight, 0.0)
-        return Stack(
-            low=low,
-            high=high,
-            first=np.zeros((depth, n_strata, n_chains), dtype=np.intp),
-            final=np.full((depth, n_strata, n_chains), n_numbers - 1),
-            best=np.tile(np.bincount(self._chains.stratum, positive, n_strata), (depth, 1)),
-        )
+    def explore(self, best: Solved, target: float, clock: Clock) -> Solved:
+        """Halve boxes for a while; return the best group so far."""
+        chains = self._chains
+        boxes = self._boxes
+        goal = max(best.value, target) + self._rounding
+        first = self._put_all() if math.isinf(self.bound) else -1
+        reads, box = explore(chains.table, chains.gaps, boxes, first, goal, _READS_A_LOOK)
+        clock.worked(_OF_A_READ * reads)
+        if box >= 0:
+            has_offsets = chains.has_offsets(boxes.high[box]) if self.is_whole else None
+            if has_offsets is None:
+                self._narrowest = max(self._narrowest, float(boxes.bound[box]))
+            elif has_offsets:
+                best = self._better(best, chains.best_between(boxes.low[box]))
+            free_place(boxes, box)
+        if first >= 0 and boxes.bound[first] <= goal:
+            self.bound = float(boxes.bound[first])
+        else:
+            # What was left out, of last rows and of boxes, is not above the goal.
+            left_out = max(best.value, target)
+            self.bound = max(left_out, self._narrowest, boxes.highest)
+        check_stopped()
+        return best
+
+    def _put_all(self) -> int:
+        """Put all gaps and all rows into one box; return where it is."""
+        chains = self._chains
+        boxes = self._boxes
+        box: int = take_place(boxes)
+        boxes.low[box] = -FAR
+        boxes.high[box] = FAR
+        boxes.low[box, 0] = 0  # of a chain and itself: nothing to halve
+        boxes.high[box, 0] = 1
+        n_strata, _, n_numbers = chains.table.last.shape
+        boxes.first[box] = 0
+        boxes.final[box] = n_numbers - 1
+        boxes.number[box] = -1
+        positive = np.maximum(chains.weight, 0.0)
+        boxes.peak[box] = np.bincount(chains.stratum, positive, n_strata)[:, None]
+        return box

@@ -23,6 +23,7 @@ class LinearSearch(BoundClass):
     """A heuristic over linear thresholds."""
 
     exact = False
+    is_closed = True
 
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding) -> None:
         self._columns = columns

@@ -25,6 +25,7 @@ class ThroughMean(BoundClass):
     """Every group θ·(x − mean) > 0 or ≥ 0."""
 
     exact = True
+    is_closed = True
 
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding, mean: Array) -> None:
         centred = encoding.matrix(columns) - mean

@@ -1,0 +1,171 @@
+"""Check of who is called disadvantaged or favoured, and of which side a report is about."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from gerrymend.checker.exact import ZERO, Table, exact
+from gerrymend.checker.figures import NOTIONS, TOLERANCE, Measured, shown
+from gerrymend.checker.result import CheckResult
+from gerrymend.checker.rules import RuleError, members
+
+# Differences below this are rounding, and a group that has no more is treated like everyone.
+_SAME = Fraction(1, 10**12)
+_SIGNS = {"higher": 1, "lower": -1, None: 0}
+# The worse rate of a known notion, by the favourable decision: a false positive is good for those
+# who wish for the positive decision, and an error of either kind is never good.
+_WORSE: dict[str, dict[str | None, str | None]] = {
+    "false_positive_rate": {"positive": "lower", "negative": "higher", None: None},
+    "false_negative_rate": {"positive": "higher", "negative": "lower", None: None},
+    "statistical_parity": {"positive": "lower", "negative": "higher", None: None},
+    "error_rate": {"positive": "higher", "negative": "higher", None: "higher"},
+}
+
+
+def harm_of(stated: Mapping[str, Any], name: str) -> int:
+    """Return the sign of the unfairness of a group that is treated worse, 0 where not known."""
+    worse = next((one["worse"] for one in stated["notions"] if one["name"] == name), None)
+    return _SIGNS.get(worse, 0)
+
+
+def side_of(stated: Mapping[str, Any], name: str) -> int:
+    """Return the sign of the values that count for a notion; 0 where both do."""
+    return harm_of(stated, name) if stated["side"] == "disadvantaged" else 0
+
+
+def check_direction(stated: Mapping[str, Any], result: CheckResult) -> None:
+    """Check the directions of known notions, and that a side that is asked for can be known."""
+    result.leave("favourable side", "settings of the audit, taken as stated")
+    result.problems.extend(_wrong_settings(stated))
+    for notion in stated["notions"]:
+        if notion["name"] not in NOTIONS:
+            result.leave("notions.worse", f"of {notion['name']}, a notion of one's own")
+
+
+def _wrong_settings(stated: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what can't be of the favourable decision, of the side and of the directions."""
+    favourable = stated["favourable"]
+    if favourable not in (None, "positive", "negative"):
+        yield f"favourable can't be {favourable!r}."
+        return
+    if stated["side"] not in ("both", "disadvantaged"):
+        yield f"side can't be {stated['side']!r}."
+    for notion in stated["notions"]:
+        name = notion["name"]
+        worse = notion["worse"]
+        if name in _WORSE and worse != _WORSE[name][favourable]:
+            yield (
+                f"The worse {name} is stated as {worse!r}, and is "
+                f"{_WORSE[name][favourable]!r} where favourable is {favourable!r}."
+            )
+        elif worse not in _SIGNS:
+            yield f"The worse {name} can't be {worse!r}."
+        if worse is None and stated["side"] == "disadvantaged":
+            yield f"side is stated as 'disadvantaged', and which {name} is worse is not known."
+
+
+def wrong_treated(
+    one: Mapping[str, Any], unfairness: Fraction, stated: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield a sentence if a described subgroup is not treated as is said of it."""
+    value = unfairness * harm_of(stated, one["notion"])
+    treated = None
+    if abs(value) > _SAME:
+        treated = "worse" if value > 0 else "better"
+    # Audits sum in float64: what is that close to nothing may be called either.
+    if one["treated"] != treated and abs(value) > TOLERANCE:
+        yield f"it is stated to be treated {one['treated']!r}, and is {treated!r}."
+
+
+def check_sides(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
+    """Check that the two sides are on theirs, and as far as what else is described.
+
+    Figures and members of both are checked as those of every described subgroup.
+    """
+    result.problems.extend(_wrong_sides(stated))
+    result.problems.extend(_wrong_rest(stated, table))
+    result.leave(
+        "disadvantaged favoured",
+        "that none of those which may be described is treated worse than the one, or better than "
+        "the other",
+    )
+
+
+def _wrong_sides(stated: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with who is called disadvantaged, and who favoured."""
+    known = any(notion["worse"] for notion in stated["notions"])
+    for name, treated in (("disadvantaged", "worse"), ("favoured", "better")):
+        one = stated[name]
+        others = [other for other in (*stated["top"], stated["worst"]) if other is not None]
+        furthest = max((abs(other["unfairness"]) for other in others
+                        if other["treated"] == treated), default=None)  # fmt: skip
+        if one is None:
+            asked = name == "disadvantaged" or stated["side"] == "both"
+            if furthest is not None and asked:
+                yield f"{name} is stated as null, and a subgroup is treated {treated}."
+        elif one["treated"] != treated or not known:
+            yield f"The {name} subgroup is treated {one['treated']!r}."
+        elif furthest is not None and furthest > abs(one["unfairness"]) + float(_SAME):
+            yield f"A subgroup that is described is treated {treated} by more than the {name} one."
+    if stated["side"] == "disadvantaged" and stated["favoured"] is not None:
+        yield "favoured is stated, and side is 'disadvantaged'."
+    if stated["side"] == "disadvantaged":
+        for one in stated["top"]:
+            if one["treated"] == "better":
+                yield "A top subgroup is treated better, and side is 'disadvantaged'."
+
+
+def _wrong_rest(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
+    """Yield a sentence if the favoured are called the rest, and are not, or the other way round."""
+    rest = False
+    if stated["disadvantaged"] is not None and stated["favoured"] is not None:
+        try:
+            one, other = (members(stated[side]["rule"], table) for side in _SIDES)
+        except RuleError:
+            return  # which was noted with the subgroup
+        rest = all(a != b for a, b in zip(one, other, strict=True))
+    if stated["favoured_is_rest"] != rest:
+        yield f"favoured_is_rest is stated as {stated['favoured_is_rest']!r}, and is {rest!r}."
+
+
+_SIDES = ("disadvantaged", "favoured")
+
+
+def wrong_single(
+    stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured]
+) -> Iterator[str]:
+    """Yield a sentence if `single_unfairness` is not the worst over values and intervals.
+
+    Every interval is summed: quadratic in the values of a number, and nothing to get wrong.
+    """
+    worst = ZERO
+    for name, seen in measured.items():
+        sign = side_of(stated, name)
+        residuals, unit = seen.residuals
+        for attribute in table.attributes.values():
+            values = [attribute.values[cell] for cell in seen.active]
+            for total in _sums_of(values, residuals, attribute.is_number):
+                value = (sign * total if sign else abs(total)) * unit
+                worst = max(worst, value)
+    scale = max((seen.scale for seen in measured.values()), default=Fraction(1))
+    if abs(exact(stated["single_unfairness"]) - worst) > TOLERANCE * scale:
+        yield (
+            f"single_unfairness is stated as {stated['single_unfairness']!r}, and is "
+            f"{shown(worst)}."
+        )
+
+
+def _sums_of(values: Sequence[Any], residuals: Sequence[int], is_number: bool) -> Iterator[int]:
+    """Yield the sum of each value, or of each interval of values."""
+    by_value: dict[Any, int] = {}
+    for value, residual in zip(values, residuals, strict=True):
+        by_value[value] = by_value.get(value, 0) + residual
+    if not is_number:
+        yield from by_value.values()
+        return
+    ordered = [by_value[value] for value in sorted(by_value)]
+    for low in range(len(ordered)):
+        total = 0
+        for value in ordered[low:]:
+            total += value
+            yield total

@@ -1,0 +1,138 @@
+"""Options that every command with a table and subgroups has: checked, and the table opened."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gerrymend.cli.protected_dates import check_unit, with_dates
+from gerrymend.cli.shared import options_of, split
+from gerrymend.cli.table_files import Reading, open_table
+from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA
+from gerrymend.inputs.validation import check_column
+from gerrymend.subgroups import SubgroupClass, as_subgroup_class
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class TableRequest:
+    """Hold the options that commands share, which their help explains, as they were given.
+
+    An entry of `protected` or `categorical` may be several columns, separated by commas.
+    """
+
+    file: Path
+    label: str
+    protected: list[str]
+    positive: str | None = None
+    prediction: str | None = None
+    score: str | None = None
+    threshold: float | None = None
+    weight: str | None = None
+    subgroups: str = "linear"
+    depth: int | None = None
+    seed: int = 0
+    categorical: tuple[str, ...] = ()
+    dates: str = "year"
+    separator: str | None = None
+    decimal: str = "."
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError, in the terms of the command, for options that can't be used."""
+        check_unit(self.dates)
+        if self.threshold is not None and self.score is None:
+            given = " ".join(f"{option} has none;" for option in self.decided)
+            raise ValueError(
+                f"--threshold {self.threshold:g} cuts scores, and {given or 'there are none;'} "
+                "name their column with --score."
+            )
+
+    @property
+    def decided(self) -> dict[str, str]:
+        """The option that names the column of decisions, and that column; empty without one."""
+        options = {"--prediction": self.prediction, "--score": self.score}
+        return {option: column for option, column in options.items() if column is not None}
+
+    @property
+    def cut(self) -> float | None:
+        """The value at which scores are cut; None where there are none."""
+        if self.score is None:
+            return None
+        return 0.5 if self.threshold is None else self.threshold
+
+    @property
+    def subgroup_class(self) -> SubgroupClass:
+        """The class of subgroups, with --depth and --seed where it has such parameters.
+
+        Raises a ValueError for a class that is not known, or has no depth to set.
+        """
+        chosen = as_subgroup_class(self.subgroups)
+        parameters = chosen.get_params()
+        if self.depth is not None:
+            if "max_depth" not in parameters:
+                raise ValueError(
+                    f"--depth {self.depth} is not for --subgroups {self.subgroups}, which has no "
+                    "depth; leave it out."
+                )
+            chosen.set_params(max_depth=self.depth)
+        if "random_state" in parameters:
+            chosen.set_params(random_state=self.seed)
+        return chosen
+
+    def open(self, file: Path, single: Mapping[str, str | None]) -> "pl.LazyFrame":
+        """Return a file as a lazy frame; `single` has the column of each option that names one.
+
+        Raises a ValueError that names the option where a column is not there.
+        """
+        named = {option: column for option, column in single.items() if column is not None}
+        categorical = split(list(self.categorical), [])
+        reading = Reading(self.separator, self.decimal, self.missing, categorical)
+        frame = open_table(file, list(named.values()), reading)
+        there = frame.collect_schema().names()
+        for option, column in named.items():
+            check_column(column, option, there, str(file))
+        return frame
+
+    def with_protected(self, frame: "pl.LazyFrame", file: Path) -> "tuple[pl.LazyFrame, list[str]]":
+        """Return the frame with protected dates as numbers, and the protected columns."""
+        there = frame.collect_schema().names()
+        attributes = split(self.protected, there)
+        for column in attributes:
+            check_column(column, "--protected", there, str(file))
+        return with_dates(frame, attributes, self.dates)
+
+    def positive_label(self, frame: "pl.LazyFrame") -> Any:
+        """Return the positive label in the type of the labels, from the text of the option.
+
+        "1" is a number among numbers, and "true" a boolean among booleans; what can't be converted
+        stays text, and is told to be no label.
+        """
+        if self.positive is None:
+            return None
+        dtype = frame.collect_schema()[self.label]
+        if dtype.is_numeric():
+            with suppress(ValueError):
+                return int(self.positive)  # all its digits, which float() would not keep
+            with suppress(ValueError):
+                number = float(self.positive)
+                return int(number) if number.is_integer() else number
+        if dtype.base_type().__name__ == "Boolean":
+            return {"true": True, "false": False}.get(self.positive.lower(), self.positive)
+        return self.positive
+
+    def options_with(self, **others: str) -> dict[str, str]:
+        """Return the option behind each argument of the library, `others` by argument."""
+        return options_of(
+            self,
+            sensitive_features="--protected",
+            sample_weight=f"--weight {self.weight}",
+            random_state="--seed",
+            max_depth="--depth",
+            pos_label="--positive",
+            na_values="--missing",
+            **others,
+        ) | {AS_CATEGORY.name: "--categorical", DECIMAL_COMMA.name: "--decimal=','"}

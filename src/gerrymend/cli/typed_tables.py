@@ -1,0 +1,92 @@
+"""Tables that have types of their own: Parquet, JSON lines and the first sheet of a workbook."""
+
+import io
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gerrymend._runtime.extras import need
+from gerrymend.cli.file_contents import Source
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read_sheet(path: Path, source: Source) -> "pl.LazyFrame":
+    """Return the first sheet of an xlsx workbook; where there are others, say which was read.
+
+    The first line has the names. A column of several types is text, as in a CSV file.
+    """
+    import polars as pl
+
+    openpyxl = need("openpyxl", "Reading xlsx needs")
+    given: Any = io.BytesIO(source) if isinstance(source, bytes) else source
+    try:
+        book = openpyxl.load_workbook(given, read_only=True, data_only=True)
+    except (KeyError, ValueError, OSError, openpyxl.utils.exceptions.InvalidFileException) as error:
+        raise ValueError(f"FILE {path} is no workbook that can be read: {error}.") from None
+    sheet, *others = book.worksheets
+    header, *rows = [*sheet.iter_rows(values_only=True)] or [()]
+    book.close()
+    if others:
+        warnings.warn(
+            f"FILE {path} has {len(others) + 1} sheets; the first, {sheet.title!r}, was read.",
+            UserWarning,
+            stacklevel=2,
+        )
+    filled = [row for row in rows if any(value is not None for value in row)]
+    # Columns without a name are left-overs of formatting.
+    named = {str(name): j for j, name in enumerate(header) if name is not None}
+    columns = {name: [row[j] for row in filled] for name, j in named.items()}
+    return pl.LazyFrame([_series(name, values) for name, values in columns.items()])
+
+
+def _series(name: str, values: list[Any]) -> "pl.Series":
+    """Return the values of one type as they are, and of several types as text."""
+    import polars as pl
+
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) <= 1 or kinds <= {int, float}:
+        return pl.Series(name, values, strict=False)
+    return pl.Series(name, [None if value is None else _text(value) for value in values])
+
+
+def _text(value: Any) -> str:
+    """Return a cell as a CSV file would have it: 34.0 is 34."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def retyped(
+    frame: "pl.LazyFrame", missing: Sequence[str], decimal_comma: bool, texts: Sequence[str]
+) -> "pl.LazyFrame":
+    """Return the frame with `missing` texts as null, and numbers that were text as numbers.
+
+    Columns of `texts` become text if they are whole numbers: codes that a model knows as text.
+    """
+    import polars as pl
+
+    schema = frame.collect_schema()
+    codes = [name for name in texts if name in schema and schema[name].is_integer()]
+    frame = frame.with_columns(pl.col(codes).cast(pl.String))
+    strings = [name for name, dtype in schema.items() if dtype == pl.String and name not in texts]
+    if not strings or not (missing or decimal_comma):
+        return frame
+    table = frame.collect()
+    for name in strings:
+        told = table[name].replace([*missing], None) if missing else table[name]
+        plain = told.str.replace_all(",", ".", literal=True) if decimal_comma else told
+        if plain.null_count() > table[name].null_count() or decimal_comma:
+            table = table.with_columns(_as_numbers(told, plain))
+    return table.lazy()
+
+
+def _as_numbers(told: "pl.Series", plain: "pl.Series") -> "pl.Series":
+    """Return `plain` as whole numbers or floats if it all is such, and `told` otherwise."""
+    import polars as pl
+
+    for dtype in (pl.Int64, pl.Float64):
+        numbers = plain.cast(dtype, strict=False)
+        if numbers.null_count() == plain.null_count():
+            return numbers
+    return told

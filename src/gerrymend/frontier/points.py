@@ -1,0 +1,230 @@
+"""FrontierPoint and FrontierReference: a model's figures on training and test rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.reprs import short_repr
+from gerrymend.auditing.audit import audit
+from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.inputs.sample import Sample
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OnRows:
+    """Figures of a model on some rows: its error and its audit.
+
+    Attributes
+    ----------
+    error : float
+        The expected error of the randomised decisions.
+    report : AuditReport
+        The audit of the decisions' probabilities.
+    dominated : bool
+        True if another model of the same notion, MARGINAL's included, has on these rows no more
+        error and no more unfairness, and less of one.
+    """
+
+    error: float
+    report: AuditReport
+    dominated: bool = False
+
+    @classmethod
+    def measure(cls, rows: Sample, p: Array, how: Mapping[str, Any]) -> "OnRows":
+        """Audit decisions that are positive with probability `p`, with the settings `how`."""
+        report = audit(
+            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.given_weight,
+            decision_probabilities=True, pos_label=rows.pair[1], **how,
+        )  # fmt: skip
+        wrong = np.where(rows.y == 1, 1.0 - p, p)
+        return cls(float(np.average(wrong, weights=rows.given_weight)), report)
+
+    @property
+    def unfairness(self) -> float:
+        """The largest unfairness that the audit found, a lower bound unless it is exact."""
+        return self.report.unfairness
+
+    @property
+    def upper_bound(self) -> float:
+        """An unfairness that no subgroup of the audited class exceeds on these rows."""
+        return self.report.upper_bound
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self, error=self.error, unfairness=self.unfairness, n_rows=self.report.n_rows
+        )
+
+    @property
+    def shown(self) -> Subgroup | None:
+        """The subgroup that is treated worst or, where that is not known, differs most."""
+        return self.report.disadvantaged or self.report.worst
+
+    @property
+    def worst(self) -> str | None:
+        """That subgroup in words; None if none is large enough to be described."""
+        return None if self.shown is None else self.shown.describe()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        worst = self.shown
+        return {
+            "n_rows": self.report.n_rows,
+            "error": self.error,
+            "unfairness": self.unfairness,
+            "upper_bound": self.upper_bound,
+            "exact": self.report.exact,
+            "covers": self.report.covers,
+            "verdict": self.report.verdict,
+            "worst": self.worst,
+            "worst_who": None if worst is None else str(worst),
+            "worst_size": None if worst is None else worst.size,
+            "worst_rate_of": None if worst is None else worst.notion.words,
+            "worst_rate": None if worst is None else worst.rate,
+            "overall_rate": None if worst is None else worst.overall_rate,
+            "worst_treated": None if worst is None else worst.treated,
+            "withheld": self.report.withheld,
+            "min_group_size": self.report.min_group_size,
+            "dominated": self.dominated,
+        }
+
+
+class _OnBoth:
+    """Base of models that were measured on training rows, and on test rows if there are any."""
+
+    train: OnRows
+    test: OnRows | None
+
+    @property
+    def compared(self) -> OnRows:
+        """The figures that models are compared by: on the test rows, if there are any."""
+        return self.train if self.test is None else self.test
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FrontierPoint(_OnBoth):
+    """One model of a frontier.
+
+    Attributes
+    ----------
+    gamma : float
+        The unfairness that it was trained to allow.
+    notion, estimator : str
+        Names of the rates that were equalised, and of the estimator that was trained.
+    reported_unfairness : float
+        The unfairness that the Auditor of the training found on the training rows, a lower bound
+        too. As a rule it is below that of `train`, but either search may find more.
+    n_predictors : int
+        Number of predictors in the mixture.
+    n_oracle_calls : int
+        Number of times that the estimator was trained.
+    seconds : float
+        Time of training, of all gammas of its notion and estimator, which train together.
+    train, test : OnRows
+        Error and audit on the training rows, and on the test rows, if there are any.
+    model : fitted classifier
+    code, command : str or None
+        Python code, and a command, that train the model again; None if there is none.
+    """
+
+    gamma: float
+    notion: str
+    estimator: str
+    reported_unfairness: float
+    n_predictors: int
+    n_oracle_calls: int
+    seconds: float
+    train: OnRows
+    test: OnRows | None
+    model: Any
+    code: str | None = None
+    command: str | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            gamma=self.gamma,
+            notion=self.notion,
+            estimator=self.estimator,
+            error=self.compared.error,
+            unfairness=self.compared.unfairness,
+            rows="train" if self.test is None else "test",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the point as plain data, without data of any row."""
+        return {
+            "gamma": self.gamma,
+            "notion": self.notion,
+            "estimator": self.estimator,
+            "reported_unfairness": self.reported_unfairness,
+            "n_predictors": self.n_predictors,
+            "n_oracle_calls": self.n_oracle_calls,
+            "seconds": self.seconds,
+            "train": self.train.to_dict(),
+            "test": None if self.test is None else self.test.to_dict(),
+            "code": self.code,
+            "command": self.command,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FrontierReference(_OnBoth):
+    """A model to hold the points against, audited on the same rows over the same subgroups.
+
+    It dominates no point: marks and knees are the same without it.
+
+    Attributes
+    ----------
+    kind : "today" or "unconstrained"
+        The decisions that pareto_frontier() was given as `today`, or the estimator as it is without
+        a constraint, fitted once to the same training rows.
+    notion : str
+        Name of the rates that it was audited by.
+    estimator : str or None
+        Name of the estimator; None for "today".
+    train, test : OnRows
+        Error and audit on the training rows, and on the test rows, if there are any. `dominated` is
+        True if one of the points, MARGINAL's aside, has no more error and no more unfairness, and
+        less of one. The gamma of the audits is the least of the points'.
+    """
+
+    kind: Literal["today", "unconstrained"]
+    notion: str
+    estimator: str | None
+    train: OnRows
+    test: OnRows | None
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            kind=self.kind,
+            notion=self.notion,
+            estimator=self.estimator,
+            error=self.compared.error,
+            unfairness=self.compared.unfairness,
+            rows="train" if self.test is None else "test",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain data, without data of any row or a verdict on any gamma."""
+        samples = {
+            name: None if rows is None else rows.to_dict() | {"verdict": None}
+            for name, rows in (("train", self.train), ("test", self.test))
+        }
+        return {
+            "kind": self.kind,
+            "notion": self.notion,
+            "estimator": self.estimator,
+            **samples,
+        }
+
+
+def positive_probability(model: Any, rows: Sample) -> Array:
+    """Return the probabilities with which a fitted model decides the rows' positive label."""
+    place = model.classes_.tolist().index(rows.pair[1])
+    p: Array = model.predict_proba(rows.features)[:, place]
+    return p

@@ -1,0 +1,85 @@
+"""Recognise numbers that were read as text: a decimal comma, or one "n/a" among them.
+
+As text each number is a category of its own, in no order. Thousands of categories of a few rows
+each make an audit that finds nothing, which looks like fairness.
+"""
+
+import re
+from collections.abc import Iterable
+
+from gerrymend._runtime.errors import Argument, ArgumentError, Subject
+
+# Digits, perhaps grouped by thousands, then a decimal part, an exponent or a percent sign.
+_NUMBER = re.compile(
+    r"[+\-−]?(?:\d+|\d{1,3}(?:[., '\u00a0\u202f]\d{3})+)?(?:[.,]\d+)?(?:[eE][+\-]?\d+)?\s?%?"
+)
+_DECIMALS = re.compile(r"[.,]\d*[1-9]\d*(?:[eE][+\-]?\d+)?\s?%?$")
+_LEADING_ZERO = re.compile(r"0\d")
+# What tables have in place of a value that is missing, in small letters.
+_ABSENT = frozenset(
+    ["", "-", "--", "?", ".", "n/a", "na", "nan", "n.a.", "null", "none", "nil", "missing",
+     "unknown", "not available", "#n/a"]
+)  # fmt: skip
+# Whole numbers as text may be codes; more different ones than this are amounts, or identifiers.
+_MOST_CODES = 20
+# Words that are no numbers may be this part of the values, and of so many numbers at least.
+_FEW_WORDS = 0.1
+_MANY_NUMBERS = 10
+
+# How to insist that numbers are codes, and how to read a comma: the command line has options.
+AS_CATEGORY = Argument(".astype('category')")
+DECIMAL_COMMA = Argument("pandas.read_csv(decimal=',')")
+
+
+def check_no_numbers(texts: Iterable[str], where: Subject) -> None:
+    """Raise ArgumentError if the distinct texts of a column are numbers that were read as text.
+
+    Codes pass: few whole numbers, or some with a leading zero.
+
+    >>> check_no_numbers(["01", "02", "17"], "district")
+    >>> check_no_numbers(["34,5", "51"], "age")
+    Traceback (most recent call last):
+    gerrymend._runtime.errors.ArgumentError: age has numbers that were read as text, such as \
+'34,5'. Text has no order: each number would be a group of its own. Read them with \
+pandas.read_csv(decimal=','), or insist that they are categories with .astype('category').
+    """
+    texts = [text.strip() for text in texts]
+    numbers = [text for text in texts if _is_number(text)]
+    words = sorted(set(texts).difference(numbers))
+    if not numbers or any(map(_LEADING_ZERO.match, numbers)):
+        return
+    decimals = [text for text in numbers if _DECIMALS.search(text)]
+    if words:
+        absent = len(numbers) > 2 and all(word.casefold() in _ABSENT for word in words)
+        rare = len(numbers) >= _MANY_NUMBERS and len(words) <= _FEW_WORDS * len(texts)
+        if not (absent or rare):
+            return
+    elif not decimals and len(numbers) <= _MOST_CODES:
+        return
+    raise ArgumentError(
+        where,
+        f"has numbers that were read as text, such as {(decimals or numbers)[0]!r}. Text has no "
+        "order: each number would be a group of its own. ",
+        *_remedy(words, decimals),
+        ", or insist that they are categories with ",
+        AS_CATEGORY,
+        ".",
+    )
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a text is a number, with a decimal point or comma.
+
+    >>> [_is_number(text) for text in ("34,5", "1.234,5", "−3e5", "12 %", "n/a", "1.2.2020", "")]
+    [True, True, True, True, False, False, False]
+    """
+    return bool(_NUMBER.fullmatch(text)) and any(map(str.isdigit, text))
+
+
+def _remedy(words: list[str], decimals: list[str]) -> list[str | Argument]:
+    """Return how to read such a column as numbers, in the parts of a message."""
+    if words:
+        return ["Have ", Argument("na_values", value=repr(words[0])), " read as missing"]
+    if any("," in text for text in decimals):
+        return ["Read them with ", DECIMAL_COMMA]
+    return ["Convert them to numbers, as .astype(float) does"]

@@ -1,0 +1,92 @@
+"""Word who is treated worse and who better, where that is known, and how to tell where it is not.
+
+A rate that differs is bad for a group or good for it, depending on which decision people wish for.
+Nothing is called worse or better unless the report knows.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.notions import in_words
+from gerrymend.reporting.wording import capitalised, quoted
+
+Report = Mapping[str, Any]
+Subgroup = Mapping[str, Any]
+
+# A subgroup as a reader finds it at the head of a list, by how it is treated.
+_FIRST = {"worse": "Treated worst", "better": "Most favoured", None: "Differs most"}
+_ANOTHER = {"worse": "Also worse off", "better": "Also favoured", None: "Also"}
+_SENTENCE = {
+    "worse": "The subgroup treated worst",
+    "better": "The most favoured subgroup",
+    None: "The subgroup that differs most",
+}
+
+
+def leads(report: Report) -> list[Subgroup]:
+    """Return the subgroups that come first: who is treated worst and best, or who differs most."""
+    worst = report["worst"]
+    if worst is not None and worst["treated"] is None:
+        return [worst]
+    return _sides(report) or [*filter(None, [worst])]
+
+
+def _sides(report: Report) -> list[Subgroup]:
+    """Return who is treated worst, and who best, as far as they are described."""
+    return [one for one in (report["disadvantaged"], report["favoured"]) if one is not None]
+
+
+def is_rest(subgroup: Subgroup, report: Report) -> bool:
+    """Return whether a subgroup is described as all who are not in the one before it."""
+    return bool(report["favoured_is_rest"]) and subgroup == report["favoured"]
+
+
+def described(report: Report) -> list[tuple[str, Subgroup]]:
+    """Return all subgroups that are described, in the order of reading, each with its standing."""
+    first = leads(report)
+    others: list[Subgroup] = []
+    for one in (*_sides(report), *report["top"]):
+        if one not in (*first, *others):
+            others.append(one)
+    said = report["in_a_sentence"]
+    shown = [(_FIRST[one["treated"]], one) for one in first]
+    # Beside the one that it stands for, before the other side.
+    shown[1:1] = [] if said is None else [("In a sentence", said["subgroup"])]
+    return shown + [(_ANOTHER[one["treated"]], one) for one in others]
+
+
+def standing(treated: str | None) -> str:
+    """Return what a subgroup that leads is called, by how it is treated.
+
+    >>> standing("worse"), standing(None)
+    ('Treated worst', 'Differs most')
+    """
+    return _FIRST[treated]
+
+
+def subject(subgroup: Subgroup) -> str:
+    """Return a subgroup that leads as the subject of a sentence."""
+    return _SENTENCE[subgroup["treated"]]
+
+
+def direction_sentences(report: Report) -> list[str]:
+    """Say which label is positive, which rates are worse for a group, and which groups count."""
+    negative, positive = map(quoted, report["labels"])
+    sentences = [f"{positive} is the positive label, {negative} the negative one."]
+    if report["favourable"] is not None:
+        good = positive if report["favourable"] == "positive" else negative
+        sentences.append(f"To be decided {good} is favourable.")
+    known = [
+        f"a {one['worse']} {in_words(one['name'])}" for one in report["notions"] if one["worse"]
+    ]
+    if known:
+        are = "are" if len(known) > 1 else "is"
+        sentences.append(f"{capitalised(' and '.join(known))} {are} worse for a group.")
+    if unknown := [in_words(one["name"]) for one in report["notions"] if not one["worse"]]:
+        sentences.append(
+            "Which decision is favourable was not said (favourable=, --favourable), so that no "
+            f"group is called better or worse off for its {' or its '.join(unknown)}."
+        )
+    if report["side"] == "disadvantaged":
+        sentences.append("Only subgroups that are treated worse count here, in every figure.")
+    return sentences

@@ -1,0 +1,122 @@
+"""Search one side of a class alone: subgroups whose rate is too high, or those where it is too low.
+
+W sums to 0, so that a group and its complement have opposite values. A class that is closed under
+complement has the same worst |value| on both sides, and the worst group of the one is the rest of
+the other's: no search is needed beyond the one for both. A class that is not closed (conjunctions,
+named groups) overrides `BoundClass.one_sided` by a search of its own. For any other class what is
+proven of both sides bounds each of them, and a group that was found on the wrong side is none.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource
+from gerrymend.subgroups.rules import Rule
+
+
+@dataclass(frozen=True)
+class TurnedRules:
+    """Make rules of another source's keys, each with whether it is the complement that is meant."""
+
+    source: RuleSource
+
+    def rule(self, key: Any) -> Rule:
+        """Return the rule of a key, or its complement."""
+        own, is_turned = key
+        rule = self.source.rule(own)
+        return rule.complement() if is_turned else rule
+
+
+class OneSided(BoundClass):
+    """A class whose searches return subgroups with values of one sign, or of no one with value 0.
+
+    Parameters
+    ----------
+    both : BoundClass
+        The class, searched on both sides.
+    sign : {1, -1}
+        1 for subgroups whose rate is too high, −1 where it is too low.
+    """
+
+    def __init__(self, both: BoundClass, sign: int) -> None:
+        self._both = both
+        self._sign = sign
+        self.exact = both.exact and both.is_closed
+        self.is_closed = both.is_closed
+        self.covers = both.covers
+        self.n_subgroups = both.n_subgroups
+        self.vc_dimension = both.vc_dimension
+        self.source = TurnedRules(both.source)
+
+    def one_sided(self, sign: int) -> BoundClass:
+        """Return the same class, searched on the given side instead."""
+        return self._both.one_sided(sign)
+
+    @property
+    def quick(self) -> BoundClass:
+        """The same side, with a cheaper search."""
+        return OneSided(self._both.quick, self._sign)
+
+    def thorough(self, work: float = math.inf) -> BoundClass:
+        """Return the same side, with a more careful search."""
+        return OneSided(self._both.thorough(work), self._sign)
+
+    @property
+    def unprovable(self) -> str:
+        """Why nothing is proven over the class in any time; "" where it is."""
+        return self._both.unprovable
+
+    def worst(self, residuals: Array) -> Found:
+        """Return the worst subgroup on this side, for each residual."""
+        return self._turned(self._both.worst(residuals))
+
+    def search(self, residual: Array, *, seconds: float = math.inf) -> Found:
+        """Return the worst that was found on this side when the time was up."""
+        return self._turned(self._both.search(residual, seconds=seconds))
+
+    def upper_bound(self, residuals: Array) -> Array:
+        """Return what no subgroup of either side exceeds."""
+        return self._both.upper_bound(residuals)
+
+    def prove(
+        self,
+        residual: Array,
+        *,
+        at_most: float | None = None,
+        seconds: float = math.inf,
+    ) -> Bracket:
+        """Bracket the worst value on this side; the bound is that of both."""
+        bracket = self._both.prove(residual, at_most=at_most, seconds=seconds)
+        return bracket._replace(found=self._turned(bracket.found))
+
+    def worst_of_size(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        min_group_size: int,
+        *,
+        seconds: float = math.inf,
+    ) -> Found | None:
+        """Return the worst on this side with so many rows in and out, or None."""
+        found = self._both.worst_of_size(residual, rows, min_group_size, seconds=seconds)
+        if found is None:
+            return None
+        turned = self._turned(found)
+        return turned if turned.members.any() else None
+
+    def _turned(self, found: Found) -> Found:
+        """Return complements of what is on the other side, or no one where there are none."""
+        turns = self._sign * found.values < 0
+        keys = np.empty(len(found.keys), dtype=object)
+        keys[:] = [(key, bool(turn)) for key, turn in zip(found.keys, turns, strict=True)]
+        if self._both.is_closed:
+            members = np.where(turns[:, None], 1.0 - found.members, found.members)
+            return Found(np.where(turns, -found.values, found.values), members, keys)
+        return Found(
+            np.where(turns, 0.0, found.values), np.where(turns[:, None], 0.0, found.members), keys
+        )

@@ -1,0 +1,182 @@
+"""What commands advise can be done: every option that is named is one of that command."""
+
+import ast
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gerrymend
+from tests.cli.calling import call, options_of
+
+COMMANDS = ("audit", "fit", "frontier", "predict")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+SOURCE = Path(gerrymend.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    n = 240
+    race = rng.choice(["blue", "green"], n)
+    x = rng.standard_normal(n)
+    y = (rng.random(n) < 0.3 + 0.4 * (x > 0)).astype(int)
+    d = (rng.random(n) < 0.3 + 0.3 * (race == "blue")).astype(int)
+    path = tmp_path_factory.mktemp("advice") / "people.csv"
+    pl.DataFrame({"race": race, "x": x, "y": y, "d": d}).write_csv(path)
+    return path
+
+
+def named_in(text, command):
+    """Options in a text; those in a whole command line are that command's."""
+    lines = re.findall(r"gerrymend (\w+)((?: [^\s<]+)*)", text)
+    for other, rest in lines:
+        if other in COMMANDS and other != command:
+            assert set(OPTION.findall(rest)) <= options_of(other), rest
+            text = text.replace(rest, "")
+    return set(OPTION.findall(text))
+
+
+CALLS = {
+    "audit": ["--prediction", "d", "--gamma", "0.001"],
+    "audit, undecided": ["--prediction", "d", "--gamma", "0.05", "--budget", "0.000001",
+                         "--protected", "x"],
+    "audit, held out": ["--prediction", "d", "--test-size", "0.5"],
+    "fit": ["--gamma", "0", "--max-iter", "1"],
+    "fit, certified": ["--gamma", "0", "--max-iter", "2", "--certify", "--budget", "0.01"],
+    "fit, tested": ["--gamma", "0.3", "--max-iter", "1", "--test-size", "0.3"],
+    "frontier": ["--gammas", "0,0.01", "--max-iter", "1"],
+    "frontier, tested": ["--gammas", "0,0.3", "--max-iter", "1", "--test-size", "0.3"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_what_is_said_names_options_of_the_command(file, tmp_path, case):
+    command = case.partition(",")[0]
+    page = tmp_path / "page.html"
+    options = ["--label", "y", "--protected", "race", "--report", page, *CALLS[case]]
+    if command != "audit":
+        options += ["--estimator", "linear-regression"]
+    if command == "fit":
+        options += ["--out", tmp_path / "m.skops"]
+    if command == "frontier":
+        options += ["--no-marginal"]
+    code, out, err = call(command, file, *options)
+    assert code in (0, 1, 3), err
+    html = page.read_text().partition("<main")[2].partition("<script")[0]
+    for text in (out, err, html.replace("&#39;", "'")):
+        assert named_in(" ".join(text.split()), command) <= options_of(command)
+    # Parameters of the library are no options.
+    assert not re.search(r"[Rr]aise C\b|\btol\b|certify=", out + err)
+
+
+def test_every_option_in_the_source_is_one_of_some_command():
+    """Whatever a message may say, in any module."""
+    known = {"--help", "--version"} | {
+        option
+        for command in COMMANDS
+        for option in options_of(command)
+    } | {"--data-home", "--quick", "--jobs", "--rows", "--save"}  # fmt: skip
+    known |= {"--no-marginal"}
+    # Which calls pip.
+    for path in set(SOURCE.rglob("*.py")) - {SOURCE / "datasets" / "_obtain.py"}:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found = set(OPTION.findall(node.value))
+                assert found <= known, (path, found - known)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_fits_80_columns(command):
+    _, out, _ = call(command, "--help")
+    assert max(map(len, out.splitlines())) <= 80
+    for name in options_of(command):
+        assert name in out
+
+
+def run(*arguments, hidden=()):
+    """The command line in a process of its own, without some packages."""
+    code = f"import sys; sys.modules.update(dict.fromkeys({list(hidden)!r})); " \
+        "from gerrymend.cli import main; main()"  # fmt: skip
+    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True,
+                          text=True, check=False)  # fmt: skip
+
+
+def test_the_version():
+    done = run("--version")
+    assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "gerrymend", "")
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_without_the_extra_of_the_command_line_it_exits_with_2(package):
+    done = run("audit", hidden=[package])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip().endswith("pip install 'gerrymend[cli]'")
+
+
+MISSING = {
+    "polars": ["audit", "FILE", "--label", "y", "--protected", "race", "--prediction", "d"],
+    "jinja2": ["audit", "FILE", "--label", "y", "--protected", "race", "--prediction", "d",
+               "--report", "OUT"],
+    "skops": ["fit", "FILE", "--label", "y", "--protected", "race", "--out", "OUT"],
+    "plotly": ["frontier", "FILE", "--label", "y", "--protected", "race", "--report", "OUT"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("package", MISSING)
+def test_a_missing_extra_exits_with_2(file, tmp_path, monkeypatch, package):
+    monkeypatch.chdir(tmp_path)
+    given = {"FILE": file, "OUT": tmp_path / "out.html"}
+    command, *options = [given.get(word, word) for word in MISSING[package]]
+    for module in (package, "skops.io") if package == "skops" else (package,):
+        monkeypatch.setitem(sys.modules, module, None)
+    if package in ("jinja2", "plotly"):
+        find = importlib.util.find_spec
+        monkeypatch.setattr("importlib.util.find_spec", lambda n: None if n == package else find(n))
+    code, out, err = call(command, *options)
+    assert (code, out) == (2, "")
+    assert "pip install 'gerrymend[" in err
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_predictions_stand_beside_an_id(file, tmp_path):
+    out = tmp_path / "m.skops"
+    options = ["--label", "y", "--protected", "race", "--estimator", "linear-regression",
+               "--max-iter", "2", "--drop", "d"]  # fmt: skip
+    code, _, err = call("fit", file, *options, "--out", out, "--gamma", "0.5")
+    assert code == 0, err
+    rows = pl.read_csv(file).with_columns(id=pl.Series([f"p{i}" for i in range(240)]), n="x")
+    rows.write_csv(tmp_path / "new.csv")
+    plain, beside = tmp_path / "plain.csv", tmp_path / "beside.csv"
+    assert call("predict", out, tmp_path / "new.csv", "--out", plain)[0] == 0
+    code, said, _ = call("predict", out, tmp_path / "new.csv", "--out", beside, "--id", "id,race",
+                         "--quiet")  # fmt: skip
+    assert (code, said) == (0, "")
+    written = pl.read_csv(beside)
+    assert written.columns == ["id", "race", "prediction"]
+    assert written["id"].to_list() == rows["id"].to_list()
+    assert written["prediction"].equals(pl.read_csv(plain)["prediction"])
+    code, _, err = call("predict", out, tmp_path / "new.csv", "--out", beside, "--id", "ids")
+    assert code == 2
+    assert "did you mean 'id'" in err
+
+
+def test_a_model_trained_on_codes_reads_them_as_codes(tmp_path):
+    """Whole numbers of a Parquet file too, which has types of its own."""
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"code": rng.integers(1, 5, 200), "x": rng.random(200),
+                          "y": rng.integers(0, 2, 200)})  # fmt: skip
+    frame.write_parquet(tmp_path / "p.parquet")
+    options = ["--label", "y", "--protected", "code", "--estimator", "linear-regression",
+               "--max-iter", "2", "--gamma", "0.5", "--categorical", "code",
+               "--subgroups", "marginals"]  # fmt: skip
+    model = tmp_path / "m.skops"
+    code, _, err = call("fit", tmp_path / "p.parquet", *options, "--out", model)
+    assert code == 0, err
+    code, _, err = call("predict", model, tmp_path / "p.parquet", "--out", tmp_path / "o.csv")
+    assert (code, err) == (0, "")

@@ -1,0 +1,175 @@
+"""Everyday files: whatever they are packed and written in, the report is that of the plain CSV."""
+
+import datetime
+import gzip
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.cli.calling import call
+
+OPTIONS = ["--label", "y", "--prediction", "d", "--permutations", "0", "--subgroups", "marginals",
+           "--json", "-"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(6)
+    n = 200
+    days = [datetime.date(1950, 1, 1) + datetime.timedelta(int(i)) for i in rng.integers(0, 2e4, n)]
+    return pl.DataFrame(
+        {
+            "town": rng.choice(["Nîmes", "Köln", "Łódź"], n),
+            "age": rng.integers(18, 70, n),
+            "born": days,
+            "y": rng.integers(0, 2, n),
+            "d": rng.integers(0, 2, n),
+        }
+    )
+
+
+def western(people):
+    """The same without letters that Windows-1252 lacks."""
+    return people.with_columns(pl.col("town").replace("Łódź", "Zürich"))
+
+
+def report_of(path, *more, stdin=None, protected="town,age"):
+    code, out, err = call("audit", path, *OPTIONS, "--protected", protected, *more, stdin=stdin)
+    assert code in (0, 1, 3), err
+    data = json.loads(out)
+    del data["provenance"]["date"]
+    return data, err
+
+
+def as_csv(people):
+    return people.write_csv()
+
+
+FILES = {
+    "utf8.csv": lambda people: as_csv(people).encode(),
+    "bom.csv": lambda people: as_csv(people).encode("utf-8-sig"),
+    "cp1252.csv": lambda people: as_csv(people).encode("cp1252"),
+    "utf16.csv": lambda people: as_csv(people).encode("utf-16"),
+    "utf16.txt": lambda people: people.write_csv(separator="\t").encode("utf-16"),
+    "packed.csv.gz": lambda people: gzip.compress(as_csv(people).encode()),
+    "packed.csv": lambda people: gzip.compress(as_csv(people).encode("cp1252")),
+    "lines.jsonl": lambda people: people.write_ndjson().encode(),
+    "lines.jsonl.gz": lambda people: gzip.compress(people.write_ndjson().encode()),
+    "typed.parquet": lambda people: parquet(people),
+}
+SAID = {
+    "cp1252.csv": "read as Windows-1252 (cp1252)",
+    "packed.csv": "read as Windows-1252 (cp1252)",
+    "utf16.csv": "read as UTF-16",
+    "utf16.txt": "read as UTF-16",
+}
+
+
+def parquet(people):
+    import io
+
+    buffer = io.BytesIO()
+    people.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_file_is_read_whatever_it_is_in(people, tmp_path, name, piped):
+    rows = western(people)
+    rows.write_csv(tmp_path / "plain.csv")
+    expected, _ = report_of(tmp_path / "plain.csv")
+    content = FILES[name](rows)
+    (tmp_path / name).write_bytes(content)
+    path, stdin = ("-", content) if piped else (tmp_path / name, None)
+    found, err = report_of(path, stdin=stdin)
+    assert found == expected
+    assert {one["group"] for one in found["marginals"]} >= {"town = Nîmes", "town = Zürich"}
+    if name in SAID:
+        assert err.startswith(f"Note: FILE {path} is not in UTF-8 and was {SAID[name]}; see ")
+    else:
+        assert err == ""
+
+
+def test_one_bad_letter_far_down_is_found(people, tmp_path):
+    """Past the part of a file that its kind is told by."""
+    rows = pl.concat([western(people)] * 300)
+    head = rows.with_columns(town=pl.lit("Koeln")).write_csv().encode()
+    last = western(people).tail(50).write_csv(include_header=False).encode("cp1252")
+    (tmp_path / "long.csv").write_bytes(head + last)
+    _, err = report_of(tmp_path / "long.csv", protected="town")
+    assert "read as Windows-1252" in err
+
+
+def test_a_workbook(people, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = people.drop("born")
+    rows.write_csv(tmp_path / "plain.csv")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "People"
+    sheet.append(rows.columns)
+    for row in rows.iter_rows():
+        sheet.append(row)
+    sheet.append([None] * 4)
+    book.save(tmp_path / "one.xlsx")
+    expected, _ = report_of(tmp_path / "plain.csv")
+    found, err = report_of(tmp_path / "one.xlsx")
+    assert (found, err) == (expected, "")
+    book.create_sheet("Notes")
+    sheet["B2"] = "n/a"
+    book.save(tmp_path / "two.xlsx")
+    code, _, err = call("audit", tmp_path / "two.xlsx", *OPTIONS, "--protected", "age")
+    assert code == 2
+    assert "has 2 sheets; the first, 'People', was read." in err
+    assert "--missing='n/a'" in err
+
+
+def test_a_workbook_without_openpyxl_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04 and so on")
+    code, out, err = call("audit", tmp_path / "book.xlsx", *OPTIONS, "--protected", "age")
+    assert (code, out) == (2, "")
+    assert "pip install 'gerrymend[xlsx]'" in err
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("unit", "name"),
+    [
+        ([], "born (year)"),
+        (["--dates", "month"], "born (month)"),
+        (["--dates", "2024-03-01"], "born (age in days on 2024-03-01)"),
+    ],
+)
+def test_dates_are_told_by_a_number(people, tmp_path, kind, unit, name):
+    path = tmp_path / f"people.{kind}"
+    (people.write_csv if kind == "csv" else people.write_parquet)(path)
+    found, err = report_of(path, *unit, protected="born")
+    number = {
+        "born (year)": pl.col("born").dt.year(),
+        "born (month)": pl.col("born").dt.month(),
+    }.get(name, (pl.lit(datetime.date(2024, 3, 1)) - pl.col("born")).dt.total_days())
+    people.with_columns(number.alias(name)).write_parquet(tmp_path / "numbers.parquet")
+    expected, _ = report_of(tmp_path / "numbers.parquet", protected=name)
+    assert found == expected
+    assert found["attributes"] == [name]
+    assert f"Column 'born' has dates; groups are told by its {name[6:-1]}" in err
+
+
+@pytest.mark.parametrize("unit", ["week", "2024-13-01"])
+def test_dates_by_something_else_are_refused(people, tmp_path, unit):
+    people.write_csv(tmp_path / "people.csv")
+    code, _, err = call("audit", tmp_path / "people.csv", *OPTIONS, "--protected", "born",
+                        "--dates", unit)  # fmt: skip
+    assert code == 2
+    assert "--dates must be year, month, or a day such as 2024-03-01" in err
+
+
+def test_a_broken_gzip_is_told(tmp_path):
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"town,y,d\n" * 99)[:-9])
+    code, _, err = call("audit", tmp_path / "cut.csv.gz", *OPTIONS, "--protected", "town")
+    assert code == 2
+    assert "is gzip, and broken" in err

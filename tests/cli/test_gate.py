@@ -1,0 +1,147 @@
+"""A gate turns green for fairness alone: numbers as text, and what a report warns of."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.cli.calling import call
+
+DECIDED = ["--label", "y", "--prediction", "d", "--permutations", "0"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Rows of which those of middle age are wrongly decided 1 more often."""
+    rng = np.random.default_rng(5)
+    n = 4000
+    age = rng.uniform(18, 80, n).round(1)
+    y = rng.integers(0, 2, n)
+    d = (rng.random(n) < 0.3 + 0.2 * ((age > 35) & (age < 55))).astype(int)
+    return pl.DataFrame(
+        {
+            "age": age,
+            "sex": rng.choice(["F", "M"], n),
+            "y": y,
+            "d": d,
+            "score": rng.random(n),
+            "application": [f"A{i:05}" for i in range(n)],
+            "number": rng.permutation(n),
+            "code": rng.integers(1, 5, n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(people, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gate")
+    people.write_csv(folder / "point.csv")
+    text = people.with_columns(pl.col("age").cast(pl.String))
+    comma = text.with_columns(pl.col("age").str.replace(r"\.", ","))
+    comma.write_csv(folder / "comma.csv", separator=";")
+    comma.write_parquet(folder / "comma.parquet")
+    first = pl.int_range(pl.len()) == 7
+    absent = text.with_columns(age=pl.when(first).then(pl.lit("n/a")).otherwise("age"))
+    absent.write_csv(folder / "absent.csv")
+    absent.write_parquet(folder / "absent.parquet")
+    return folder
+
+
+def gate(path, *options, protected="age,sex", subgroups="conjunctions"):
+    return call("audit", path, *DECIDED, "--protected", protected, "--subgroups", subgroups,
+                *options)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_decimal_comma_is_not_fairness(folder, kind):
+    code, point, _ = gate(folder / "point.csv", "--json", "-")
+    assert (code, json.loads(point)["verdict"]) == (1, "exceeds gamma")
+    code, out, err = gate(folder / f"comma.{kind}")
+    assert (code, out) == (2, "")
+    assert "Column 'age' of --protected has numbers that were read as text, such as '" in err
+    assert "Read them with --decimal=',', or insist" in err.replace("\n", " ")
+    assert "--categorical" in err
+    code, comma, _ = gate(folder / f"comma.{kind}", "--decimal", ",", "--json", "-")
+    assert code == 1
+    again, first = json.loads(comma), json.loads(point)
+    assert (again["worst"], again["unfairness"]) == (first["worst"], first["unfairness"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_one_missing_value_is_not_fairness(folder, kind):
+    code, _, err = gate(folder / f"absent.{kind}")
+    assert code == 2
+    assert "Have --missing='n/a' read as missing" in err
+    code, _, err = gate(folder / f"absent.{kind}", "--missing", "n/a")
+    assert code == 2
+    assert "Column 'age' of --protected is numeric and has missing values" in err
+    assert "with --categorical." in err
+    code, out, _ = gate(folder / f"absent.{kind}", "--categorical", "age", "--json", "-")
+    assert code in (0, 1)
+    assert json.loads(out)["n_rows"] == 4000
+
+
+def test_codes_are_categories_where_that_is_said(folder):
+    as_number, as_code = (
+        json.loads(gate(folder / "point.csv", *more, "--json", "-", protected="code",
+                        subgroups="marginals")[1])
+        for more in ([], ["--categorical", "code"])
+    )  # fmt: skip
+    assert {one["group"] for one in as_code["marginals"]} == {f"code = {i}" for i in range(1, 5)}
+    assert not any("=" in one["group"] for one in as_number["marginals"])
+
+
+def test_an_attribute_that_identifies_is_refused(folder):
+    code, out, err = gate(folder / "point.csv", protected="application", subgroups="linear")
+    assert (code, out) == (2, "")
+    assert "Column 'application' of --protected has 4,000 different values in 4,000 rows" in err
+    assert "insist on them with --categorical." in err
+    assert "A00" not in err
+
+
+WARNED = {
+    "constant_decisions": ["--prediction", "zero"],
+    "decisions_equal_labels": ["--prediction", "y"],
+    "threshold_outside_scores": ["--score", "score", "--threshold", "7"],
+    "label_is_protected": ["--prediction", "d", "--protected", "y"],
+    "decision_is_protected": ["--prediction", "d", "--protected", "copy"],
+    "nearly_unique_attribute": ["--prediction", "d", "--protected", "number"],
+    "holdout_is_searched": ["--prediction", "d", "--holdout"],
+}
+
+
+@pytest.mark.parametrize("code", WARNED)
+def test_warnings_come_before_the_verdict_and_hold_the_gate(people, tmp_path, code):
+    path = tmp_path / "people.csv"
+    people.with_columns(zero=pl.lit(0), copy="d").write_csv(path)
+    options = [path, "--label", "y", "--protected", "sex", "--permutations", "0", "--gamma", "0.2",
+               "--subgroups", "marginals", *WARNED[code]]  # fmt: skip
+    options += [path] if code == "holdout_is_searched" else []
+    files = ["--json", tmp_path / "r.json", "--markdown", tmp_path / "r.md",
+             "--report", tmp_path / "r.html"]  # fmt: skip
+    exit_code, out, _ = call("audit", *options, *files)
+    assert exit_code == 3
+    report = json.loads((tmp_path / "r.json").read_text())
+    (warning,) = [warning for warning in report["warnings"] if warning["code"] == code]
+    sentence = warning["sentence"]
+    heading = "with warnings"
+    page = (tmp_path / "r.html").read_text().replace("&#39;", "'").partition("<main")[2]
+    markdown = (tmp_path / "r.md").read_text().replace("\\", "")
+    for text in (" ".join(out.split()), markdown, page):
+        assert 0 <= text.index(sentence) < text.index(heading)
+    accepted, _, _ = call("audit", *options, "--accept-warnings")
+    assert accepted == {"within gamma": 0, "exceeds gamma": 1, "undecided": 3}[report["verdict"]]
+    assert accepted != 3
+
+
+def test_no_warning_where_there_is_no_doubt(folder):
+    code, out, _ = gate(folder / "point.csv", "--json", "-", "--gamma", "0.2")
+    assert (code, json.loads(out)["warnings"]) == (0, [])
+
+
+def test_a_quiet_gate_prints_warnings_alone(folder):
+    assert gate(folder / "point.csv", "--quiet") == (1, "", "")
+    code, out, err = gate(folder / "point.csv", "--quiet", protected="number")
+    assert (code, out) == (3, "")
+    assert err.startswith("Warning: The protected attribute number has nearly as many values")

@@ -1,0 +1,161 @@
+"""`gerrymend fit --test-size`: one verdict, of training and test rows together."""
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from gerrymend.cli import fit as cli_fit
+from gerrymend.models.saving import load_model
+from tests.cli.calling import call
+
+QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "40"]
+USUAL = ["--label", "y", "--protected", "race", "--test-size", "0.5", *QUICK]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """So few rows that a model which is fair in training is not on others."""
+    rng = np.random.default_rng(3)
+    n = 160
+    race = rng.choice(["blue", "green"], n)
+    x = rng.standard_normal(n)
+    z = rng.standard_normal(n)
+    label = rng.random(n) < 1 / (1 + np.exp(-2 * x - z))
+    path = tmp_path_factory.mktemp("one") / "people.csv"
+    pl.DataFrame({"race": race, "x": x, "z": z, "y": np.where(label, "yes", "no")}).write_csv(path)
+    return path
+
+
+def fit(file, tmp_path, *options, usual=USUAL):
+    page = tmp_path / "page.html"
+    code, out, err = call("fit", file, *usual, "--out", tmp_path / "m.skops", "--report", page,
+                          *options)  # fmt: skip
+    html = page.read_text() if page.exists() else ""
+    return code, " ".join(out.split()), err, html
+
+
+def figures(text):
+    """The unfairness of the training and of the test rows, and their verdicts."""
+    sample = r"n the (\d+) {} rows the largest unfairness found is ([\d.]+) \((.*?)\)"
+    return [re.search(sample.format(name), text).groups() for name in ("training", "test")]
+
+
+def heading_of(html):
+    return re.search(r"<title>(.*?): Audit of a trained model", html)[1]
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"), [([], 1), (["--gate", "both"], 1), (["--gate", "test"], 1),
+                       (["--gate", "train"], 0)],
+)  # fmt: skip
+def test_the_gate_decides_and_the_page_says_the_same(file, tmp_path, gate, code):
+    found, out, _, html = fit(file, tmp_path, *gate, "--gamma", "0.02", "--seed", "0")
+    (n_train, train, of_train), (n_test, test, of_test) = figures(out)
+    assert (n_train, n_test) == ("80", "80")
+    assert (of_train, of_test) == ("proven to be within gamma", "above gamma")
+    assert float(train) <= 0.02 < float(test)
+    assert found == code
+    heading = "Within what is allowed" if code == 0 else "More unfair than allowed"
+    assert out.startswith(heading)
+    assert heading_of(html) == heading
+    assert figures(html) == figures(out)
+    other = {"Within what is allowed", "More unfair than allowed"} - {heading}
+    assert not any(f"<strong>{one}" in html for one in other)
+
+
+def test_training_rows_that_exceed_are_not_hidden_by_test_rows(file, tmp_path):
+    """The worse of the two decides, whichever it is."""
+    common = ["--gamma", "0.0", "--max-iter", "1", "--seed", "1"]
+    codes = {gate: fit(file, tmp_path, *common, "--gate", gate)[0] for gate in
+             ("train", "test", "both")}  # fmt: skip
+    assert codes["both"] == 1
+    assert codes["train"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--gate", "test"], "--gate test is about test rows, and there are none"),
+        (["--gate", "both"], "keep some out with --test-size"),
+        (["--gate", "tests", "--test-size", "0.5"], "did you mean 'test'"),
+    ],
+)
+def test_a_gate_that_cannot_be_closed(file, tmp_path, options, message):
+    usual = ["--label", "y", "--protected", "race", *QUICK]
+    code, _, err, html = fit(file, tmp_path, *options, usual=usual)
+    assert (code, html) == (2, "")
+    assert message in err
+
+
+def test_one_sample_needs_no_gate(file, tmp_path):
+    usual = ["--label", "y", "--protected", "race", *QUICK]
+    code, out, _, html = fit(file, tmp_path, "--gamma", "0.02", usual=usual)
+    assert code == 0
+    assert "test rows" not in out.partition("Training rows")[0]
+    assert heading_of(html) == "Within what is allowed"
+
+
+def test_a_model_that_decides_alike_holds_the_gate(file, tmp_path, monkeypatch):
+    """It is fair to every subgroup, and of no use."""
+    trained = cli_fit._trained
+
+    def constant(*given):
+        classifier = trained(*given)
+        p = np.array([0.6, 0.4])
+        monkeypatch.setattr(classifier, "predict_proba", lambda X: np.tile(p, (len(X), 1)))
+        return classifier
+
+    monkeypatch.setattr(cli_fit, "_trained", constant)
+    code, out, _, html = fit(file, tmp_path, "--gamma", "0.02")
+    assert code == 3
+    assert out.startswith("Warning Every row is decided with the same probability.")
+    assert heading_of(html) == "Within what is allowed, with warnings"
+    code, _, _, _ = fit(file, tmp_path, "--gamma", "0.02", "--accept-warnings")
+    assert code == 0
+    code, out, err, _ = fit(file, tmp_path, "--gamma", "0.02", "--quiet")
+    assert (code, out) == (3, "")
+    assert err.startswith("Warning: Every row is decided with the same probability.")
+
+
+def test_the_positive_label_can_be_the_first(file, tmp_path):
+    """A false positive is then a wrong "no", and the model decides as before by its labels."""
+    usual = ["--label", "y", "--protected", "race", *QUICK, "--gamma", "0.5"]
+    models = {}
+    for positive in ("yes", "no"):
+        code, out, _, _ = fit(file, tmp_path, "--positive", positive, usual=usual)
+        assert code == 0
+        other = {"yes": "no", "no": "yes"}[positive]
+        assert f"decides y, {other} or {positive} (positive)" in out
+        models[positive] = load_model(tmp_path / "m.skops")
+    rows = pl.read_csv(file)
+    for model in models.values():
+        decided = model.predict(rows.drop("y"), random_state=0)
+        assert np.mean(decided == rows["y"].to_numpy()) > 0.75
+        p = model.predict_proba(rows.drop("y"))
+        assert (decided[p[:, 1] == 1] == model.classes_[1]).all()
+
+
+def test_depth_is_that_of_the_class(file, tmp_path):
+    usual = ["--label", "y", "--protected", "race,x", "--estimator", "linear-regression",
+             "--max-iter", "3", "--subgroups", "conjunctions", "--gamma", "0.5"]  # fmt: skip
+    code, _, _, html = fit(file, tmp_path, "--depth", "1", usual=usual)
+    assert code == 0
+    assert "every conjunction of one condition on race, x" in html
+    code, _, err, _ = fit(file, tmp_path, "--depth", "1", usual=[*usual, "--subgroups", "linear"])
+    assert code == 2
+    assert "--depth 1 is not for --subgroups linear" in err
+
+
+def test_a_frontier_has_depth_and_positive(file):
+    options = ["--label", "y", "--protected", "race,x", "--estimator", "linear-regression",
+               "--max-iter", "3", "--subgroups", "conjunctions", "--gammas", "0.5",
+               "--depth", "1", "--positive", "no", "--json", "-"]  # fmt: skip
+    code, out, _ = call("frontier", file, *options)
+    (point,) = json.loads(out)["points"]
+    assert code == 0
+    assert point["train"]["covers"].startswith("every conjunction of one condition")
+    assert "--depth 1" in point["command"]
+    assert "--positive no" in point["command"]

@@ -1,0 +1,71 @@
+"""Numbers that were read as text, told from codes and words."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from gerrymend import audit
+from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.protected import read_columns, select_columns
+
+WHOLE = [str(i) for i in range(18, 60)]
+NUMBERS = {
+    "decimal comma": (["34,5", "20,0", "7"], r"such as '34,5'.*decimal=','"),
+    "decimal point": (["34.5", "20", "7"], r"\.astype\(float\)"),
+    "thousands": (["1.234,5", "12.000"], "decimal=','"),
+    "percent": (["12,5 %", "3 %"], "decimal=','"),
+    "signed, with an exponent": (["-1.5e3", "+2", "−7"], r"\.astype\(float\)"),
+    "an n/a among few": (["0", "1", "2", "N/A"], "na_values='N/A'"),
+    "an empty text among few": (["0", "1", "2", ""], "na_values=''"),
+    "a word among many": ([*WHOLE, "refused to say"], "na_values='refused to say'"),
+    "many whole numbers": (WHOLE, r"\.astype\(float\)"),
+    "with blanks": ([f" {text} " for text in WHOLE], r"\.astype\(float\)"),
+}
+WORDS = {
+    "few codes": ["1", "2", "3"],
+    "codes and a letter": ["1", "2", "3", "U"],
+    "codes that were floats": ["1.0", "2.0", "3.0"],
+    "leading zeros": [f"{i:02}" for i in range(60)],
+    "ranges": ["18-25", "26-35", "36,37", "65+"],
+    "dates": ["2020-01-01", "1.2.2020", "3/4/2020"],
+    "words": ["blue", "green", "2pac"],
+    "mostly words": ["a", "b", "1,5", "2,5"],
+    "nothing": [None, None],
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize("as_given", [list, np.array, pd.Series, pl.Series])
+def test_numbers_are_refused(kind, as_given):
+    texts, message = NUMBERS[kind]
+    with pytest.raises(ArgumentError, match=rf"Column 'a' of sensitive_features.*{message}"):
+        read_columns({"a": as_given(texts * 3)})
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_codes_and_words_are_categories(kind):
+    (column,) = read_columns({"a": WORDS[kind] * 3})
+    assert column.is_categorical
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize(
+    "as_category", [pd.Categorical, lambda texts: pl.Series(texts, dtype=pl.Categorical)]
+)
+def test_a_categorical_type_insists(kind, as_category):
+    texts, _ = NUMBERS[kind]
+    (column,) = read_columns({"a": as_category(texts)})
+    assert sorted(column.categories) == sorted(texts)
+
+
+def test_a_rule_that_was_found_takes_the_texts_it_knows():
+    """Only the first reading doubts them."""
+    texts = ["34,5", "51"]
+    assert select_columns({"a": texts}, {"a": "str"})["a"].categories == ("34,5", "51")
+
+
+def test_a_lazy_frame_is_no_way_around():
+    rows = pl.LazyFrame({"age": ["34,5", "51", "7,25"] * 20, "y": [0, 1] * 30, "d": [0, 1, 1] * 20})
+    with pytest.raises(ArgumentError, match=r"Column 'age' .* read as text"):
+        audit("y", "d", sensitive_features="age", data=rows)
