@@ -121,6 +121,8 @@ def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Fa
         ("Rate", rate_sentence(subgroup)),
         ("Difference", difference_words(subgroup)),
     ]
+    if who := who_is_in(subgroup):
+        facts.insert(1, ("Who is in", who))
     if cases := cases_sentence(subgroup, report):
         facts.append(("In cases", cases))
     value = unfairness(subgroup["unfairness"], report["gamma"])

@@ -160,7 +160,7 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
             ]
         if standing == "In a sentence":
             facts += [
-                ("Its unfairness", beside_words(report)),
+                ("Beside the first", f"its unfairness is {beside_words(report)}"),
                 ("Proof", exactness_words(report)),
             ]
         # The longer of the two bars fills the track; rates of 0 have none.
