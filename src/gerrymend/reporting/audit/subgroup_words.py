@@ -23,15 +23,15 @@ Facts = list[tuple[str, str]]
 
 # Descriptions of more characters are put into no heading and no sentence.
 _LONG = 120
-# Terms of a long sum that its short name has. One of more than `_MOST_TERMS` is shown by some.
-_NAMED = 3
+# A sum of more than `_MOST_TERMS` terms is shown by some, and values without a term up to so many.
 _SHOWN = 20
-# Attributes that a subgroup is told by, and values of a category that are named.
-_TRAITS = 3
-_LIKE = 0.03
-_COMMON = 0.2
-_MOST_VALUES = 5
 _MOST_TERMS = 60
+_MOST_VALUES = 5
+# A subgroup is told by at most so many attributes; by a value that no fewer members have, and whose
+# share is no less from everyone's.
+_TRAITS = 3
+_COMMON = 0.2
+_LIKE = 0.03
 # Characters of any other description that are shown.
 _LONGEST = 2000
 _REST = "are in the report's JSON"
@@ -125,6 +125,8 @@ def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Fa
         ("Rate", rate_sentence(subgroup)),
         ("Difference", difference_words(subgroup)),
     ]
+    if who := who_is_in(subgroup):
+        facts.insert(1, ("Who is in", who))
     if cases := cases_sentence(subgroup, report):
         facts.append(("In cases", cases))
     value = unfairness(subgroup["unfairness"], report["gamma"])
@@ -167,7 +169,7 @@ def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -
 
 
 def who_is_in(subgroup: Mapping[str, Any]) -> str:
-    """Return who is in by the most common values, beside everyone's; "" where that is not known.
+    """Return who is in by the most common values, beside everyone's; "" where these tell nothing.
 
     >>> who_is_in({"composition": [
     ...     {"attribute": "sex", "value": "M", "share": 0.999, "at_least": True, "overall": 0.51},
@@ -189,18 +191,16 @@ def who_is_in(subgroup: Mapping[str, Any]) -> str:
 
 
 def _telling(traits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the first traits, without those that are like everyone's; one at least."""
-    first = traits[:_TRAITS]
-    unlike = [
+    """Return the first traits, without those that few members have, or that are everyone's."""
+    return [
         trait
-        for trait in first
+        for trait in traits[:_TRAITS]
         if ("median" in trait and trait["median"] != trait["overall"])
         or (
             ("share" in trait and trait["share"] >= _COMMON)
             and abs(trait["share"] - trait["overall"]) > _LIKE
         )
     ]
-    return unlike or [*first[:1]]
 
 
 def who_words(subgroup: Mapping[str, Any]) -> str:
@@ -253,7 +253,7 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
     ...          for i in range(45)]
     >>> rule = {"kind": "linear", "terms": terms, "threshold": 3.0}
     >>> short_name({"subgroup": "20·[district=d0] " * 45, "rule": rule, "composition": []})
-    'a sum of 45 terms, such as −20·[district=d0], −19·[district=d1], −18·[district=d2]'
+    'a sum of 45 terms over district'
     """
     if is_formula(subgroup) and (who := who_is_in(subgroup)):
         return who
@@ -262,7 +262,9 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
     if not is_formula(subgroup):
         return f"{subgroup['subgroup'][: _LONG - 1].rstrip()}…"
     terms = subgroup["rule"]["terms"]
-    return f"a sum of {count(len(terms))} terms, {_first_terms(terms, _NAMED)}"
+    names = dict.fromkeys(term["attribute"] for term in terms)
+    over = ", ".join([*names][:_TRAITS]) + (", …" if len(names) > _TRAITS else "")
+    return f"a sum of {count(len(terms))} terms over {over}"
 
 
 def _term(term: Mapping[str, Any]) -> str:

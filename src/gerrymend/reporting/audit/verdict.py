@@ -143,7 +143,7 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
         if is_rest(one, report):
             who = "The most favoured are all others"
         elif is_formula(one) and who_is_in(one):
-            who = f"{subject(one)}{which} is {who_is_in(one)}"
+            who = f"{subject(one)}{which} is a group with {who_is_in(one)}"
         elif is_formula(one) or is_long(one):
             who = f"{subject(one)}{which} is the {place} one below"
         sentences.append(

@@ -173,7 +173,7 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
             ]
         if standing == "In a sentence":
             facts += [
-                ("Its unfairness", beside_words(report)),
+                ("Beside the first", f"its unfairness is {beside_words(report)}"),
                 ("Proof", exactness_words(report)),
             ]
         rest = is_rest(subgroup, report)
