@@ -33,10 +33,7 @@ class Game:
             LinearThresholds("regression"),
             LabelCells.of_rows(cells, self.y, weight),
         )
-        self.learner = MemoryRows(
-            LinearLearner(X, weight, self.auditor.base_cost, self.auditor.pressed, order),
-            self.auditor.label_cells,
-        )
+        self.learner = LinearLearner(X, weight, self.auditor.base_cost, self.auditor.pressed, order)
         self.gammas = _gammas(n_gammas)
 
     def with_gammas(self, n_gammas):
@@ -51,7 +48,7 @@ class Game:
         Nobody else listens, so that rows outside of the event are looked at now and then, as in
         `fit`. What a game does at its end is left out.
         """
-        rows = CellRows(self.learner, self.auditor)
+        rows = CellRows(MemoryRows(self.learner, self.auditor.label_cells), self.auditor)
         encoding = self.auditor.notions[0].subgroups.source.encoding
         solver = FictitiousPlay()
         game = _Watched(rows, FALSE_POSITIVE_RATE, encoding, solver, self.gammas, 10.0)

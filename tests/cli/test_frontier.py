@@ -167,6 +167,22 @@ def test_your_model_today_is_a_column(people, file, tmp_path):
     assert "your model today" in out
 
 
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_labels_are_told_as_they_are_in_the_file(people, tmp_path, positive):
+    """Labels that are text, the first in order positive too, and today's decisions beside them."""
+    words = pl.col("y").replace_strict({0: "no", 1: "yes"})
+    told = people.with_columns(y=words, decided=words)
+    told.write_csv(tmp_path / "told.csv")
+    code, out, err = call(tmp_path / "told.csv", *USUAL, "--gammas", "0.05", "--positive", positive,
+                          "--prediction", "decided", "--json", "-")  # fmt: skip
+    assert code == 0, err
+    data = json.loads(out)
+    assert data["labels"][1] == positive
+    today, plain = data["references"]
+    assert today["train"]["error"] == 0.0
+    assert plain["train"]["error"] < 0.5
+
+
 BAD = [
     (["--threshold", "0.5"], "--threshold 0.5 cuts scores, and there are none; name their"),
     (["--prediction", "a", "--score", "b"], "--prediction and --score exclude each other"),

@@ -199,3 +199,14 @@ def test_a_model_of_other_labels_is_told(data):
         ValueError, match=r"today decides between 'no' and 'yes', and y has .* 0 and"
     ):
         frontier_of(data, today=clf)
+
+
+def test_the_first_label_may_be_the_positive_one(data, fitted):
+    decisions = fitted.predict(data.data)
+    frontier = frontier_of(data, today=decisions, gammas=[0.0], pos_label=0, test_size=0.3)
+    usual = frontier_of(data, today=decisions, gammas=[0.0], test_size=0.3)
+    for turned, one in zip(frontier.references, usual.references, strict=True):
+        assert turned.train.error == one.train.error
+        assert turned.test.error == one.test.error
+    today = frontier_of(data, today=decisions, gammas=[0.0], pos_label=0).references[0]
+    assert_is_audit_of(today.train, decisions, data.target, data.sensitive_features, pos_label=0)

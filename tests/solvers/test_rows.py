@@ -36,33 +36,33 @@ WEIGHTS = {
 
 
 def people():
-    """Rows in the game's order, of which many share a label and protected values."""
+    """Rows of which many share a label and protected values."""
     rng = np.random.default_rng(0)
     a = {"race": rng.choice(["b", "g", "r"], N), "sex": rng.choice(["F", "M"], N)}
     X = np.column_stack([rng.normal(size=(N, 3)), a["sex"] == "F"]).astype(float)
     y = (X[:, 0] + X[:, 3] + (a["race"] == "b") + rng.normal(size=N) > 1).astype(int)
-    order, cells = distinct_rows(read_columns(a)).sorted_by(y)
-    return X, y[order], cells, order
+    return X, y, read_columns(a)
 
 
 def game(weight, *, merge, notion="equalized_odds", estimator=None):
-    X, y, cells, order = people()
-    weight = weight[order]
-    label_cells, starts = LabelCells.of_rows(cells, y, weight), np.arange(N)
-    if merge:
-        label_cells, starts = label_cells.merged()
+    X, y, columns = people()
+    label_cells, starts, order = LabelCells.of_sample(columns, y, weight)
+    if not merge:
+        _, cells = distinct_rows(columns).sorted_by(y)
+        label_cells, starts = LabelCells.of_rows(cells, y[order], weight[order]), None
     auditor = Auditor(as_notions(notion), Marginals(), label_cells)
     estimator = LinearRegression() if estimator is None else estimator
-    taught = (estimator, X, weight, label_cells, starts, auditor.pressed, order)
-    return MemoryRows.of(*taught), auditor
+    where = (label_cells, auditor.pressed, weight[order], starts)
+    return MemoryRows.of(estimator, X, order, *where), auditor
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_label_cells_are_the_distinct_pairs(weight):
-    _, y, cells, order = people()
+    _, y, columns = people()
+    merged, starts, order = LabelCells.of_sample(columns, y, WEIGHTS[weight])
     weight = WEIGHTS[weight][order]
-    merged, starts = LabelCells.of_rows(cells, y, weight).merged()
-    pairs = list(zip(y.tolist(), cells.index.tolist(), strict=True))
+    index = distinct_rows(columns).index[order]
+    pairs = list(zip(y[order].tolist(), index.tolist(), strict=True))
     assert list(zip(merged.labels, merged.cells.index, strict=True)) == sorted(set(pairs))
     for pair, start, n_rows, total in zip(
         sorted(set(pairs)), starts, merged.n_rows, merged.weight, strict=True
@@ -70,9 +70,7 @@ def test_label_cells_are_the_distinct_pairs(weight):
         own = [i for i, other in enumerate(pairs) if other == pair]
         assert own == list(range(start, start + n_rows))
         assert total == pytest.approx(weight[own].sum(), rel=1e-15)
-    again, starts = merged.merged()
-    assert again is merged
-    assert starts.tolist() == list(range(12))
+    assert len(merged) == 12
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
@@ -80,8 +78,8 @@ def test_what_is_decided_is_the_weight_of_rows(weight):
     rows, _ = game(WEIGHTS[weight], merge=True)
     plays = rows.answers(np.where(rows.label_cells.labels == 1, -1.0, 1.0))
     plays += [rows.constant(False), rows.constant(True)]
-    _, _, _, order = people()
-    own = WEIGHTS[weight][order]
+    _, y, columns = people()
+    own = WEIGHTS[weight][distinct_rows(columns).sorted_by(y)[0]]
     for play, decided in zip(plays, rows.decided([p.decisions for p in plays]), strict=True):
         bits = np.unpackbits(play.decisions, count=N)
         ends = itertools.pairwise([*rows.starts, N])

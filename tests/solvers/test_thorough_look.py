@@ -1,7 +1,6 @@
 """A fit reports what an audit of it finds: the last look is by the search of `audit`."""
 
 import itertools
-import math
 import time
 import warnings
 
@@ -127,7 +126,8 @@ def test_with_a_budget_the_clock_decides(monkeypatch):
     close_in = StartedSearch.close_in
 
     def proven(self, residual, **limits):
-        seconds.append(limits["seconds"])
+        if limits:  # but for what is proven to compile the kernels
+            seconds.append(limits["seconds"])
         return prove(self, residual, **limits)
 
     def closed_in(self, residual, found, *, work):
@@ -256,8 +256,7 @@ def test_a_longer_search_of_five_numbers_finds_nothing_above_gamma():
     assert searched(y, clf.predict_proba(X)[:, 1], A, restarts=6400) <= 0.02
 
 
-def test_a_proof_is_for_what_a_search_leaves_standing(monkeypatch):
-    """If a search finds more than is known, that is all; the next look goes on to a proof."""
+def test_after_a_proof_that_did_not_end_others_are_short(monkeypatch):
     X, y, A = five_numbers()
     cells = distinct_rows(read_columns(A))
     notions = as_notions("false_positive_rate")
@@ -274,18 +273,10 @@ def test_a_proof_is_for_what_a_search_leaves_standing(monkeypatch):
 
     def closed_in(self, residual, found, *, work):
         works.append(work)
-        return Bracket(found, abs(float(found.values[0])) if work else math.inf)
+        return Bracket(found, np.inf)
 
     monkeypatch.setattr(StartedSearch, "close_in", closed_in)
-    looks = ThoroughLooks(auditor, pool, math.inf)
-    refuted = looks.audit(np.ones(1), 0.001, hopeful=True)
-    assert refuted.unfairness > 0.001
-    assert not refuted.is_last
-    assert not any(works)
-    again = looks.audit(np.ones(1), refuted.unfairness, hopeful=True)
-    assert again.is_last
-    assert again.is_closed
-    long = max(works)
-    works.clear()
-    looks.audit(np.ones(1), refuted.unfairness, hopeful=False)
-    assert 0 < max(works) < long
+    looks = ThoroughLooks(auditor, pool, np.inf)
+    assert not looks.audit(np.ones(1), hopeful=True).is_closed
+    looks.audit(np.ones(1), hopeful=False)
+    assert 0 < works[1] < works[0]

@@ -57,7 +57,7 @@ def describable(
     """
     rare = told_rare_values(part, min_group_size)
     for rule, members in _candidates(part, found, residual, min_group_size, seconds, rare):
-        subgroup = part.seen.measure(rule, members)
+        subgroup = part.seen.measure(rule, members, min_group_size)
         if subgroup is None or not lists_any(subgroup.rule, rare):
             return subgroup
     return None
@@ -131,6 +131,13 @@ class Sides(NamedTuple):
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
 
+    def leading(self, top: Sequence[Subgroup]) -> Subgroup | None:
+        """Return the subgroup that a report begins with: who is treated worst, or differs most."""
+        worst = top[0] if top else None
+        if worst is not None and worst.treated is None:
+            return worst
+        return self.disadvantaged or self.favoured or worst
+
     def beside(self, top: Sequence[Subgroup]) -> tuple[Subgroup, ...]:
         """Return all that a report describes: the top subgroups, and these where they are none."""
         return (*top, *(one for one in self[:2] if one is not None and one not in top))
@@ -185,7 +192,7 @@ def _describable_side(
             worst = _worst_of_side(part, turn, top, min_group_size, deadline)
         if worst is not None and worst not in top:
             told = published_beside(part.seen, beside, min_group_size)
-            if not told.told_by(_active_members(part.seen, worst)):
+            if not told.told_by(active_members(part.seen, worst)):
                 found.append(worst)
     return max(found, key=lambda one: abs(one.unfairness), default=None)
 
@@ -204,7 +211,8 @@ def _worst_of_side(
         )
         if worst is None or turn > 0:
             return own[0] if own else worst
-        return seen.measure(worst.rule.complement(), ~_active_members(seen, worst).astype(bool))
+        rest = ~active_members(seen, worst).astype(bool)
+        return seen.measure(worst.rule.complement(), rest, min_group_size)
     known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight
     if own and abs(own[0].unfairness) >= known - ROUNDING:
         return own[0]
@@ -220,7 +228,7 @@ def _cells_of(seen: NotionTally, subgroup: Subgroup) -> Members:
     return subgroup.rule.members({column.name: column for column in seen.tally.columns})
 
 
-def _active_members(seen: NotionTally, subgroup: Subgroup) -> NDArray[np.intp]:
+def active_members(seen: NotionTally, subgroup: Subgroup) -> NDArray[np.intp]:
     """Return 1 for the active cells that are in a subgroup, and 0 for the others."""
     return _cells_of(seen, subgroup)[seen.cells.active].astype(np.intp)
 
@@ -278,7 +286,7 @@ def top_subgroups(
             break
         apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
         told = published_beside(part.seen, chosen, min_group_size)
-        if apart and not told.told_by(_active_members(part.seen, best)):
+        if apart and not told.told_by(active_members(part.seen, best)):
             chosen.append(best)
             kept.append(members)
         taken_out.append(members)
@@ -292,7 +300,7 @@ def published_beside(
     published = Published(seen.rows, min_group_size)
     for subgroup in groups:
         if subgroup.notion == seen.notion:
-            published.add(_active_members(seen, subgroup))
+            published.add(active_members(seen, subgroup))
     return published
 
 

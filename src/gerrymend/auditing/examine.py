@@ -11,11 +11,13 @@ from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import check_stopped, interruptible
 from gerrymend._runtime.workers import check_jobs
 from gerrymend.auditing.chosen_subgroups import (
+    Sides,
     described_sides,
     described_subgroups,
     published_beside,
 )
 from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
 from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import simultaneous_intervals
@@ -184,7 +186,7 @@ random_state, on_draw, features, n_jobs
         warnings=doubts,
         **sides._asdict(),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
-        **_listed(examined, subgroups, sides.beside(several), min_group_size, side),
+        **_listed(examined, subgroups, sides, several, min_group_size, side, deadline),
     )
 
 
@@ -240,23 +242,36 @@ def _of_the_data(
 def _listed(
     examined: Sequence[Examined],
     subgroups: SubgroupClass,
-    described: Sequence[Subgroup],
+    sides: Sides,
+    top: Sequence[Subgroup],
     min_group_size: int,
     side: str,
+    deadline: float,
 ) -> dict[str, Any]:
-    """Return the fields of groups that were named beforehand, and of those of one attribute."""
+    """Return the group in a sentence, those that were named beforehand, and of one attribute."""
     seen = [part.seen for part in examined]
     # Groups that are described come first: what is listed must not disclose beside them.
     published = {
-        notion_tally.notion: published_beside(notion_tally, described, min_group_size)
+        notion_tally.notion: published_beside(notion_tally, sides.beside(top), min_group_size)
         for notion_tally in seen
     }
+    lead = sides.leading(top)
+    said = None
+    if lead is not None and not can_be_said(lead):
+        said = sentence_group(
+            next(notion_tally for notion_tally in seen if notion_tally.notion == lead.notion),
+            lead,
+            published[lead.notion],
+            min_group_size=min_group_size,
+            deadline=deadline,
+        )
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
     intervals = (
         simultaneous_intervals(examined, published, min_group_size=min_group_size) if own else ()
     )
     marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
     return {
+        "in_a_sentence": said,
         "intervals": intervals if own else marginals.groups,
         "marginals": marginals.groups,
         "marginals_left_out": marginals.left_out,

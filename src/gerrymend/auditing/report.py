@@ -7,6 +7,7 @@ from typing import Any
 
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.in_a_sentence import SentenceGroup
 from gerrymend.auditing.inference.generalisation import Generalisation
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
@@ -65,6 +66,9 @@ class AuditReport:
         group; `favoured` also where `side` is "disadvantaged".
     favoured_is_rest : bool
         Whether `favoured` are all who are not in `disadvantaged`.
+    in_a_sentence : SentenceGroup or None
+        The worst group that can be said in a sentence, where the one that leads (`disadvantaged`,
+        or `worst`) is a formula; None where that is a sentence itself.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
@@ -129,6 +133,7 @@ class AuditReport:
     disadvantaged: Subgroup | None = None
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
+    in_a_sentence: SentenceGroup | None = None
     top: tuple[Subgroup, ...] = ()
     permutation_test: PermutationTest | None = None
     held_out: HeldOut | None = None
@@ -214,6 +219,7 @@ class AuditReport:
             "disadvantaged": _plain(self.disadvantaged),
             "favoured": _plain(self.favoured),
             "favoured_is_rest": self.favoured_is_rest,
+            "in_a_sentence": _plain(self.in_a_sentence),
             "top": [subgroup.to_dict() for subgroup in self.top],
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
@@ -234,32 +240,55 @@ class AuditReport:
             "provenance": _plain(self.provenance),
         }
 
-    def to_json(self) -> str:
-        """Return the plain data as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    def to_json(self, **document: Any) -> str:
+        """Return the plain data as JSON.
 
-    def to_markdown(self) -> str:
+        Title, model, owner, purpose and date, if they are given as in `to_html`, are in "about".
+        """
+        from gerrymend.reporting.audit.document import Document
+
+        about = Document.of(**document).to_dict()
+        data = self.to_dict() | ({"about": about} if about else {})
+        return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_markdown(self, **document: Any) -> str:
         """Return the report as Markdown; text from the data is escaped.
 
-        The sections and sentences are those of the page.
+        The sections and sentences are those of the page, and so are the arguments.
         """
+        from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.markdown import audit_markdown
 
-        return audit_markdown(self.to_dict())
+        return audit_markdown(self.to_dict(), Document.of(**document))
 
-    def to_html(self) -> str:
-        """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]')."""
+    def to_html(self, **document: Any) -> str:
+        """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]').
+
+        Parameters
+        ----------
+        title : str, optional
+            In place of "Subgroup fairness audit".
+        model, owner, purpose : str, optional
+            Which model it is, who answers for it, and what it decides: on top of the page.
+        date : str or datetime.date, optional
+            As of when; the report's own date is told in any case.
+        since : AuditReport, dict, or path to a file of JSON, optional
+            An earlier report, for the page to say what changed.
+        """
+        from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.page import audit_page
 
-        return audit_page(self.to_dict())
+        return audit_page(self.to_dict(), document=Document.of(**document))
 
-    def write_html(self, path: str | Path) -> Path:
+    def write_html(self, path: str | Path, **document: Any) -> Path:
         """Write the page to a file, whole or not at all.
 
         Parameters
         ----------
         path : str or Path
             In a folder that exists; a file that is there already is replaced.
+        title, model, owner, purpose, date, since : optional
+            As in `to_html`.
 
         Returns
         -------
@@ -267,7 +296,7 @@ class AuditReport:
         """
         from gerrymend.reporting.page import write_page
 
-        return write_page(self.to_html(), path)
+        return write_page(self.to_html(**document), path)
 
     def _repr_html_(self) -> str | None:
         from gerrymend.reporting.audit.page import audit_fragment

@@ -231,9 +231,9 @@ class NotionTally:
         event_weight[self.cells.active] = self.cells.mass
         return subgroups.bind(self.tally.columns, self.tally.weight.sum(axis=0), event_weight)
 
-    def measure(self, rule: Rule, members: Members) -> Subgroup | None:
+    def measure(self, rule: Rule, members: Members, min_group_size: int) -> Subgroup | None:
         """Return the subgroup of a rule, given its members among the active cells."""
-        return self.cells.measure(rule, members, self.outcomes)
+        return self.cells.measure(rule, members, self.outcomes, min_group_size)
 
 
 class Examined(NamedTuple):

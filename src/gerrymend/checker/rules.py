@@ -35,7 +35,7 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
             held = [condition_holds(one, table) for one in _distinct(rule["conditions"])]
             return [all(holds[cell] for holds in held) for cell in range(len(table))]
         if kind == "linear":
-            _check_parts(rule, {"kind", "terms", "threshold"})
+            _check_parts(rule, {"kind", "terms", "threshold"} | ({"reference"} & set(rule)))
             threshold = _number(rule["threshold"])
             return [score >= threshold for score in scores(rule, table)]
         if kind == "tree":

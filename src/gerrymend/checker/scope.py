@@ -163,7 +163,7 @@ def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
                     f"is {parameters.get(keyword)!r}."
                 )
     _check_parameters(name, parameters, result)
-    expected = _in_words(name, parameters, table)
+    expected = class_in_words(name, parameters, table)
     if expected is None:
         result.leave("covers", "the class in words, for a class that the checker doesn't know")
     # The cuts of bins were chosen from the data, and the report has them only in words.
@@ -270,7 +270,7 @@ def _plain_groups(groups: Any) -> Any:
     }
 
 
-def _in_words(name: str, parameters: Mapping[str, Any], table: Table) -> str | None:
+def class_in_words(name: str, parameters: Mapping[str, Any], table: Table) -> str | None:
     """Return the class in words, as a report states it, or None for a class that is not known.
 
     Where numbers are in bins it ends at "bins": the cuts that follow are not known here.

@@ -3,7 +3,9 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -22,6 +24,7 @@ from gerrymend.cli.shared import (
     check_page,
     check_target,
     column,
+    errors_in_options,
     guarded,
     notes,
     option,
@@ -32,6 +35,7 @@ from gerrymend.cli.shared import (
     write_out,
 )
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.audit.document import Document
 from gerrymend.subgroups import CLASS_NAMES
 
 _AUDIT = "How to audit"
@@ -39,6 +43,10 @@ _AUDIT = "How to audit"
 
 def _column(words: str) -> Any:
     return column(words, DATA)
+
+
+def _said(words: str) -> Any:
+    return option(words, "What the report says of the model", metavar="TEXT", show_default=False)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -103,6 +111,14 @@ def add_to(app: typer.Typer) -> None:
         markdown: Annotated[str | None, option(
             "Write the report as Markdown to this file; - is standard output.", FILE,
             metavar="FILE", show_default=False)] = None,
+        title: Annotated[str | None, _said("Title of the report.")] = None,
+        model_name: Annotated[str | None, _said("Which model this is about.")] = None,
+        owner: Annotated[str | None, _said("Who answers for the model.")] = None,
+        purpose: Annotated[str | None, _said("What the model decides.")] = None,
+        date: Annotated[str | None, _said("As of when, if not as of today.")] = None,
+        since: Annotated[Path | None, option(
+            "An earlier report, as --json wrote it: the page says what changed.", FILE,
+            metavar="FILE", show_default=False)] = None,
         quiet: options.Quiet = False,
         accept_warnings: options.AcceptWarnings = False,
         separator: options.Separator = None,
@@ -121,22 +137,26 @@ def add_to(app: typer.Typer) -> None:
         gerrymend demo --save people.csv
 
         gerrymend audit people.csv --label repaid --prediction granted \\
-            --protected race,sex
+            --protected race,sex --notion false_negative_rate --favourable positive
         """
-        targets = Targets(json_file, markdown, report, quiet)
+        document = {"title": title, "model": model_name, "owner": owner, "purpose": purpose,
+                    "date": date, "since": since}  # fmt: skip
+        targets = Targets(json_file, markdown, report, quiet, document)
         raise typer.Exit(run(request_fields(AuditRequest, locals()), targets, accept_warnings))
 
 
 class Targets(NamedTuple):
     """Say where a report goes: files, of which - is standard output, or None; and if it is quiet.
 
-    The text for people is left out where standard output is taken, or `quiet`.
+    The text for people is left out where standard output is taken, or `quiet`. `document` is what
+    is said of the model, as in AuditReport.to_html().
     """
 
     json: str | None = None
     markdown: str | None = None
     page: Path | None = None
     quiet: bool = False
+    document: Mapping[str, Any] = MappingProxyType({})
 
     def check(self, *read: Path | None) -> None:
         """Raise a ValueError for what can't be written, before minutes are spent on an audit."""
@@ -145,6 +165,8 @@ class Targets(NamedTuple):
         check_target(self.json, "--json", *read)
         check_target(self.markdown, "--markdown", self.json, *read)
         check_page(self.page, self.json, self.markdown, *read)
+        with errors_in_options({"since": "--since"}):
+            Document.of(**self.document)
 
     @property
     def takes_output(self) -> bool:
@@ -154,11 +176,11 @@ class Targets(NamedTuple):
     def write(self, report: AuditReport) -> None:
         """Write the files that were asked for."""
         if self.json is not None:
-            write_out(report.to_json(), self.json)
+            write_out(report.to_json(**self.document), self.json)
         if self.markdown is not None:
-            write_out(report.to_markdown().rstrip(), self.markdown)
+            write_out(report.to_markdown(**self.document).rstrip(), self.markdown)
         if self.page is not None:
-            report.write_html(self.page)
+            report.write_html(self.page, **self.document)
 
 
 def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int:
@@ -176,7 +198,7 @@ def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int
 
     def work(console: Console) -> int:
         request = AuditRequest(**fields)
-        targets.check(request.file, request.holdout)
+        targets.check(request.file, request.holdout, targets.document.get("since"))
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.options), progress(console, first) as say:

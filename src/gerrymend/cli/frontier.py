@@ -34,6 +34,7 @@ from gerrymend.cli.shared import (
     write_out,
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
+from gerrymend.inputs.sample import Sample
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit.direction import standing
 from gerrymend.reporting.audit.subgroup_words import summary_words
@@ -248,7 +249,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         "y_test": test.labels,
         "sensitive_features_test": test.protected,
         "sample_weight_test": test.given_weight,
-        "today_test": _decided_today(test),
+        "today_test": _today(test),
     }  # fmt: skip
     n_settings = len(made) * len(request.notion) * (1 + asked.marginal)
     listener = _ProgressListener(say, n_settings * len(request.gammas))
@@ -262,7 +263,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
             pos_label=train.pair[1],
             favourable=request.favourable,
             side=request.side,
-            today=_decided_today(train),
+            today=_today(train),
             gammas=request.gammas,
             notions=list(request.notion),
             estimators=made,
@@ -276,8 +277,8 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         )
 
 
-def _decided_today(rows: "Sample") -> Any:
-    """Return the labels that today's model decides; None where the file has no decisions."""
+def _today(rows: Sample) -> Any:
+    """Return what the model of today decides, as labels; None where it was not told."""
     return None if rows.p is None else rows.classes[rows.p.astype(int)]
 
 

@@ -13,7 +13,6 @@ from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import Equilibrium, GameSolver, Round, play
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import make_learner
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells, Rows
 from gerrymend.subgroups import SubgroupClass
@@ -90,15 +89,8 @@ class Table:
 
     def rows(self, auditor: Auditor, estimator: Any = None) -> Rows:
         """Return the rows that an estimator learns from; by default the paper's regression."""
-        learner = make_learner(
-            LinearRegression() if estimator is None else estimator,
-            self.X,
-            self.label_cells.weight,
-            auditor.base_cost,
-            auditor.pressed,
-            self.order,
-        )
-        return MemoryRows(learner, self.label_cells)
+        learner = LinearRegression() if estimator is None else estimator
+        return MemoryRows.of(learner, self.X, self.order, self.label_cells, auditor.pressed)
 
 
 @dataclass(eq=False)

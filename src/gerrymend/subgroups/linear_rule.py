@@ -13,6 +13,8 @@ from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column, Others
 from gerrymend.subgroups.rules import Condition, Members, Rule, category_label, number
 
+# Numbers that may be read to find terms that can be dropped: some tenths of a second.
+_MOST_NUMBERS = 50_000_000
 # Digits in which the coefficients of a rule are tried: 17 are always enough for float64.
 DIGITS = range(2, 18)
 
@@ -79,13 +81,30 @@ class LinearRule(Rule):
         return {name: Column(name, nothing, values).kind for name, values in self.levels.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rule as plain data; a term with a value is the indicator of that category."""
+        """Return the rule as plain data; a term with a value is the indicator of that category.
+
+        `reference` has, of each category in it, the values without a term, which count 0.
+        """
         terms = [
             {"attribute": term.attribute, "coefficient": coefficient}
             | ({"value": term.value} if term.categorical else {})
             for term, coefficient in zip(self.terms, self.coefficients, strict=True)
         ]
-        return {"kind": "linear", "terms": terms, "threshold": self.threshold}
+        used = [term for term in self.terms if term.categorical]
+        reference = {
+            term.attribute: [
+                value
+                for value in self.levels[term.attribute] or ()
+                if not isinstance(value, Others) and Term(term.attribute, True, value) not in used
+            ]
+            for term in used
+        }
+        return {
+            "kind": "linear",
+            "terms": terms,
+            "threshold": self.threshold,
+            "reference": reference,
+        }
 
     def listed(self) -> set[tuple[str, Any]]:
         """Return all categories of the attributes that are used, as words may tell each of them."""
@@ -115,9 +134,11 @@ class LinearRule(Rule):
     def scores(self, columns: Mapping[str, Column]) -> Array:
         """Return Σ coefficient·term for each row."""
         score = np.zeros(len(next(iter(columns.values())).values))
-        pairs = zip(self.terms, self.coefficients, strict=True)
-        for name, some in itertools.groupby(pairs, lambda pair: pair[0].attribute):
-            score += _part_of_score(columns[name], list(some))
+        by_attribute: dict[str, list[tuple[Term, float]]] = {}
+        for pair in zip(self.terms, self.coefficients, strict=True):
+            by_attribute.setdefault(pair[0].attribute, []).append(pair)
+        for name, some in by_attribute.items():
+            score += _part_of_score(columns[name], some)
         return score
 
     def members(self, columns: Mapping[str, Column]) -> Members:
@@ -188,6 +209,43 @@ class LinearRule(Rule):
         return f"not ({' and '.join(outside)})" if outside else ""
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "LinearRule":
+        """Drop terms, and round to the fewest digits, that keep the same members of these columns.
+
+        The terms that are left are in the order of their sizes: |coefficient| times the spread of
+        the term over the columns, so that a unit doesn't decide it.
+        """
+        rule = self._without_needless_terms(columns, members)
+        return rule._in_few_digits(columns, members)
+
+    def _without_needless_terms(
+        self, columns: Mapping[str, Column], members: Members
+    ) -> "LinearRule":
+        """Drop one term after the other, the smallest first, as long as members stay the same."""
+        n_rows = len(members)
+        if not self.terms or n_rows * len(self.terms) > _MOST_NUMBERS:
+            return self
+        values = [term.evaluate(columns[term.attribute]) for term in self.terms]
+        spread = [abs(c) * float(np.std(v)) for c, v in zip(self.coefficients, values, strict=True)]
+        by_size = sorted(range(len(values)), key=lambda i: -spread[i])
+        largest = [float(np.max(np.abs(v), initial=0.0)) for v in values]
+        score = self.scores(columns)
+        kept = list(by_size)
+        for i in reversed(by_size):
+            less = score - self.coefficients[i] * values[i]
+            low = float(np.max(less[~members], initial=-np.inf))
+            high = float(np.min(less[members], initial=np.inf))
+            others = [j for j in kept if j != i]
+            sizes = [largest[j] for j in others]
+            if others and leaves_room([self.coefficients[j] for j in others], low, high, sizes):
+                kept = others
+                score = less
+        return replace(
+            self,
+            terms=tuple(self.terms[j] for j in kept),
+            coefficients=tuple(self.coefficients[j] for j in kept),
+        )
+
+    def _in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "LinearRule":
         """Round to the fewest digits that keep the same members of these columns."""
 
         def ends(coefficients: tuple[float, ...]) -> tuple[float, float]:

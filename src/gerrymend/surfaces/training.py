@@ -101,10 +101,7 @@ class _RoundTallies:
         self._rows = rows
         # The game has its label-cells in this order, and what it decides is the same for all rows
         # of one: only sums over them are known, and only such are shown.
-        order, cells = distinct_rows(rows.columns).sorted_by(rows.y)
-        self._label_cells, starts = LabelCells.of_rows(
-            cells, rows.y[order], rows.weight[order]
-        ).merged()
+        self._label_cells, starts, order = LabelCells.of_sample(rows.columns, rows.y, rows.weight)
         self._of_row = np.empty(len(order), dtype=np.intp)
         self._of_row[order] = np.repeat(np.arange(len(starts)), self._label_cells.n_rows)
         encoding = two_terms(rows.columns, rows.weight, attributes)

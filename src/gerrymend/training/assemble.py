@@ -21,7 +21,6 @@ from gerrymend._numeric.arrays import (
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.dask_rows import is_dask_native, the_client
 from gerrymend.inputs.fit_identity import data_digests
-from gerrymend.inputs.protected import distinct_rows
 from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
@@ -132,11 +131,10 @@ def _begin(
 ) -> Game:
     """Begin the solver's game in memory, on rows sorted by label and cell."""
     check_uses_weights(estimator, features)
-    order, cells = distinct_rows(sample.columns).sorted_by(sample.y)
-    weight = sample.weight[order]
-    label_cells, starts = LabelCells.of_rows(cells, sample.y[order], weight).merged()
+    label_cells, starts, order = LabelCells.of_sample(sample.columns, sample.y, sample.weight)
     auditor = Auditor(setting.notions, setting.subgroups, label_cells, setting.audited)
-    rows = MemoryRows.of(estimator, features, weight, label_cells, starts, auditor.pressed, order)
+    weight = sample.weight[order]
+    rows = MemoryRows.of(estimator, features, order, label_cells, auditor.pressed, weight, starts)
     play = partial(
         solver.play,
         rows,

@@ -4,22 +4,27 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.wording import visible
 
 
-def audit_markdown(report: Mapping[str, Any]) -> str:
+def audit_markdown(report: Mapping[str, Any], document: Document = PLAIN) -> str:
     """Return the whole of `AuditReport.to_dict()`; the sections are those of the page."""
-    view = audit_view(report)
+    view = audit_view(report, document=document)
     titles = view["titles"]
     bars = view["gap"]["bars"]["values"]
     parts = [
-        f"# {view['title']}",
+        f"# {escaped(view['title'])}",
+        *([_list(view["about"])] if view["about"] else []),
         escaped(view["subtitle"]),
         *(f"**Warning.** {escaped(sentence)}" for sentence in view["warnings"]),
-        f"**{view['heading']}.** " + " ".join(map(escaped, view["verdict"])),
+        f"**{view['heading']}.**",
+        *(f"- **{value}** {escaped(words)}" for value, words in view["people"]),
+        " ".join(map(escaped, view["verdict"])),
         escaped(view["direction"]),
+        *_changes(view),
         _table(("Figure", "Value", ""), view["figures"]),
         view["unfairness_means"],
         f"## {titles['subgroups']}",
@@ -46,12 +51,21 @@ def _subgroups(view: Mapping[str, Any]) -> list[str]:
     """Return a section for each subgroup that is described, or one sentence."""
     parts = []
     for place, subgroup in enumerate(view["subgroups"], start=1):
-        in_full = [("Who is in", subgroup["in_full"])] if subgroup["in_full"] else []
+        in_full = [("The rule", subgroup["in_full"])] if subgroup["in_full"] else []
         parts.append(f"### {place}. {subgroup['standing']}: {escaped(subgroup['name'])}")
         if subgroup["note"]:
             parts.append(escaped(subgroup["note"]))
         parts.append(_list([*in_full, *subgroup["facts"]]))
     return parts or [view["no_subgroups"]]
+
+
+def _changes(view: Mapping[str, Any]) -> list[str]:
+    """Return what changed since an earlier report, if there is one."""
+    if view["changes"] is None:
+        return []
+    changes = view["changes"]
+    table = _table(("", "Then", "Now"), changes["rows"])
+    return [f"## {view['titles']['changes']}", table, *map(escaped, changes["sentences"])]
 
 
 def _rates(rates: Mapping[str, Any], no_groups: str) -> list[str]:

@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.subgroup_words import fragment_facts, who_words
 from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.page import render, render_page
 
 
-def audit_page(report: Mapping[str, Any], model: Mapping[str, Any] | None = None) -> str:
+def audit_page(
+    report: Mapping[str, Any],
+    model: Mapping[str, Any] | None = None,
+    document: Document = PLAIN,
+) -> str:
     """Return the whole page; `model` is what `gerrymend fit` knows of a model that it trained.
 
     >>> from gerrymend import audit
@@ -18,7 +23,7 @@ def audit_page(report: Mapping[str, Any], model: Mapping[str, Any] | None = None
     >>> "&lt;b&gt;race&lt;/b&gt; = blue" in page, "<b>race" in page
     (True, False)
     """
-    view = audit_view(report, model)
+    view = audit_view(report, model, document)
     return render_page("audit.html", title=f"{view['heading']}: {view['title']}", view=view)
 
 

@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows
 from gerrymend.reporting.audit.direction import is_rest, leads, subject
+from gerrymend.reporting.audit.said import said_sentences
 from gerrymend.reporting.audit.subgroup_words import (
     cases_sentence,
     is_formula,
     is_long,
     rate_sentence,
+    who_is_in,
 )
 from gerrymend.reporting.wording import bound, count, percent, signed_unfairness, unfairness
 
@@ -78,12 +80,12 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     worst = report["worst"]
     described = _lead_sentences(report, rows)
     if verdict == "within gamma":
-        return [_within(report, rows), *described, *_not_searched(report)]
+        return [_within(report, rows), *_with_said(described, report), *_not_searched(report)]
     if verdict == "undecided":
-        return [_undecided(report), *described, *_not_searched(report)]
+        return [_undecided(report), *_with_said(described, report), *_not_searched(report)]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        return [_too_small(report), *described, chance_sentence(report)]
+        return [_too_small(report), *_with_said(described, report), chance_sentence(report)]
     return [
         *_with_cases(described, report),
         _exceeding(report),
@@ -146,6 +148,8 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
         who = f"{subject(one)}{which} is {one['subgroup']}"
         if is_rest(one, report):
             who = "The most favoured are all others"
+        elif is_formula(one) and who_is_in(one):
+            who = f"{subject(one)}{which} is a group with {who_is_in(one)}"
         elif is_formula(one) or is_long(one):
             who = f"{subject(one)}{which} is the {place} one below"
         sentences.append(
@@ -155,10 +159,15 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     return sentences
 
 
+def _with_said(described: list[str], report: Report) -> list[str]:
+    """Put the group in a sentence after the first of the sentences about subgroups."""
+    return [*described[:1], *said_sentences(report), *described[1:]]
+
+
 def _with_cases(described: list[str], report: Report) -> list[str]:
-    """Put the number of cases after the first of the sentences about subgroups."""
+    """Put the number of cases, and the group in a sentence, after the first of the sentences."""
     cases = cases_sentence(leads(report)[0], report)
-    return [*described[:1], *filter(None, [cases]), *described[1:]]
+    return [*described[:1], *filter(None, [cases]), *said_sentences(report), *described[1:]]
 
 
 def _exceeding(report: Report) -> str:
@@ -177,7 +186,10 @@ def _exceeding(report: Report) -> str:
         beside = f"more, up to {bound(report['upper_bound'], gamma)}, is not ruled out"
     value = unfairness(worst["unfairness"], gamma)
     if len(leads(report)) == 1:
-        value = f"Its unfairness is {value}"
+        said = report["in_a_sentence"] is not None
+        value = (
+            f"{f'{subject(first)} has an unfairness of' if said else 'Its unfairness is'} {value}"
+        )
     elif first == worst:
         value = f"The unfairness of the one treated worst is {value}"
     else:

@@ -12,6 +12,7 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.chance import other_rows_sentence
+from gerrymend.reporting.audit.changes import changes_view
 from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
@@ -19,8 +20,11 @@ from gerrymend.reporting.audit.direction import (
     leads,
     subject,
 )
+from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
+from gerrymend.reporting.audit.people import people_figures
+from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -40,7 +44,9 @@ Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
 
 
-def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def audit_view(
+    report: Report, model: Mapping[str, Any] | None = None, document: Document = PLAIN
+) -> dict[str, Any]:
     """Return all that a reader sees of a report; `model` is what `gerrymend fit` knows of its own.
 
     Parameters
@@ -49,6 +55,8 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
         `AuditReport.to_dict()`.
     model : mapping, optional
         `cli.fit_text.as_data()`: estimator, gamma, columns, and figures on each sample.
+    document : Document
+        What its author says of the model, and an earlier report to compare with.
 
     Returns
     -------
@@ -58,8 +66,11 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
     """
     rows = "rows" if model is None else model["audited"]
     shown = look(report)
+    title = "Subgroup fairness audit" if model is None else "Audit of a trained model"
+    axis = _axis(report)
     return {
-        "title": "Subgroup fairness audit" if model is None else "Audit of a trained model",
+        "title": document.title or title,
+        "about": document.facts,
         "subtitle": _subtitle(report, rows),
         "kind": shown.kind,
         "sign": shown.sign,
@@ -71,13 +82,16 @@ def audit_view(report: Report, model: Mapping[str, Any] | None = None) -> dict[s
             *verdict_sentences(report, rows),
         ],
         "direction": " ".join(direction_sentences(report)),
+        "people": people_figures(report, rows),
+        "changes": None if document.since is None else changes_view(report, document.since),
         "figures": _figures(report),
         "unfairness_means": words.UNFAIRNESS_MEANS,
         "model": None if model is None else model_view(model),
-        "subgroups": _subgroups(report),
+        "subgroups": _subgroups(report, axis),
+        "scale": f"from {percent(axis[0])} to {percent(axis[1])}",
         "no_subgroups": f"{words.nothing_sentence(report)} {words.proof_sentences(report)}",
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
-        "rates": [_rates(report, overall) for overall in report["overall_rates"]],
+        "rates": [_rates(report, overall, axis) for overall in report["overall_rates"]],
         "no_groups": words.NO_GROUPS,
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
@@ -140,7 +154,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     return figures
 
 
-def _subgroups(report: Report) -> list[dict[str, Any]]:
+def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]]:
     """Return a card for each subgroup: its name, facts, and two bars for its rate."""
     views = []
     for standing, subgroup in described(report):
@@ -157,22 +171,28 @@ def _subgroups(report: Report) -> list[dict[str, Any]]:
                 ("p-value", test),
                 ("On other rows", other_rows_sentence(report)),
             ]
-        # The longer of the two bars fills the track; rates of 0 have none.
-        scale = max(subgroup["rate"], subgroup["overall_rate"], 1e-12)
+        if standing == "In a sentence":
+            facts += [
+                ("Beside the first", f"its unfairness is {beside_words(report)}"),
+                ("Proof", exactness_words(report)),
+            ]
         rest = is_rest(subgroup, report)
+        formula = subgroup_words.is_formula(subgroup)
         views.append(
             {
                 "standing": standing,
                 "name": "all others" if rest else subgroup_words.short_name(subgroup),
-                "in_full": subgroup_words.who_words(subgroup)
-                if rest or subgroup_words.is_long(subgroup)
+                "in_full": subgroup_words.rule_words(subgroup)
+                if rest or formula or subgroup_words.is_long(subgroup)
                 else None,
-                "note": words.FORMULA_MEANS if subgroup_words.is_formula(subgroup) else None,
+                "note": f"{words.FORMULA_MEANS} {subgroup_words.reference_words(subgroup)}"
+                if formula
+                else None,
                 "facts": facts,
                 "rate": percent(subgroup["rate"]),
                 "overall": percent(subgroup["overall_rate"]),
-                "rate_width": _part(subgroup["rate"], 0.0, scale),
-                "overall_width": _part(subgroup["overall_rate"], 0.0, scale),
+                "rate_width": _part(subgroup["rate"], *axis),
+                "overall_width": _part(subgroup["overall_rate"], *axis),
             }
         )
     return views
@@ -212,27 +232,39 @@ def _bars(report: Report) -> dict[str, Any]:
     }
 
 
-def _rates(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the groups of one notion, with rates and intervals placed on a common axis."""
-    name = overall["notion"]
+def _groups(report: Report, name: str) -> tuple[list[Mapping[str, Any]], int]:
+    """Return the groups of one notion that a page shows, and how many there are."""
     # Other classes that list their groups have too many, or those of one attribute.
     named = report["intervals"] if report["class"]["name"] == "ExplicitGroups" else []
     groups = [group for group in [*named, *report["marginals"]] if group["notion"] == name]
-    shown = groups
-    if len(groups) > MOST_GROUPS:
-        furthest = sorted(groups, key=lambda group: -abs(group["unfairness"]))[:MOST_GROUPS]
-        shown = [group for group in groups if group in furthest]
-    # One axis for all groups of a rate, from 0 or below, so that bars can be compared.
-    ends = [end for group in shown for end in group["rate_interval"]]
-    middle = overall["rate"] or 0.0
-    low = min([0.0, middle, *ends])
-    high = _round_up(max([middle, *ends]))
+    if len(groups) <= MOST_GROUPS:
+        return groups, len(groups)
+    furthest = sorted(groups, key=lambda group: -abs(group["unfairness"]))[:MOST_GROUPS]
+    return [group for group in groups if group in furthest], len(groups)
+
+
+def _axis(report: Report) -> tuple[float, float]:
+    """Return the ends of the one axis of all rates on a page, so that any two can be compared."""
+    rates = [overall["rate"] or 0.0 for overall in report["overall_rates"]]
+    for _, subgroup in described(report):
+        rates += [subgroup["rate"], subgroup["overall_rate"]]
+    for overall in report["overall_rates"]:
+        for group in _groups(report, overall["notion"])[0]:
+            rates += group["rate_interval"]
+    return min(0.0, *rates), _round_up(max(rates))
+
+
+def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]) -> dict[str, Any]:
+    """Return the groups of one notion, with rates and intervals placed on the axis."""
+    name = overall["notion"]
+    shown, n_groups = _groups(report, name)
+    low, high = axis
     return {
         "name": capitalised(in_words(name)),
         "sentence": subgroup_words.group_rate_sentence(overall, report),
-        "overall_at": _part(middle, low, high),
+        "overall_at": _part(overall["rate"] or 0.0, low, high),
         "axis": (percent(low), percent(high)),
-        "not_shown": _not_shown(len(shown), len(groups)),
+        "not_shown": _not_shown(len(shown), n_groups),
         "groups": [
             {
                 "name": group["group"],

@@ -23,6 +23,7 @@ Report = Mapping[str, Any]
 
 # The headings of the sections, in their order.
 TITLES = {
+    "changes": "What changed",
     "model": "The model",
     "subgroups": "Who is treated differently",
     "gap": "One attribute at a time, and combinations",

@@ -46,16 +46,18 @@ class MemoryRows:
         cls,
         estimator: Any,
         X: Any,
-        weight: Array,
-        label_cells: LabelCells,
-        starts: NDArray[np.intp],
-        pressed: slice,
         order: NDArray[np.intp],
+        label_cells: LabelCells,
+        pressed: slice,
+        weight: Array | None = None,
+        starts: NDArray[np.intp] | None = None,
     ) -> "MemoryRows":
         """Return the rows of X, taken in this order, with the learner that an estimator calls for.
 
         Weights have the order already. Outside the slice `pressed` of label-cells no cost changes.
         """
+        weight = label_cells.weight if weight is None else weight
+        starts = np.arange(len(weight)) if starts is None else starts
         base_cost = np.repeat(1.0 - 2.0 * label_cells.labels, label_cells.n_rows)
         rows = _rows_of(pressed, starts, len(weight))
         learner = make_learner(estimator, X, weight, base_cost, rows, order)

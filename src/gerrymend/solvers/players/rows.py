@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, total_by_cell
-from gerrymend.inputs.protected import Cells
+from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.models.mixture import Mixture
 
 Keys = Sequence[Any] | NDArray[Any]
@@ -55,11 +55,16 @@ class LabelCells:
         is_whole = bool((weight == np.rint(weight)).all())
         return cls(labels, cells, weight, np.ones(len(labels), dtype=np.intp), is_whole)
 
-    def merged(self) -> tuple["LabelCells", NDArray[np.intp]]:
-        """Return the distinct label-cells, and where the rows of each begin.
+    @classmethod
+    def of_sample(
+        cls, columns: Sequence[Column], labels: NDArray[np.intp], weight: Array
+    ) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
+        """Return distinct label-cells, where rows of each begin, and the order of these rows."""
+        order, cells = distinct_rows(columns).sorted_by(labels)
+        return *cls.of_rows(cells, labels[order], weight[order])._merged(), order
 
-        Rows must be sorted by label and cell; of as many label-cells as rows nothing is changed.
-        """
+    def _merged(self) -> tuple["LabelCells", NDArray[np.intp]]:
+        """Return the distinct label-cells of sorted rows, and where the rows of each begin."""
         index = self.cells.index
         differs = (np.diff(index) != 0) | (np.diff(self.labels) != 0)
         starts = np.append(0, np.flatnonzero(differs) + 1)

@@ -102,25 +102,22 @@ class LastLook:
         self._inner.append(standing)
 
     def _is_refuted(self, best: Standing) -> bool:
-        """Audit a mixture, unless it was before, and return whether it is worse than was known.
-
-        One that a search refutes, and is the best all the same, is audited again: with a proof.
-        """
+        """Audit a mixture, unless it was before, and return whether it is worse than was known."""
         known = any(np.array_equal(best.weights, weights) for weights in self._audited)
         if known or self._looks.exact:
             return False
-        look = self._looks.audit(best.weights, best.unfairness, hopeful=not self._keeps_clear)
-        if look.is_last:
-            self._audited.append(best.weights)
-        if look.unfairness > best.unfairness + ROUNDING:
-            self._measured(best.weights, look)
-            self._aim = max(_LOWEST_AIM, min(self._aim, _AIM * best.unfairness / look.unfairness))
-            return True
-        if look.is_closed or self._keeps_clear:
+        self._audited.append(best.weights)
+        look = self._looks.audit(best.weights, hopeful=not self._keeps_clear)
+        self._measured(best.weights, look)
+        if not look.is_closed and not self._keeps_clear:
+            self._keeps_clear = True
+            self._stakes = self._stakes.at(_UNPROVEN * self._stakes.gamma)
+            if best.unfairness > self._stakes.gamma + ROUNDING:
+                return True
+        if look.unfairness <= best.unfairness + ROUNDING:
             return False
-        self._keeps_clear = True
-        self._stakes = self._stakes.at(_UNPROVEN * self._stakes.gamma)
-        return best.unfairness > self._stakes.gamma + ROUNDING
+        self._aim = max(_LOWEST_AIM, min(self._aim, _AIM * best.unfairness / look.unfairness))
+        return True
 
     def _measured(self, weights: Array, look: Look) -> Standing:
         """Measure a mixture, by what a look has found too."""

@@ -10,7 +10,8 @@ are limited by the numbers that they read.
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from gerrymend._numeric.sums import Array
@@ -33,15 +34,11 @@ _PROOF_SHARE = 0.5
 
 
 class Look(NamedTuple):
-    """The worst subgroup that was found of a mixture, and whether none is worse for certain.
-
-    `is_last` says that to look once more would find nothing else.
-    """
+    """The worst subgroup that was found of a mixture, and whether none is worse for certain."""
 
     group: PooledGroup
     unfairness: float
     is_closed: bool = False
-    is_last: bool = True
 
 
 class ThoroughLooks:
@@ -69,60 +66,51 @@ class ThoroughLooks:
         group = PooledGroup(which, answer.found[which].members[0] > 0, key)
         return Look(group, float(answer.unfairness[0]))
 
-    @interruptible
     def probe(self, weights: Array) -> Look:
         """Search harder, with a short proof where that finds more."""
-        return self._worst([self._probed(*one) for one in self._residuals(weights)])
+        return self._worst(weights, self._probed)
+
+    def audit(self, weights: Array, *, hopeful: bool) -> Look:
+        """Search and prove as an audit does; search with more starts where the proof can't end.
+
+        A proof that is not `hopeful`, as another of the kind did not end, is short: it may yet find
+        something.
+        """
+        return self._worst(weights, partial(self._audited, hopeful=hopeful))
 
     @interruptible
-    def audit(self, weights: Array, known: float, *, hopeful: bool) -> Look:
-        """Search with the starts of an audit or more, then prove as far as that may go.
-
-        If the search finds something worse than is `known`, that is all. A proof that is not
-        `hopeful`, as others of the kind did not end, is short: it may yet find something.
-        """
-        residuals = self._residuals(weights)
-        classes = [notion.audited.thorough(_SEARCH_WORK) for notion, _ in residuals]
-        brackets = [
-            _searched(bound, residual)
-            for bound, (_, residual) in zip(classes, residuals, strict=True)
-        ]
-        searched = self._worst(brackets)
-        if searched.unfairness > known + ROUNDING:
-            return searched._replace(is_last=searched.is_closed)
-        work = _AUDIT_WORK if hopeful else _PROBE_WORK
-        return self._worst(
-            [
-                self._proven(bound, residual, bracket, work)
-                for bound, (_, residual), bracket in zip(classes, residuals, brackets, strict=True)
-            ]
-        )
-
-    def _residuals(self, weights: Array) -> list[tuple[NotionAuditor, Array]]:
+    def _worst(self, weights: Array, found_by: Callable[[NotionAuditor, Array], Bracket]) -> Look:
         residuals = self._auditor.residuals(self._pool.decided(weights)[None], None)
-        return list(zip(self._auditor.notions, [some[0] for some in residuals], strict=True))
+        looks = [
+            self._look(which, found_by(notion, residual[0]))
+            for which, (notion, residual) in enumerate(
+                zip(self._auditor.notions, residuals, strict=True)
+            )
+        ]
+        worst = max(looks, key=lambda look: look.unfairness)
+        return worst._replace(is_closed=all(look.is_closed for look in looks))
 
     def _probed(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.subgroups
-        if bound.exact or len(residual) > _MOST_CELLS_PROVEN:
-            return _searched(bound.thorough(), residual)
-        return bound.close_in(residual, bound.worst(residual[None]), work=_PROBE_WORK)
+        if len(residual) > _MOST_CELLS_PROVEN:
+            return _closed_in(bound.thorough(), residual, 0.0)
+        return _closed_in(bound, residual, _PROBE_WORK)
 
-    def _proven(self, bound: BoundClass, residual: Array, found: Bracket, work: float) -> Bracket:
-        """Go on from what a search has found, for so much work or as the budget allows."""
-        if bound.exact:
-            return found
-        if math.isfinite(self._deadline):
+    def _audited(self, notion: NotionAuditor, residual: Array, hopeful: bool) -> Bracket:
+        bound = notion.audited
+        if math.isfinite(self._deadline) and not bound.exact:
             seconds = _PROOF_SHARE * max(0.0, self._deadline - time.monotonic())
             return bound.prove(residual, seconds=seconds)
         if len(residual) > _MOST_CELLS_PROVEN:
-            return found
-        return bound.close_in(residual, found.found, work=work)
-
-    def _worst(self, brackets: Sequence[Bracket]) -> Look:
-        looks = [self._look(which, bracket) for which, bracket in enumerate(brackets)]
-        worst = max(looks, key=lambda look: look.unfairness)
-        return worst._replace(is_closed=all(look.is_closed for look in looks))
+            return _closed_in(bound, residual, 0.0)
+        thorough = bound.thorough(_SEARCH_WORK)
+        if not hopeful:
+            return _closed_in(thorough, residual, _PROBE_WORK)
+        bracket = _closed_in(bound, residual, _AUDIT_WORK)
+        if self._look(0, bracket).is_closed:
+            return bracket
+        both = bracket.found, thorough.worst(residual[None])
+        return bracket._replace(found=max(both, key=lambda found: abs(float(found.values[0]))))
 
     def _look(self, which: int, bracket: Bracket) -> Look:
         found = bracket.found
@@ -132,6 +120,6 @@ class ThoroughLooks:
         return Look(group, unfairness, bracket.upper_bound / total <= unfairness + ROUNDING)
 
 
-def _searched(bound: BoundClass, residual: Array) -> Bracket:
-    """Return what a search finds, which is exact or has the bound of any set of cells."""
-    return bound.close_in(residual, bound.worst(residual[None]), work=0.0)
+def _closed_in(bound: BoundClass, residual: Array, work: float) -> Bracket:
+    """Search, and prove from there for so much work."""
+    return bound.close_in(residual, bound.worst(residual[None]), work=work)

@@ -1,0 +1,99 @@
+"""A report as a document: its title, whose model it is about, what for, and an earlier report."""
+
+import datetime
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gerrymend._runtime.errors import ArgumentError
+
+# The parts that come on top, in their order, with the names that they are shown under.
+_NAMES = {"model": "Model", "owner": "Owner", "purpose": "Purpose", "date": "Date"}
+# What an earlier report must have to be compared with.
+_COMPARED = ("verdict", "gamma", "unfairness", "upper_bound", "exact", "covers", "n_rows", "worst")
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a report can't know of itself, as its author says it; all of it is optional.
+
+    `date` is as it is to be shown, and `since` the plain data of an earlier report.
+
+    >>> Document.of(model="Loans 4.2", date=datetime.date(2025, 1, 31)).facts
+    [('Model', 'Loans 4.2'), ('Date', '31 January 2025')]
+    """
+
+    title: str | None = None
+    model: str | None = None
+    owner: str | None = None
+    purpose: str | None = None
+    date: str | None = None
+    since: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        title: str | None = None,
+        model: str | None = None,
+        owner: str | None = None,
+        purpose: str | None = None,
+        date: str | datetime.date | None = None,
+        since: Any = None,
+    ) -> "Document":
+        """Check what a caller says; raise ArgumentError for what can't be shown.
+
+        `since` is a report, its plain data, or a path to its JSON.
+        """
+        if isinstance(date, datetime.date):
+            date = f"{date.day} {date:%B %Y}"
+        given = {"title": title, "model": model, "owner": owner, "purpose": purpose, "date": date}
+        for name, value in given.items():
+            if value is not None and not isinstance(value, str):
+                raise ArgumentError(
+                    name, f"must be text; got {value!r} of type {type(value).__name__}."
+                )
+        # Words of blanks alone would be an empty line.
+        shown = {name: value for name, value in given.items() if value and value.strip()}
+        return cls(**shown, since=None if since is None else _earlier(since))
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What was said of the model, by name, in the order of reading."""
+        return [(name, getattr(self, key)) for key, name in _NAMES.items() if getattr(self, key)]
+
+    def to_dict(self) -> dict[str, str]:
+        """Return what was said of the model and the report, as plain data."""
+        names = ("title", *_NAMES)
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+# A report of which nothing more is said.
+PLAIN = Document()
+
+
+def _earlier(since: Any) -> Mapping[str, Any]:
+    """Return the plain data of an earlier report; raise ArgumentError if it is none."""
+    data = since.to_dict() if hasattr(since, "to_dict") else since
+    where = "is"
+    if isinstance(since, str | Path):
+        where = f"{str(since)!r} is"
+        try:
+            data = json.loads(Path(since).read_text("utf-8"))
+        except OSError as error:
+            why = f"{str(since)!r} can't be read: {error.strerror}."
+            raise ArgumentError("since", why) from None
+        except ValueError:
+            data = None
+    if not isinstance(data, Mapping):
+        raise ArgumentError("since", f"{where} no report; pass the JSON that an audit wrote.")
+    missing = [name for name in _COMPARED if name not in data]
+    if missing:
+        raise ArgumentError(
+            "since",
+            f"{where} no report of an audit: {', '.join(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} missing; pass the JSON that an audit wrote.",
+        )
+    return data

@@ -1,0 +1,34 @@
+"""Say how many people a subgroup is, and for how many of them its rate makes a difference."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.reporting.audit.direction import leads, subject
+from gerrymend.reporting.audit.subgroup_words import excess, short_name
+from gerrymend.reporting.wording import count, percent
+
+
+def people_figures(report: Mapping[str, Any], rows: str = "rows") -> list[tuple[str, str]]:
+    """Return the figures that come first, each a number and what it is of; none without a subgroup.
+
+    They are of the subgroup that leads: who is treated worst or, where that is not known, differs
+    most. `rows` is what the audited rows are called; each is taken for one person.
+    """
+    if not (first := leads(report)[:1]):
+        return []
+    (subgroup,) = first
+    part = percent(subgroup["size"] / report["n_rows"])
+    who = subject(subgroup).replace("The", "the", 1)
+    figures = [
+        (
+            f"{count(subgroup['size'])} of {count(report['n_rows'])}",
+            f"people ({rows}) are in {who}, {part}: {short_name(subgroup)}",
+        )
+    ]
+    if (cases := excess(subgroup, report)) is not None:
+        number, more, happens = cases
+        are = "is" if number == "1" else "are"
+        figures.append(
+            (f"{number} {more}", f"of them {are} {happens} than there would be at the overall rate")
+        )
+    return figures

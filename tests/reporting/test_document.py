@@ -1,0 +1,199 @@
+"""A report as a document: what is said of the model, who is affected, what changed; one scale."""
+
+import datetime
+import json
+import re
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from gerrymend import audit
+from gerrymend.cli import audit as cli_audit
+from gerrymend.cli import demo
+from tests.reporting import audits
+
+pytest.importorskip("jinja2")
+
+SAID = {
+    "title": "Loans, <i>1st</i> quarter",
+    "model": f"Loans 4.2 {audits.HOSTILE}",
+    "owner": "Retail credit risk | Ann",
+    "purpose": "Decide who is offered a loan",
+    "date": datetime.date(2025, 1, 31),
+}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return audits.fixed(n_permutations=0)
+
+
+@pytest.fixture(scope="module")
+def earlier():
+    """Of other rows, another class and another gamma."""
+    return audits.fixed(subgroups="marginals", gamma=0.02, test_size=None, n_permutations=0)
+
+
+def test_what_is_said_is_on_top_and_is_text(report, open_page, tmp_path):
+    opened = open_page(report.write_html(tmp_path / "audit.html", **SAID), width=390)
+    page = opened.page
+    assert page.inner_text("h1") == SAID["title"]
+    top = page.inner_text("header")
+    for words in (SAID["model"], SAID["owner"], SAID["purpose"], "31 January 2025"):
+        assert words in top
+    assert SAID["title"] in page.title()
+    assert page.locator("script").count() == 0
+    assert not opened.errors
+    assert not opened.outside()
+    assert not opened.is_wider_than_its_window()
+    text = report.to_markdown(**SAID)
+    assert text.startswith(r"# Loans, \<i\>1st\</i\> quarter")
+    assert r"- Owner: Retail credit risk \| Ann" in text
+    about = json.loads(report.to_json(**SAID))["about"]
+    assert about == SAID | {"date": "31 January 2025"}
+    assert "about" not in json.loads(report.to_json())
+    assert "Owner" not in report.to_html()
+
+
+def test_people_come_first(report, open_page, tmp_path):
+    page = open_page(report.write_html(tmp_path / "audit.html")).page
+    worst = report.worst
+    figures = page.locator(".verdict .people li").all_inner_texts()
+    cases = round(abs(worst.unfairness) * report.n_rows)
+    assert figures[0].startswith(f"{worst.size} of {report.n_rows}")
+    assert worst.describe() in figures[0]
+    assert figures[1].startswith(f"{cases} more")
+    assert "wrongly decided “1” than there would be at the overall rate" in figures[1]
+    first = page.locator(".verdict strong + *")
+    assert first.get_attribute("class") == "people"
+    assert f"**{worst.size} of {report.n_rows}** people" in report.to_markdown()
+
+
+def test_who_is_treated_worst_comes_first_where_that_is_known():
+    report = audits.fixed(n_permutations=0, favourable="negative")
+    text = report.to_markdown()
+    (line,) = [line for line in text.splitlines() if line.startswith("- **") and " people " in line]
+    assert "the subgroup treated worst" in line
+    assert str(report.disadvantaged.size) in line
+
+
+def test_rows_that_weigh_differently_are_no_cases():
+    y, decided, protected = audits.people()
+    report = audit(y, decided, sensitive_features=protected, sample_weight=[1.0, 2.0] * 200,
+                   subgroups="marginals")  # fmt: skip
+    assert report.to_html().count("<li><b>") == 1
+    assert '<ul class="people">' not in audits.alike().to_html()
+
+
+def drawn(page):
+    """Where bars and dots are, as parts of their tracks, beside the rate that is written there."""
+    html = page.replace("\n", " ")
+    bars = re.findall(
+        r'class="bar(?: rate)?" style="width: ([\d.]+)%"></span></span>'
+        r'<span class="value">([\d.]+) %',
+        html,
+    )
+    dots = re.findall(
+        r'class="dot" style="left: ([\d.]+)%"></span></span> <span class="number">([\d.]+) %', html
+    )
+    return [(float(at), float(rate)) for at, rate in bars + dots]
+
+
+def test_all_rates_are_on_one_scale():
+    report = audits.fixed(notion=("equalized_odds", "statistical_parity"), n_permutations=0)
+    page = report.to_html()
+    found = drawn(page)
+    assert len(found) == 2 * page.count('<article class="card">') + len(report.marginals)
+    (top,) = set(re.findall(r"on a scale from 0 % to ([\d.]+) %", page))
+    for at, rate in found:
+        assert at == pytest.approx(100 * rate / float(top), abs=0.1)  # rates have three digits
+    assert f"All rates on this page are drawn on one scale, from 0 % to {top} %." in page
+
+
+def test_what_changed_is_told_with_what_differs(report, earlier, tmp_path):
+    file = tmp_path / "earlier.json"
+    file.write_text(earlier.to_json())
+    pages = [report.to_html(since=since) for since in (earlier, earlier.to_dict(), file, str(file))]
+    assert len(set(pages)) == 1
+    text = report.to_markdown(since=file)
+    assert "## What changed" in text
+    for words in (
+        "| Rows | 1,200 | 900 |",
+        "| Verdict | More unfair than allowed | More unfair than allowed |",
+        f"rose from {earlier.unfairness:.4f} to {report.unfairness:.4f}. Both are exact",
+        "The data are not the same",
+        "unfairness allowed: 0.02 then, 0.01 now",
+        f"subgroups searched: {earlier.covers} then",
+        f"| The subgroup of it | {earlier.worst.describe()} |",
+    ):
+        assert words in text.replace("\\", "")
+    assert "What changed" not in report.to_html()
+
+
+def test_the_same_report_again_has_not_changed(report):
+    text = report.to_markdown(since=report)
+    assert f"The largest unfairness found is {report.unfairness:.4f}, as it was." in text
+    assert "The data are the same" in text
+    assert "not made alike" not in text
+
+
+def test_what_is_not_exact_is_told(report, earlier):
+    vague = earlier.to_dict() | {"exact": False, "upper_bound": 0.5, "verdict": "undecided"}
+    text = report.to_markdown(since=vague)
+    assert "Not both are exact: a larger one may have been missed, then or now." in text
+    assert "| Verdict | Not decided |" in text
+    old = {name: value for name, value in vague.items() if name not in ("provenance", "notions")}
+    assert "Whether the data are the same is not known" in report.to_markdown(since=old)
+
+
+BAD = [
+    ({"owner": 7}, "owner must be text; got 7 of type int"),
+    ({"date": 2025}, "date must be text; got 2025"),
+    ({"since": "no such file.json"}, "since 'no such file.json' can't be read"),
+    ({"since": {"verdict": "within gamma"}}, "since is no report of an audit: gamma, unfair"),
+    ({"since": [1]}, "since is no report; pass the JSON"),
+]
+
+
+@pytest.mark.parametrize(("said", "message"), BAD)
+def test_what_can_not_be_said_is_told(report, said, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        report.to_html(**said)
+
+
+def test_the_command_says_it_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    demo.save_rows(tmp_path / "people.csv", 200, seed=0)
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    cli_audit.add_to(app)
+    usual = [
+        "audit",
+        "people.csv",
+        "--label",
+        "repaid",
+        "--prediction",
+        "granted",
+        "--protected",
+        "race,sex",
+        "--subgroups",
+        "conjunctions",
+        "--permutations",
+        "0",
+    ]
+    said = ["--title", "Loans", "--model-name", "4.2", "--owner", "Risk", "--since", "first.json"]
+    written = ["--report", "page.html", "--markdown", "page.md", "--json", "second.json"]
+    runs = [["--json", "first.json"], [*said, *written]]
+    for extra in runs:
+        done = CliRunner().invoke(app, [*usual, *extra])
+        assert done.exit_code in (0, 1, 3), done.output
+    page = (tmp_path / "page.html").read_text()
+    assert "The data are the same" in page
+    assert "<h1><bdi>Loans</bdi></h1>" in page
+    assert (tmp_path / "page.md").read_text().startswith("# Loans\n\n- Model: 4.2\n- Owner: Risk")
+    assert json.loads((tmp_path / "second.json").read_text())["about"]["owner"] == "Risk"
+    for extra in (["--since", "none.json"], ["--since", "people.csv"]):
+        done = CliRunner().invoke(app, [*usual, *extra])
+        assert done.exit_code == 2
+        assert "--since" in done.output
