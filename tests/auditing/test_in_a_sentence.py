@@ -234,3 +234,17 @@ def test_the_floor_of_the_audit_is_that_of_the_composition():
     for trait in report.worst.composition:
         if trait.median is None and not trait.at_least:
             assert round(trait.share * report.worst.size) >= 25
+
+
+@pytest.mark.parametrize("favourable", [None, "negative"])
+def test_values_that_few_rows_have_are_named_nowhere(favourable):
+    """Neither by the sentence, nor by who is in, nor as a value without a term."""
+    data = skewed(1, n=1200)
+    data["sensitive_features"]["race"] = data["sensitive_features"]["race"].astype("<U9")
+    data["sensitive_features"]["race"][:4] = "rareville"
+    report = audit(**data, favourable=favourable, top=2)
+    assert "·" in report.worst.describe()
+    assert report.in_a_sentence is not None
+    for shown in (report.to_json(), str(report), report.to_markdown(), report.to_html()):
+        assert "rareville" not in shown
+    assert_checked(report, **data)

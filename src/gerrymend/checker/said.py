@@ -62,13 +62,13 @@ def _wrong_shared(
     """Yield what is wrong with the kind of the group, and with what it shares with the worst."""
     one = said["subgroup"]
     rule = one["rule"]
+    first = members(lead["rule"], table)  # which refuses rules that can't be read
+    second = members(rule, table)
     if rule["kind"] != "conjunction" or len(rule["conditions"]) > _CONDITIONS:
         yield "in_a_sentence is no conjunction of at most 3 conditions."
     if one["notion"] != lead["notion"] or one["unfairness"] * lead["unfairness"] <= 0:
         yield "in_a_sentence is of another notion, or on another side, than the worst."
         return
-    first = members(lead["rule"], table)
-    second = members(rule, table)
     regions = {(a, b): [x == a and y == b for x, y in zip(first, second, strict=True)]
                for a in (True, False) for b in (True, False)}  # fmt: skip
     few = any(0 < seen.sums(cells).rows < stated["min_group_size"] for cells in regions.values())
