@@ -19,6 +19,7 @@ from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.rows import LabelCells
 
 GAMMA = 0.01
 N_SPLITS = 10
@@ -41,7 +42,9 @@ class Sample:
         order, cells = distinct_rows(read_columns(protected)).sorted_by(y)
         self.X, self.y = X[order], y[order]
         self._auditor = Auditor(
-            [FALSE_POSITIVE_RATE], subgroups, cells, self.y, np.ones(len(self.y))
+            [FALSE_POSITIVE_RATE],
+            subgroups,
+            LabelCells.of_rows(cells, self.y),
         )
 
     def unfairness(self, p):

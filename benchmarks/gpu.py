@@ -23,7 +23,7 @@ from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
-from gerrymend.subgroups.rules import Term
+from gerrymend.subgroups.linear_rule import Term
 
 DEVICE = "cuda"
 N_PROTECTED = 5

@@ -16,6 +16,8 @@ from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import FictitiousPlay
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.cell_rows import CellRows
 from gerrymend.solvers.regression.game import RegressionGame
 
@@ -27,7 +29,9 @@ class Game:
         order, cells = distinct_rows(read_columns(protected)).sorted_by(y)
         self.y, weight = y[order], np.ones(len(y))
         self.auditor = Auditor(
-            [FALSE_POSITIVE_RATE], LinearThresholds("regression"), cells, self.y, weight
+            [FALSE_POSITIVE_RATE],
+            LinearThresholds("regression"),
+            LabelCells.of_rows(cells, self.y, weight),
         )
         self.learner = LinearLearner(X, weight, self.auditor.base_cost, self.auditor.pressed, order)
         self.gammas = _gammas(n_gammas)
@@ -44,7 +48,7 @@ class Game:
         Nobody else listens, so that rows outside of the event are looked at now and then, as in
         `fit`. What a game does at its end is left out.
         """
-        rows = CellRows(self.learner, self.auditor)
+        rows = CellRows(MemoryRows(self.learner, self.auditor.label_cells), self.auditor)
         encoding = self.auditor.notions[0].subgroups.source.encoding
         solver = FictitiousPlay()
         game = _Watched(rows, FALSE_POSITIVE_RATE, encoding, solver, self.gammas, 10.0)

@@ -34,10 +34,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 @parametrize_with_checks(
     [
-        SubgroupParityClassifier(max_iter=30),
-        SubgroupParityClassifier(LinearRegression(), max_iter=30),
-        MarginalParityClassifier(max_iter=30),
-        MarginalParityClassifier(LinearRegression(), max_iter=30),
+        SubgroupParityClassifier(max_iter=10),
+        SubgroupParityClassifier(LinearRegression(), max_iter=10),
+        MarginalParityClassifier(max_iter=10),
+        MarginalParityClassifier(LinearRegression(), max_iter=10),
     ]
 )
 @pytest.mark.filterwarnings("ignore")
@@ -225,27 +225,28 @@ def test_fit_leaves_parameters_alone(toy):
 def test_grid_search_in_a_pipeline_with_routing(toy):
     X, y, protected = toy
     with config_context(enable_metadata_routing=True):
-        fair = SubgroupParityClassifier(LinearRegression(), max_iter=20).set_fit_request(
+        fair = SubgroupParityClassifier(LinearRegression(), max_iter=8).set_fit_request(
             sensitive_features=True, sample_weight=True
         )
         fair.set_score_request(sample_weight=True)
         pipeline = Pipeline([("scale", StandardScaler()), ("fair", fair)])
         pipeline.named_steps["scale"].set_fit_request(sample_weight=False)
-        search = GridSearchCV(pipeline, {"fair__gamma": [0.001, 0.1]}, cv=3)
+        search = GridSearchCV(pipeline, {"fair__gamma": [0.001, 0.1]}, cv=2)
         search.fit(X, y, sensitive_features=protected, sample_weight=np.ones(len(y)))
         assert search.best_params_["fair__gamma"] in (0.001, 0.1)
         best = search.best_estimator_.named_steps["fair"]
         assert set(best.worst_subgroup_.rule.attributes) == {"race", "sex", "age"}
         scores = cross_validate(
-            fair, X, y, params={"sensitive_features": protected, "sample_weight": np.ones(len(y))}
-        )
+            fair, X, y, cv=2,
+            params={"sensitive_features": protected, "sample_weight": np.ones(len(y))},
+        )  # fmt: skip
     assert (scores["test_score"] > 0.5).all()
 
 
 def test_cross_validate_without_routing(toy):
     X, y, protected = toy
     scores = cross_validate(
-        SubgroupParityClassifier(LinearRegression(), max_iter=20), X, y,
+        SubgroupParityClassifier(LinearRegression(), max_iter=8), X, y,
         params={"sensitive_features": protected}, cv=3,
     )  # fmt: skip
     assert len(scores["test_score"]) == 3

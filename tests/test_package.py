@@ -64,7 +64,7 @@ def test_the_installed_command():
 def test_the_command_says_what_to_install():
     code = "import sys; sys.modules['typer'] = None; from gerrymend.cli import main; main()"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert "pip install 'gerrymend[cli]'" in run.stderr
 
 

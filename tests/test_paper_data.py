@@ -8,6 +8,7 @@ from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.rows import LabelCells
 from tests.conftest import load_paper
 
 UNCONSTRAINED = {
@@ -62,9 +63,7 @@ def test_the_discrimination_surface_of_the_unconstrained_model():
     auditor = Auditor(
         [FALSE_POSITIVE_RATE],
         LinearThresholds(search="grid"),
-        distinct_rows(read_columns(two)),
-        y,
-        np.ones(len(y)),
+        LabelCells.of_rows(distinct_rows(read_columns(two)), y),
     )
     (one,) = auditor.notions
     surface = -one.subgroups.values(one.residuals(p[None], None))[0] / len(y)

@@ -131,7 +131,6 @@ def test_the_positive_label_can_be_the_first(file, tmp_path):
         assert f"decides y, {other} or {positive} (positive)" in out
         models[positive] = load_model(tmp_path / "m.skops")
     rows = pl.read_csv(file)
-    assert models["no"].classes_.tolist() == ["yes", "no"]
     for model in models.values():
         decided = model.predict(rows.drop("y"), random_state=0)
         assert np.mean(decided == rows["y"].to_numpy()) > 0.75

@@ -93,8 +93,8 @@ def found(tmp_path, columns, *options):
     """What was found, without the labels above and below it, and the file."""
     code, told = run(tmp_path, "audit", columns, "parquet", *AUDIT, *options)
     assert code == 1
-    assert "Worst subgroup  a" in told
-    return told.partition("Worst subgroup  ")[2].partition("Audited")[0]
+    assert "Differs most    a" in told
+    return told.partition("Differs most    ")[2].partition("Labels")[0]
 
 
 def test_decimals_are_numbers(tmp_path):

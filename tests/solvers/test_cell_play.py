@@ -7,13 +7,14 @@ from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import cell_play
 from gerrymend.solvers.cell_play import CellPlay
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import Marginals
 
 
 def make_auditor(groups, y):
     order, cells = distinct_rows(read_columns({"group": np.array(groups)})).sorted_by(np.array(y))
     labels = np.array(y)[order]
-    return Auditor([FALSE_POSITIVE_RATE], Marginals(), cells, labels, np.ones(len(y))), order
+    return Auditor([FALSE_POSITIVE_RATE], Marginals(), LabelCells.of_rows(cells, labels)), order
 
 
 def test_a_step_by_hand():
@@ -23,7 +24,7 @@ def test_a_step_by_hand():
     auditor, order = make_auditor(groups, y)
     play = CellPlay(auditor)
     np.testing.assert_allclose(play.cost(), np.where(np.array(y)[order] == 1, -1.0, 1.0))
-    play.answered(np.array([True, False, False, False, True])[order])
+    play.answered(np.array([1.0, 0, 0, 0, 1])[order])
     expected = np.array([1.25, 1.25, 0.75, 0.75, -1.0])
     np.testing.assert_allclose(play.cost(), expected[order])
 
@@ -41,7 +42,7 @@ def test_plays_come_to_treat_each_cell_alike(monkeypatch):
     for _ in range(400):
         worth = np.bincount(table, play.cost(), minlength=24)
         plays.append(worth[table] < 0)
-        play.answered(plays[-1])
+        play.answered(plays[-1].astype(float))
     negative = y[order] == 0
 
     def spread(decisions):
@@ -54,7 +55,7 @@ def test_plays_come_to_treat_each_cell_alike(monkeypatch):
 
 def test_strains_start_again():
     auditor, _ = make_auditor(["a", "a", "b", "b"], [0, 0, 0, 1])
-    play, decisions = CellPlay(auditor), np.array([True, False, False, True])
+    play, decisions = CellPlay(auditor), np.array([1.0, 0, 0, 1])
     first = play.cost()
     for _ in range(cell_play._START_AGAIN - 1):
         play.answered(decisions)

@@ -50,7 +50,7 @@ def test_every_round_is_seen_and_stands_for_a_mixture():
     assert [one.number for one in seen] == list(range(1, 26))
     assert end.n_rounds == 25
     for one in seen:
-        p = one.votes[0] / one.number
+        p = one.votes[0] / one.number / weight
         assert one.error[0] == pytest.approx(np.average(np.abs(y - p), weights=weight))
         # Between two looks of the Auditor the mixture stands with what was known of it.
         worst = worst_by_rows(as_notions("false_positive_rate"), y, p, groups_of(a), weight)

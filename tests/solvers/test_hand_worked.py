@@ -29,6 +29,8 @@ from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import FictitiousPlay, play
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import LinearThresholds
 
 X = np.array([1, 1, 1, 1, 1, 1, 1, 0, 0, 0.0])[:, None]
@@ -48,14 +50,17 @@ class Spy(LinearLearner):
 def play_ten_rows(order, rounds):
     weight = np.ones(10)
     cells = distinct_rows(read_columns({"a": A}))
-    auditor = Auditor([FALSE_POSITIVE_RATE], LinearThresholds("regression"), cells, Y, weight)
+    auditor = Auditor(
+        [FALSE_POSITIVE_RATE], LinearThresholds("regression"), LabelCells.of_rows(cells, Y, weight)
+    )
     learner = Spy(X, weight, auditor.base_cost, auditor.pressed)
     learner.seen = []
+    rows = MemoryRows(learner, auditor.label_cells)
     duals = []
     solver = FictitiousPlay(order=order)
     start = solver.start
     solver.start = lambda *args: duals.append(start(*args)) or duals[0]
-    (end,) = play(solver, learner, auditor, gammas=[0.005], C=12.0, max_iter=rounds, tol=None)
+    (end,) = play(solver, rows, auditor, gammas=[0.005], C=12.0, max_iter=rounds, tol=None)
     return end, learner.seen, duals[0].duals
 
 

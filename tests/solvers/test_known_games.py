@@ -16,6 +16,8 @@ from gerrymend.solvers import (
 )
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import Learner, LinearLearner, make_learner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import LinearThresholds, Marginals
 from tests.marks import slow
 
@@ -67,9 +69,12 @@ def make_game(seed, notion_name):
     decisions[0] = np.where(rng.random(n) < 0.85, y, 1 - y)
     decisions[1], decisions[2] = 0.0, 1.0
     auditor = Auditor(
-        as_notions(notion_name), Marginals(), distinct_rows(read_columns(a)), y, weight
+        as_notions(notion_name),
+        Marginals(),
+        LabelCells.of_rows(distinct_rows(read_columns(a)), y, weight),
     )
-    return auditor, TableLearner(decisions, weight), y, weight, a, decisions
+    rows = MemoryRows(TableLearner(decisions, weight), auditor.label_cells)
+    return auditor, rows, y, weight, a, decisions
 
 
 def groups_of(a):
@@ -131,9 +136,13 @@ def test_games_of_many_gammas_are_the_games_of_each(toy):
     X, y, protected = X[order], y[order], protected.iloc[order]
     cells = distinct_rows(read_columns(protected))
     auditor = Auditor(
-        as_notions("equalized_odds"), LinearThresholds("regression"), cells, y, np.ones(len(y))
+        as_notions("equalized_odds"),
+        LinearThresholds("regression"),
+        LabelCells.of_rows(cells, y),
     )
-    learner = LinearLearner(X, np.ones(len(y)), auditor.base_cost, auditor.pressed)
+    learner = MemoryRows(
+        LinearLearner(X, np.ones(len(y)), auditor.base_cost, auditor.pressed), auditor.label_cells
+    )
     gammas = [0.0, 0.003, 0.01, 1.0]
     together = play(FictitiousPlay(), learner, auditor, gammas=gammas, C=10, max_iter=80, tol=0.01)
     for gamma, one in zip(gammas, together, strict=True):
@@ -154,9 +163,14 @@ def test_no_fairness_pressure_gives_the_plain_estimator(toy):
     X, y, protected = toy
     weight = np.ones(len(y))
     auditor = Auditor(
-        as_notions("error_rate"), Marginals(), distinct_rows(read_columns(protected)), y, weight
+        as_notions("error_rate"),
+        Marginals(),
+        LabelCells.of_rows(distinct_rows(read_columns(protected)), y, weight),
     )
-    learner = make_learner(LogisticRegression(), X, weight, auditor.base_cost, auditor.pressed)
+    learner = MemoryRows(
+        make_learner(LogisticRegression(), X, weight, auditor.base_cost, auditor.pressed),
+        auditor.label_cells,
+    )
     (end,) = play(FictitiousPlay(), learner, auditor, gammas=[1.0], C=10.0, max_iter=10, tol=1e-3)
     plain = LogisticRegression().fit(X, y).predict(X)
     np.testing.assert_array_equal(end.mixture.positive_probability(X), plain)
@@ -166,7 +180,9 @@ def test_multiplicative_weights_needs_a_list(toy):
     _, y, protected = toy
     cells = distinct_rows(read_columns(protected))
     auditor = Auditor(
-        as_notions("error_rate"), LinearThresholds("regression"), cells, y, np.ones(len(y))
+        as_notions("error_rate"),
+        LinearThresholds("regression"),
+        LabelCells.of_rows(cells, y),
     )
     with pytest.raises(ValueError, match="needs a class that lists its subgroups"):
         MultiplicativeWeights().start(auditor, np.array([0.0]), 10.0)

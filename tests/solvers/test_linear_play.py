@@ -20,6 +20,8 @@ from gerrymend.solvers.base import Interrupted
 from gerrymend.solvers.loop import Listener
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression import cell_rows
 from gerrymend.solvers.regression.cell_rows import CellRows
 from tests.solvers import test_hand_worked as by_hand
@@ -49,8 +51,13 @@ def problem(n=400, seed=0, weight="fractions", repeated=True):
 
 def players(X, A, y, weight, notion):
     order, cells = distinct_rows(read_columns(A)).sorted_by(y)
-    auditor = Auditor([notion], LinearThresholds("regression"), cells, y[order], weight[order])
-    learner = LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order)
+    auditor = Auditor(
+        [notion], LinearThresholds("regression"), LabelCells.of_rows(cells, y[order], weight[order])
+    )
+    learner = MemoryRows(
+        LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order),
+        auditor.label_cells,
+    )
     return learner, auditor
 
 
@@ -157,8 +164,13 @@ def test_three_rounds_worked_by_hand(played):
     weight = np.ones(10)
     order, cells = distinct_rows(read_columns({"a": by_hand.A})).sorted_by(by_hand.Y)
     y = by_hand.Y[order]
-    auditor = Auditor([FALSE_POSITIVE_RATE], LinearThresholds("regression"), cells, y, weight)
-    learner = LinearLearner(by_hand.X[order], weight, auditor.base_cost, auditor.pressed)
+    auditor = Auditor(
+        [FALSE_POSITIVE_RATE], LinearThresholds("regression"), LabelCells.of_rows(cells, y, weight)
+    )
+    learner = MemoryRows(
+        LinearLearner(by_hand.X[order], weight, auditor.base_cost, auditor.pressed),
+        auditor.label_cells,
+    )
     (end,) = FictitiousPlay().play(learner, auditor, gammas=[0.005], C=12.0, max_iter=3, tol=None)
     assert len(played) == 1
     np.testing.assert_allclose(end.error, [0.4, 0.5, 14 / 30])

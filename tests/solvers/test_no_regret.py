@@ -10,6 +10,8 @@ from gerrymend.notions import as_notions
 from gerrymend.solvers import FictitiousPlay, NoRegret, as_solver, play
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import LinearThresholds, Marginals
 from tests.solvers.test_known_games import TableLearner, make_game
 
@@ -26,8 +28,8 @@ def fair_or_right():
     y = np.array([0, 0, 1, 1])
     decisions = np.array([y, [0, 0, 0, 0]], dtype=float)
     cells = distinct_rows(read_columns({"a": ["n", "n", "y", "y"]}))
-    auditor = Auditor(as_notions("statistical_parity"), Marginals(), cells, y, np.ones(4))
-    return auditor, TableLearner(decisions, np.ones(4))
+    auditor = Auditor(as_notions("statistical_parity"), Marginals(), LabelCells.of_rows(cells, y))
+    return auditor, MemoryRows(TableLearner(decisions, np.ones(4)), auditor.label_cells)
 
 
 def play_four_rows(n_samples, n_answers, perturbation=0.1, random_state=0, C=C):
@@ -44,9 +46,9 @@ def test_the_auditor_must_see_the_distribution():
     The Learner is indifferent where λ̄/4 = 1/2: q = 1/2, worth 1/4 + 4·(1/8 − .01) = .71. If the
     Auditor sees some hundred draws, it presses down q to about γ/v.
     """
-    _, by_the_draw = play_four_rows(n_samples=1, n_answers=4000)
+    _, by_the_draw = play_four_rows(n_samples=1, n_answers=1500)
     assert by_the_draw == pytest.approx(0.71, abs=0.01)
-    _, by_the_distribution = play_four_rows(n_samples=100, n_answers=100)
+    _, by_the_distribution = play_four_rows(n_samples=100, n_answers=40)
     assert 0.48 - 1e-9 <= by_the_distribution < 0.54
 
 
@@ -67,9 +69,13 @@ def linear_game(toy):
     X, y, protected = X[order], y[order], protected.iloc[order]
     cells = distinct_rows(read_columns(protected))
     auditor = Auditor(
-        as_notions("false_positive_rate"), LinearThresholds("regression"), cells, y, np.ones(len(y))
+        as_notions("false_positive_rate"),
+        LinearThresholds("regression"),
+        LabelCells.of_rows(cells, y),
     )
-    return LinearLearner(X, np.ones(len(y)), auditor.base_cost, auditor.pressed), auditor
+    return MemoryRows(
+        LinearLearner(X, np.ones(len(y)), auditor.base_cost, auditor.pressed), auditor.label_cells
+    ), auditor
 
 
 def test_games_of_many_gammas_are_the_games_of_each(toy):
@@ -93,7 +99,7 @@ def test_a_round_answers_the_leader_and_fresh_noise_of_the_size_that_was_derived
     """
     y = np.array([0, 0, 0, 1, 1])
     cells = distinct_rows(read_columns({"a": ["n", "y", "y", "n", "y"]}))
-    auditor = Auditor(as_notions("false_positive_rate"), Marginals(), cells, y, np.ones(5))
+    auditor = Auditor(as_notions("false_positive_rate"), Marginals(), LabelCells.of_rows(cells, y))
     seen = []
 
     class Spy(TableLearner):
@@ -102,8 +108,9 @@ def test_a_round_answers_the_leader_and_fresh_noise_of_the_size_that_was_derived
             return super().best_response(costs)
 
     learner = Spy(np.array([[0, 0, 0, 0, 0], [0, 1, 1, 1, 1.0]]), np.ones(5))
+    rows = MemoryRows(learner, auditor.label_cells)
     solver = NoRegret(n_samples=500, perturbation=0.25, random_state=0)
-    play(solver, learner, auditor, gammas=[0.0], C=C, max_iter=1000, tol=None)
+    play(solver, rows, auditor, gammas=[0.0], C=C, max_iter=1000, tol=None)
     first, second = np.array(seen[:500])[:, 0], np.array(seen[500:1000])[:, 0]
     np.testing.assert_array_equal(first[:, 3:], -1.0)
     np.testing.assert_array_equal(second[:, 3:], -1.0)

@@ -6,6 +6,9 @@ import pytest
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import NOTION_NAMES, FairnessNotion, as_notions
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import Learner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells, Play
 from gerrymend.solvers.pool import pool as pool_module
 from gerrymend.solvers.pool.pool import Pool, PooledGroup
 from gerrymend.subgroups import Marginals
@@ -20,8 +23,19 @@ def make_pool(notion, *, weighted):
     weight = rng.integers(0, 4, N) * rng.random(N) if weighted else np.ones(N)
     a = {"race": rng.choice(["b", "g", "r"], N), "age": rng.integers(20, 30, N)}
     cells = distinct_rows(read_columns(a))
-    auditor = Auditor(as_notions(notion), Marginals(), cells, y, weight)
-    return auditor, Pool(auditor), rng, y, weight, a, cells
+    auditor = Auditor(as_notions(notion), Marginals(), LabelCells.of_rows(cells, y, weight))
+
+    class Decisions(Learner):
+        """Nobody learns; the tests say what is decided."""
+
+        best_response = answers = constant = recall = mixture = None
+
+    rows = MemoryRows(Decisions(), auditor.label_cells)
+    return auditor, Pool(rows, auditor), rng, y, weight, a, cells
+
+
+def a_play(decided, key=None):
+    return Play(np.packbits(decided), key)
 
 
 def groups_of_rows(auditor, a, cells, y, weight, rng, n_groups):
@@ -43,7 +57,7 @@ def test_errors_and_unfairness(notion, weighted, monkeypatch):
     groups = list(groups_of_rows(auditor, a, cells, y, weight, rng, 6))
     # Classifiers and groups come in turns, so that both ways of filling the matrix are used.
     for number, decided in enumerate(decisions):
-        assert pool.add_classifier(decided, f"h{number}") == number
+        assert pool.add_classifier(a_play(decided, f"h{number}")) == number
         for group, _ in groups[number : number + 1]:
             pool.add_group(group)
     assert len(pool) == 7
@@ -61,9 +75,9 @@ def test_errors_and_unfairness(notion, weighted, monkeypatch):
 def test_classifiers_that_decide_the_same_are_one():
     _, pool, rng, *_ = make_pool("equalized_odds", weighted=True)
     decided = rng.random(N) < 0.5
-    assert pool.add_classifier(decided, "first") == 0
-    assert pool.add_classifier(~decided, "other") == 1
-    assert pool.add_classifier(decided.copy(), "again") == 0
+    assert pool.add_classifier(a_play(decided, "first")) == 0
+    assert pool.add_classifier(a_play(~decided, "other")) == 1
+    assert pool.add_classifier(a_play(decided.copy(), "again")) == 0
     assert pool.keys == ["first", "other"]
     assert pool.unfairness.shape == (0, 2)
 
@@ -74,14 +88,14 @@ def test_probability_cost_and_values_are_those_of_the_game(notion):
     auditor, pool, rng, y, weight, a, cells = make_pool(notion, weighted=True)
     decisions = rng.random((4, N)) < 0.5
     for decided in decisions:
-        pool.add_classifier(decided, None)
+        pool.add_classifier(a_play(decided))
     groups = list(groups_of_rows(auditor, a, cells, y, weight, rng, 5))
     for group, _ in groups:
         pool.add_group(group)
     duals, gamma = np.array([1.0, 0.0, -2.5, 0.25, -1.0]), 0.02
 
     mixed = np.array([0.5, 0.0, 0.125, 0.375])
-    np.testing.assert_allclose(pool.probability(mixed), mixed @ decisions)
+    np.testing.assert_allclose(pool.decided(mixed), weight * (mixed @ decisions))
 
     def lagrangian(p):
         paid = [
@@ -103,7 +117,7 @@ def test_probability_cost_and_values_are_those_of_the_game(notion):
 
 def test_ctrl_c_leaves_a_pool_as_it_was(monkeypatch):
     auditor, pool, rng, y, weight, a, cells = make_pool("equalized_odds", weighted=True)
-    pool.add_classifier(rng.random(N) < 0.5, "first")
+    pool.add_classifier(a_play(rng.random(N) < 0.5, "first"))
     first, second = [group for group, _ in groups_of_rows(auditor, a, cells, y, weight, rng, 2)]
     pool.add_group(first)
     before = pool.state()
@@ -113,7 +127,7 @@ def test_ctrl_c_leaves_a_pool_as_it_was(monkeypatch):
 
     monkeypatch.setattr(pool, "_values", stopped)
     with pytest.raises(KeyboardInterrupt):
-        pool.add_classifier(rng.random(N) < 0.5, "other")
+        pool.add_classifier(a_play(rng.random(N) < 0.5, "other"))
     with pytest.raises(KeyboardInterrupt):
         pool.add_group(second)
     assert len(pool) == len(pool.error) == pool.unfairness.shape[1] == 1

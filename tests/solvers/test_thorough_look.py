@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from gerrymend import LinearThresholds, SubgroupParityClassifier, audit
@@ -16,9 +16,14 @@ from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import as_notions
 from gerrymend.solvers.players import auditor
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.learners import Learner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells, Play
 from gerrymend.solvers.pool import thorough_looks
 from gerrymend.solvers.pool.game import PoolGame
+from gerrymend.solvers.pool.pool import Pool
 from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
+from gerrymend.subgroups.base import Bracket
 from gerrymend.subgroups.thresholds.search import StartedSearch
 from tests.conftest import load_paper
 
@@ -68,7 +73,7 @@ def fitted(X, y, attributes, **settings):
     ids=str,
 )
 def test_an_audit_finds_no_more_than_the_fit_reported(settings):
-    clf, reported, report = fitted(*made(seed=1), gamma=0.01, max_iter=25, **settings)
+    clf, reported, report = fitted(*made(seed=1, n_rows=250), gamma=0.01, max_iter=25, **settings)
     assert report.unfairness <= reported + ROUNDING
     assert abs(clf.worst_subgroup_.unfairness) == pytest.approx(reported, abs=1e-6)
 
@@ -86,7 +91,7 @@ def test_law_school_reports_what_the_exact_audit_finds(gamma):
 
 def test_a_fit_does_not_depend_on_the_clock(monkeypatch):
     """An hour passes between any two looks at the clock: proofs were cut short by that."""
-    X, y, attributes = made(seed=1)
+    X, y, attributes = made(seed=1, n_rows=250)
     settings = {"gamma": 0.01, "max_iter": 25, "random_state": 0}
     models = []
     for clock in (time.monotonic, itertools.count(0.0, 3600.0).__next__):
@@ -106,7 +111,9 @@ def test_a_fit_does_not_depend_on_the_clock(monkeypatch):
 def test_exact_searches_are_not_followed_by_another(subgroups, monkeypatch):
     X, y, attributes = made(seed=1)
     for look in ("probe", "audit"):
-        monkeypatch.setattr(ThoroughLooks, look, lambda *_: pytest.fail("nothing is left to find"))
+        monkeypatch.setattr(
+            ThoroughLooks, look, lambda *_, **__: pytest.fail("nothing is left to find")
+        )
     _, reported, report = fitted(X, y, attributes, gamma=0.01, max_iter=14, subgroups=subgroups)
     assert report.unfairness == pytest.approx(reported, abs=ROUNDING)
 
@@ -116,20 +123,28 @@ def test_with_a_budget_the_clock_decides(monkeypatch):
     X, y, attributes = made(seed=1)
     seconds, works = [], []
     prove = StartedSearch.prove
+    close_in = StartedSearch.close_in
 
     def proven(self, residual, **limits):
-        seconds.append(limits.get("seconds"))
-        works.append(limits.get("work"))
+        if limits:  # but for what is proven to compile the kernels
+            seconds.append(limits["seconds"])
         return prove(self, residual, **limits)
 
+    def closed_in(self, residual, found, *, work):
+        works.append(work)
+        return close_in(self, residual, found, work=work)
+
     monkeypatch.setattr(StartedSearch, "prove", proven)
+    monkeypatch.setattr(StartedSearch, "close_in", closed_in)
     clf = SubgroupParityClassifier(gamma=0.01, max_iter=5, tol=None, budget=20.0, random_state=0)
     clf.fit(X, y, sensitive_features=attributes)
-    assert any(limit is not None and limit <= 20.0 for limit in seconds)
-    seconds.clear()
-    clf.set_params(budget=None).fit(X, y, sensitive_features=attributes)
     assert seconds
-    assert set(seconds) == {None}
+    assert max(seconds) <= 20.0
+    seconds.clear()
+    works.clear()
+    clf.set_params(budget=None).fit(X, y, sensitive_features=attributes)
+    assert max(works) > 1e8
+    assert not seconds
 
 
 def test_a_fit_that_stays_above_gamma_says_so():
@@ -141,11 +156,11 @@ def test_a_fit_that_stays_above_gamma_says_so():
     assert clf.history_["unfairness"][-1] > 0.001
 
 
-def searched(y, probability, attributes):
+def searched(y, probability, attributes, restarts=100):
     """What the search of an audit finds, without its proof."""
     cells = distinct_rows(read_columns(attributes))
     notions = as_notions("false_positive_rate")
-    of_audit = Auditor(notions, LinearThresholds(), cells, y, np.ones(len(y)))
+    of_audit = Auditor(notions, LinearThresholds(restarts=restarts), LabelCells.of_rows(cells, y))
     return float(of_audit.worst(probability[None], None).unfairness[0])
 
 
@@ -212,3 +227,56 @@ def test_an_unproven_mixture_keeps_clear_of_gamma(monkeypatch):
     clf, reported, _ = fitted(X, y, A, gamma=0.02, max_iter=40)
     assert clf.upper_bound_ > 0.02
     assert reported <= 0.95 * 0.02 + ROUNDING
+
+
+def five_numbers():
+    """500 people of five numbers, of which the starts of an audit's search find too little."""
+    rng = np.random.default_rng(8)
+    A = rng.normal(size=(500, 5))
+    A[:, 1:4] = A[:, 1:4].round()
+    X = np.column_stack([A, rng.normal(size=(500, 3))])
+    y = (X @ rng.normal(size=8) + X[:, 0] * X[:, 1] + rng.normal(size=500) > 0).astype(int)
+    return X, y, A
+
+
+def test_of_few_rows_a_last_look_has_more_starts_than_an_audit():
+    """One of .0186 was reported of a model that has one of .0202; a proof needs ten seconds."""
+    X, y, A = five_numbers()
+    clf, reported, _ = fitted(X, y, A, gamma=0.03, estimator=LogisticRegression(C=10.0))
+    assert clf.n_iter_ == 1
+    assert reported >= searched(y, clf.predict_proba(X)[:, 1], A, restarts=800) - ROUNDING
+    assert reported > 0.0195
+
+
+@pytest.mark.slow
+def test_a_longer_search_of_five_numbers_finds_nothing_above_gamma():
+    X, y, A = five_numbers()
+    clf, reported, _ = fitted(X, y, A, gamma=0.02, estimator=LogisticRegression(C=10.0))
+    assert reported <= 0.02
+    assert searched(y, clf.predict_proba(X)[:, 1], A, restarts=6400) <= 0.02
+
+
+def test_after_a_proof_that_did_not_end_others_are_short(monkeypatch):
+    X, y, A = five_numbers()
+    cells = distinct_rows(read_columns(A))
+    notions = as_notions("false_positive_rate")
+    auditor = Auditor(notions, LinearThresholds(), LabelCells.of_rows(cells, y))
+
+    class Decisions(Learner):
+        """Nobody learns here."""
+
+        best_response = answers = constant = recall = mixture = None
+
+    pool = Pool(MemoryRows(Decisions(), auditor.label_cells), auditor)
+    pool.add_classifier(Play(np.packbits(LogisticRegression().fit(X, y).predict(X) == 1), None))
+    works = []
+
+    def closed_in(self, residual, found, *, work):
+        works.append(work)
+        return Bracket(found, np.inf)
+
+    monkeypatch.setattr(StartedSearch, "close_in", closed_in)
+    looks = ThoroughLooks(auditor, pool, np.inf)
+    assert not looks.audit(np.ones(1), hopeful=True).is_closed
+    looks.audit(np.ones(1), hopeful=False)
+    assert 0 < works[1] < works[0]

@@ -12,6 +12,7 @@ from gerrymend.datasets import make_gerrymandered
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE, as_notions
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups.thresholds.great_circles import best_on_circle
 
 NOTIONS = ("false_positive_rate", "false_negative_rate", "statistical_parity", "error_rate")
@@ -137,7 +138,7 @@ def test_grid_agrees_with_four_hundred_loops(toy):
     assert report.upper_bound == pytest.approx(report.unfairness)
 
     cells = distinct_rows(read_columns(two))
-    (one,) = Auditor([FALSE_POSITIVE_RATE], grid, cells, y, np.ones(len(y))).notions
+    (one,) = Auditor([FALSE_POSITIVE_RATE], grid, LabelCells.of_rows(cells, y)).notions
     surface = one.subgroups.values(one.residuals(decisions[None].astype(float), None))[0] / len(y)
     np.testing.assert_allclose(surface, values, atol=1e-12)
 

@@ -10,7 +10,18 @@ from gerrymend import LinearThresholds
 from gerrymend._runtime.clocks import Clock, WorkClock
 from gerrymend.inputs.protected import Column, distinct_rows
 from gerrymend.subgroups.proofs import chains, offset_boxes
+from gerrymend.subgroups.proofs.branch_and_bound import Solved
 from gerrymend.subgroups.proofs.chains import Chains, Meeting
+from gerrymend.subgroups.proofs.gap_boxes import (
+    N_HEAP,
+    N_KEPT_FREE,
+    N_STACK,
+    Boxes,
+    free_place,
+    pop,
+    push,
+    take_place,
+)
 from gerrymend.subgroups.proofs.offset_ascent import Ascent
 from gerrymend.subgroups.proofs.offset_boxes import close_in
 from gerrymend.subgroups.proofs.whole_points import Points
@@ -55,6 +66,44 @@ def test_boxes_alone_find_what_the_ascent_has_missed(monkeypatch):
         closed = close_in(meeting, known=0.0)
         assert closed.value == pytest.approx(worst_of_points(points), abs=1e-9)
         assert closed.members is None or is_threshold(points, closed.members)
+
+
+def test_boxes_without_room_are_explored_depth_first(monkeypatch):
+    """With room for no more than a path of them, the same value, and the same bound at the end."""
+    monkeypatch.setattr(offset_boxes, "_STARTS", 0)
+    monkeypatch.setattr(offset_boxes, "_READS_A_LOOK", 1)
+    stacked = 0
+    for seed in range(6):
+        meeting, points = meeting_of(np.random.default_rng(seed), (2, 3, 2), n_rows=10)
+        true = worst_of_points(points)
+        side = offset_boxes._Side(Chains.of(meeting, 1), 1e-12)
+        side._boxes.counts[N_KEPT_FREE] = len(side._boxes.free)
+        best = Solved(0.0, None, math.inf)
+        while side.bound > best.value + 1e-12:
+            best = side.explore(best, 0.0, Clock())
+            stacked += side._boxes.counts[N_STACK]
+            assert best.value <= true + 1e-12
+            assert side._boxes.counts[N_HEAP] == 0
+        other = close_in(meeting._replace(number=-meeting.number), known=best.value)
+        assert max(best.value, other.value) == pytest.approx(true, abs=1e-9)
+    assert stacked > 50
+
+
+def test_the_box_with_the_highest_bound_is_next_and_places_are_used_again():
+    rng = np.random.default_rng(0)
+    boxes = Boxes.with_room(10_000, (2, 3, 4), 7)
+    waiting = {}
+    for _ in range(300):
+        if waiting and (rng.random() < 0.4 or len(waiting) > 20):
+            box = pop(boxes)
+            assert waiting.pop(box) == max([boxes.bound[box], *waiting.values()])
+            free_place(boxes, box)
+        else:
+            box = take_place(boxes)
+            assert box not in waiting
+            boxes.bound[box] = waiting[box] = rng.integers(0, 9)
+            push(boxes, box)
+        assert boxes.highest == max(waiting.values(), default=-math.inf)
 
 
 def test_known_enough_and_target_only_end_it_sooner(monkeypatch):
@@ -145,7 +194,7 @@ def test_offsets_of_an_ascent_are_worth_what_it_says():
 
 def test_gaps_add_up():
     """Of random offsets: a gap is the difference of two chains', a sum that of two gaps."""
-    gap, opposite, sums, has_category = chains._gaps([2, 3])
+    (gap, opposite, sums), has_category = chains._gaps([2, 3])
     rng = np.random.default_rng(0)
     offset = has_category @ rng.standard_normal(5)
     assert len(has_category) == 6

@@ -7,13 +7,8 @@ from hypothesis import strategies as st
 
 from gerrymend._numeric.short_numbers import shortest_between
 from gerrymend.inputs.protected import Column, read_columns
-from gerrymend.subgroups.rules import (
-    Condition,
-    Conjunction,
-    LinearRule,
-    Term,
-    number,
-)
+from gerrymend.subgroups.linear_rule import LinearRule, Term
+from gerrymend.subgroups.rules import Condition, Conjunction, number
 
 
 def by_name(data):

@@ -1,6 +1,7 @@
 """Proofs over linear thresholds keep to their time: what is looked at, and what is not begun."""
 
 import itertools
+import math
 import time
 
 import numpy as np
@@ -100,9 +101,10 @@ def test_a_proof_by_work_ends_by_work_alone(n_numbers, monkeypatch):
     residual = rng.standard_normal(60)
     residual -= residual.mean()
     bound = bind(LinearThresholds(restarts=1), columns)
-    proofs = [bound.prove(residual, work=work) for work in (1.0, 1e4, 1e5, 1e12)]
+    found = bound.worst(residual[None])
+    proofs = [bound.close_in(residual, found, work=work) for work in (1.0, 1e4, 1e5, 1e12)]
     monkeypatch.setattr(time, "monotonic", itertools.count(0.0, 1e6).__next__)
-    again = [bound.prove(residual, work=work) for work in (1.0, 1e4, 1e5, 1e12)]
+    again = [bound.close_in(residual, found, work=work) for work in (1.0, 1e4, 1e5, 1e12)]
     assert [one.upper_bound for one in again] == [one.upper_bound for one in proofs]
     assert [one.found.values[0] for one in again] == [one.found.values[0] for one in proofs]
     exact = abs(float(proofs[-1].found.values[0]))
@@ -151,3 +153,17 @@ def test_numbers_of_very_many_values_are_not_begun(monkeypatch):
     assert bound.unprovable.startswith("x has 30 different values, and above 20 no proof")
     bracket = bound.prove(residual)
     assert bracket.upper_bound == pytest.approx(residual[residual > 0].sum())
+
+
+@pytest.mark.parametrize(
+    ("n_cells", "restarts", "work", "starts"),
+    [
+        (60, 100, math.inf, 800),  # eight times as many
+        (60, 100, 50 * 120 * 300, 300),  # two columns, one of them of ones
+        (60, 100, 1.0, 100),  # never fewer than its own
+        (60, 0, math.inf, 0),
+    ],
+)
+def test_a_thorough_search_has_as_many_starts_as_its_work_allows(n_cells, restarts, work, starts):
+    columns = (Column("x", np.arange(float(n_cells))),)
+    assert bind(LinearThresholds(restarts=restarts), columns).thorough(work)._restarts == starts

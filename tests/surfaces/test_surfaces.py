@@ -21,6 +21,7 @@ from gerrymend import (
     discrimination_surface,
 )
 from gerrymend.datasets import make_intersectional
+from gerrymend.solvers.pool import thorough_looks
 from tests.conftest import load_paper
 
 THETAS = (-1.0, -0.4, 0.0, 0.3, 1.0)
@@ -332,8 +333,9 @@ def test_a_rare_value_is_refused_before_any_work(toy):
 
 @pytest.mark.parametrize("solver", ["fictitious_play", "exponentiated_gradient", "no_regret"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_training_is_watched_round_by_round(solver):
+def test_a_training_is_watched_round_by_round(solver, monkeypatch):
     """A round's surface is that of a training which ends there, and of no other."""
+    monkeypatch.setattr(thorough_looks, "_AUDIT_WORK", 1e5)  # its proof would not end anyway
     data = make_intersectional(500, random_state=1)
     how = {"sensitive_features": data.sensitive_features}
     clf = SubgroupParityClassifier(

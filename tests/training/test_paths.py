@@ -16,7 +16,7 @@ from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
-from gerrymend.subgroups.rules import LinearRule
+from gerrymend.subgroups.linear_rule import LinearRule
 from tests.solvers.test_blocks import problem
 from tests.solvers.test_device import classifier
 

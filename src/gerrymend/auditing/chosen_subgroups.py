@@ -8,19 +8,21 @@ taken out as well; so is one that differs from an earlier one by so few rows tha
 
 import math
 import time
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.subgroups.base import Found
-from gerrymend.subgroups.rules import Members
+from gerrymend.subgroups.explicit import ExplicitGroups
+from gerrymend.subgroups.rules import Members, Rule
 
 # What has less than this part of the worst's unfairness is not worth a reader's time.
 _LEAST = 0.1
@@ -31,7 +33,9 @@ _PATIENCE = 4
 def describable(
     part: Examined, found: Found, residual: Array, min_group_size: int, seconds: float = math.inf
 ) -> Subgroup | None:
-    """Return what was found or, where that is too small, the worst subgroup that is not.
+    """Return what was found or, where that may not be told, the worst subgroup that may be.
+
+    It may not be where it is too small, or its description would list values that few rows have.
 
     Parameters
     ----------
@@ -49,16 +53,46 @@ def describable(
     Returns
     -------
     Subgroup or None
-        Measured on all rows; None where no subgroup is large enough.
+        Measured on all rows; None where none may be told.
     """
+    rare = told_rare_values(part, min_group_size)
+    for rule, members in _candidates(part, found, residual, min_group_size, seconds, rare):
+        subgroup = part.seen.measure(rule, members, min_group_size)
+        if subgroup is None or not lists_any(subgroup.rule, rare):
+            return subgroup
+    return None
+
+
+def told_rare_values(part: Examined, min_group_size: int) -> dict[str, frozenset[Any]]:
+    """Return the values that a description must not list; groups that users name are theirs."""
+    if isinstance(part.subgroups, ExplicitGroups):
+        return {}
+    return rare_values(part.seen.tally, min_group_size)
+
+
+def _candidates(
+    part: Examined,
+    found: Found,
+    residual: Array,
+    min_group_size: int,
+    seconds: float,
+    rare: Mapping[str, frozenset[Any]],
+) -> Iterator[tuple[Rule, Members]]:
+    """Yield what was found, then the worst that is large enough, then one without rare values."""
     seen = part.seen
+    source = part.bound.source
     inside = int(seen.rows[found.members[0] > 0].sum())
-    if not may_be_described(inside, seen.rows.sum(), min_group_size):
+    if may_be_described(inside, seen.rows.sum(), min_group_size):
+        yield source.rule(found.keys[0]), found.members[0] > 0
+    elif not (rare and can_merge(part.subgroups)):
         large = part.bound.worst_of_size(residual, seen.rows, min_group_size, seconds=seconds)
-        if large is None:
-            return None
-        found = large
-    return seen.measure(part.bound.source.rule(found.keys[0]), found.members[0] > 0)
+        if large is not None:
+            yield source.rule(large.keys[0]), large.members[0] > 0
+    if rare and part.subgroups is not None:
+        coarse = coarse_view(seen, part.subgroups, rare, part.sign)
+        told = None if coarse is None else coarse.worst_of_size(residual, min_group_size, seconds)
+        if told is not None:
+            yield told
 
 
 def described_subgroups(
@@ -96,6 +130,13 @@ class Sides(NamedTuple):
     disadvantaged: Subgroup | None = None
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
+
+    def leading(self, top: Sequence[Subgroup]) -> Subgroup | None:
+        """Return the subgroup that a report begins with: who is treated worst, or differs most."""
+        worst = top[0] if top else None
+        if worst is not None and worst.treated is None:
+            return worst
+        return self.disadvantaged or self.favoured or worst
 
     def beside(self, top: Sequence[Subgroup]) -> tuple[Subgroup, ...]:
         """Return all that a report describes: the top subgroups, and these where they are none."""
@@ -151,7 +192,7 @@ def _describable_side(
             worst = _worst_of_side(part, turn, top, min_group_size, deadline)
         if worst is not None and worst not in top:
             told = published_beside(part.seen, beside, min_group_size)
-            if not told.told_by(_active_members(part.seen, worst)):
+            if not told.told_by(active_members(part.seen, worst)):
                 found.append(worst)
     return max(found, key=lambda one: abs(one.unfairness), default=None)
 
@@ -170,11 +211,12 @@ def _worst_of_side(
         )
         if worst is None or turn > 0:
             return own[0] if own else worst
-        return seen.measure(worst.rule.complement(), ~_active_members(seen, worst).astype(bool))
+        rest = ~active_members(seen, worst).astype(bool)
+        return seen.measure(worst.rule.complement(), rest, min_group_size)
     known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight
     if own and abs(own[0].unfairness) >= known - ROUNDING:
         return own[0]
-    side = part._replace(bound=part.bound.one_sided(sign))
+    side = part._replace(bound=part.bound.one_sided(sign), sign=sign)
     found = side.bound.search(seen.residual, seconds=_half_until(deadline))
     other = describable(side, found, seen.residual, min_group_size, _half_until(deadline))
     worse = [one for one in (*own[:1], other) if one is not None and abs(one.unfairness) > ROUNDING]
@@ -186,7 +228,7 @@ def _cells_of(seen: NotionTally, subgroup: Subgroup) -> Members:
     return subgroup.rule.members({column.name: column for column in seen.tally.columns})
 
 
-def _active_members(seen: NotionTally, subgroup: Subgroup) -> NDArray[np.intp]:
+def active_members(seen: NotionTally, subgroup: Subgroup) -> NDArray[np.intp]:
     """Return 1 for the active cells that are in a subgroup, and 0 for the others."""
     return _cells_of(seen, subgroup)[seen.cells.active].astype(np.intp)
 
@@ -244,7 +286,7 @@ def top_subgroups(
             break
         apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
         told = published_beside(part.seen, chosen, min_group_size)
-        if apart and not told.told_by(_active_members(part.seen, best)):
+        if apart and not told.told_by(active_members(part.seen, best)):
             chosen.append(best)
             kept.append(members)
         taken_out.append(members)
@@ -258,7 +300,7 @@ def published_beside(
     published = Published(seen.rows, min_group_size)
     for subgroup in groups:
         if subgroup.notion == seen.notion:
-            published.add(_active_members(seen, subgroup))
+            published.add(active_members(seen, subgroup))
     return published
 
 

@@ -11,11 +11,13 @@ from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import check_stopped, interruptible
 from gerrymend._runtime.workers import check_jobs
 from gerrymend.auditing.chosen_subgroups import (
+    Sides,
     described_sides,
     described_subgroups,
     published_beside,
 )
 from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
 from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import simultaneous_intervals
@@ -27,6 +29,7 @@ from gerrymend.auditing.marginal_rates import (
     single_unfairness,
 )
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
@@ -199,7 +202,9 @@ random_state, on_draw, features, intersection, n_jobs
         warnings=doubts,
         **sides._asdict(),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
-        **_listed(examined, subgroups, sides.beside(several), min_group_size, side, intersection),
+        **_listed(
+            examined, subgroups, sides, several, min_group_size, side, intersection, deadline
+        ),
     )
 
 
@@ -243,6 +248,9 @@ def _of_the_data(
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
+        "rare_values": tuple(
+            (name, len(values)) for name, values in rare_values(tally, min_group_size).items()
+        ),
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
         "protected_used": used,
@@ -252,24 +260,37 @@ def _of_the_data(
 def _listed(
     examined: Sequence[Examined],
     subgroups: SubgroupClass,
-    described: Sequence[Subgroup],
+    sides: Sides,
+    top: Sequence[Subgroup],
     min_group_size: int,
     side: str,
     intersection: tuple[str, ...] | None,
+    deadline: float,
 ) -> dict[str, Any]:
-    """Return the fields of groups that were named beforehand, and of those of one attribute."""
+    """Return the group in a sentence, those that were named beforehand, and of one attribute."""
     seen = [part.seen for part in examined]
     # Groups that are described come first: what is listed must not disclose beside them.
     published = {
-        notion_tally.notion: published_beside(notion_tally, described, min_group_size)
+        notion_tally.notion: published_beside(notion_tally, sides.beside(top), min_group_size)
         for notion_tally in seen
     }
+    lead = sides.leading(top)
+    said = None
+    if lead is not None and not can_be_said(lead):
+        said = sentence_group(
+            next(notion_tally for notion_tally in seen if notion_tally.notion == lead.notion),
+            lead,
+            published[lead.notion],
+            min_group_size=min_group_size,
+            deadline=deadline,
+        )
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
     intervals = (
         simultaneous_intervals(examined, published, min_group_size=min_group_size) if own else ()
     )
     marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
     return {
+        "in_a_sentence": said,
         "intervals": intervals if own else marginals.groups,
         "marginals": marginals.groups,
         "marginals_left_out": marginals.left_out,
@@ -313,8 +334,9 @@ def prove_each(
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
         # Of a closed class both sides are equally bad, and the disadvantaged one is named.
-        if notion.harm and (side == "disadvantaged" or bound.is_closed):
-            bound = bound.one_sided(notion.harm)
+        sign = notion.harm if side == "disadvantaged" or bound.is_closed else 0
+        if sign:
+            bound = bound.one_sided(sign)
         check_stopped()  # compilation drops a Ctrl-C now and then
         if bound.unprovable:
             logger.info("No bound will be proven: %s.", bound.unprovable)
@@ -322,7 +344,7 @@ def prove_each(
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
         limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
-        examined.append(Examined(seen, bound, bracket))
+        examined.append(Examined(seen, bound, bracket, subgroups, sign))
     return examined
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.in_a_sentence import SentenceGroup
 from gerrymend.auditing.inference.generalisation import Generalisation
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
@@ -67,6 +68,9 @@ class AuditReport:
         group; `favoured` also where `side` is "disadvantaged".
     favoured_is_rest : bool
         Whether `favoured` are all who are not in `disadvantaged`.
+    in_a_sentence : SentenceGroup or None
+        The worst group that can be said in a sentence, where the one that leads (`disadvantaged`,
+        or `worst`) is a formula; None where that is a sentence itself.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
@@ -100,6 +104,9 @@ class AuditReport:
         The protected columns that the model itself decides by; None where that is not known.
     provenance : Provenance or None
         When, by what and from which data the report was made.
+    rare_values : tuple of (str, int)
+        Attributes with values that fewer than `min_group_size` rows have, and how many these are.
+        No description lists them; what is proven covers them.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.
@@ -132,6 +139,7 @@ class AuditReport:
     disadvantaged: Subgroup | None = None
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
+    in_a_sentence: SentenceGroup | None = None
     top: tuple[Subgroup, ...] = ()
     permutation_test: PermutationTest | None = None
     held_out: HeldOut | None = None
@@ -147,6 +155,7 @@ class AuditReport:
     weighted: bool = False
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
+    rare_values: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Doubt, ...] = ()
 
     @property
@@ -203,6 +212,9 @@ class AuditReport:
             "weighted": self.weighted,
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
+            "rare_values": [
+                {"attribute": name, "values": number} for name, number in self.rare_values
+            ],
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
             "attributes": list(self.attributes),
@@ -214,6 +226,7 @@ class AuditReport:
             "disadvantaged": _plain(self.disadvantaged),
             "favoured": _plain(self.favoured),
             "favoured_is_rest": self.favoured_is_rest,
+            "in_a_sentence": _plain(self.in_a_sentence),
             "top": [subgroup.to_dict() for subgroup in self.top],
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,

@@ -17,6 +17,8 @@ from gerrymend.inputs.settings import check_whole
 
 # The default of every `min_group_size` and `--min-group-size`.
 MIN_GROUP_SIZE = 10
+# A value that a single row has is a person: it is never listed, however low the floor.
+FEWEST_TO_LIST = 2
 
 
 def check_min_group_size(min_group_size: Any) -> int:

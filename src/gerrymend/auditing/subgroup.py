@@ -1,7 +1,7 @@
 """Measure a subgroup: its rule, and its rate on the rows that the rule selects."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.reprs import short_repr
+from gerrymend.auditing.composition import Trait, composition
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.inputs.protected import Column
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.rules import Members, Rule
@@ -38,6 +40,9 @@ class Subgroup:
         Rows in the group, in the event or not.
     rate, overall_rate : float
         The rate in the group, and overall.
+    composition : tuple of Trait
+        Who is in the group, by its most common values beside everyone's; those that differ most
+        first. Empty where that was not worked out.
 
     Examples
     --------
@@ -59,6 +64,7 @@ class Subgroup:
     size: int
     rate: float
     overall_rate: float
+    composition: tuple[Trait, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -101,6 +107,7 @@ class Subgroup:
             "gap": self.gap,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "treated": self.treated,
+            "composition": [trait.to_dict() for trait in self.composition],
         }
 
     def __repr__(self) -> str:
@@ -153,7 +160,13 @@ class EventCells:
     mass: Array
     total_weight: float
 
-    def measure(self, rule: Rule, members: Members, outcomes: Array) -> Subgroup | None:
+    def measure(
+        self,
+        rule: Rule,
+        members: Members,
+        outcomes: Array,
+        min_group_size: int = MIN_GROUP_SIZE,
+    ) -> Subgroup | None:
         """Shorten a rule to few digits and measure it on the rows that its description selects.
 
         Parameters
@@ -164,6 +177,8 @@ class EventCells:
             Who is in; it has the last word over the rule, whose arithmetic may round.
         outcomes : array over active cells
             Σ w·u of each.
+        min_group_size : int
+            The floor of `small_groups`, for who is in it.
 
         Returns
         -------
@@ -176,7 +191,9 @@ class EventCells:
         # Cells without rows in the event had no part in the search: there the rule decides.
         selected = rule.members(columns)
         selected[self.active] = members
-        return self.as_treated(rule.in_few_digits(columns, selected), outcomes)
+        measured = self.as_treated(rule.in_few_digits(columns, selected), outcomes)
+        who = composition(self.columns, self.n_rows, selected, min_group_size)
+        return replace(measured, composition=who)
 
     def as_treated(self, rule: Rule, outcomes: Array) -> Subgroup:
         """Measure a rule as it is, without shortening it; `outcomes` is Σ w·u by active cell."""

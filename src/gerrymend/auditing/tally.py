@@ -231,14 +231,20 @@ class NotionTally:
         event_weight[self.cells.active] = self.cells.mass
         return subgroups.bind(self.tally.columns, self.tally.weight.sum(axis=0), event_weight)
 
-    def measure(self, rule: Rule, members: Members) -> Subgroup | None:
+    def measure(self, rule: Rule, members: Members, min_group_size: int) -> Subgroup | None:
         """Return the subgroup of a rule, given its members among the active cells."""
-        return self.cells.measure(rule, members, self.outcomes)
+        return self.cells.measure(rule, members, self.outcomes, min_group_size)
 
 
 class Examined(NamedTuple):
-    """Hold one notion of an audit: its sums, the class over its cells, its worst bracket."""
+    """Hold one notion of an audit: its sums, the class over its cells, its worst bracket.
+
+    `subgroups` is the class before it was bound, for those who bind it to fewer cells, and `sign`
+    the side that `bound` searches: 0 where it is both.
+    """
 
     seen: NotionTally
     bound: BoundClass
     bracket: Bracket
+    subgroups: SubgroupClass | None = None
+    sign: int = 0

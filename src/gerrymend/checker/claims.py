@@ -1,24 +1,32 @@
 """check_report(): verify every statement of a report, or name it as not checked."""
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from gerrymend.checker.bounds import ROUNDING, Found, check_bounds
 from gerrymend.checker.chance import check_generalisation, check_permutations
+from gerrymend.checker.composition import wrong_composition
 from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
+from gerrymend.checker.disclosed import listed_rare_values, wrong_reference
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import NOTIONS, Figures, Measured, outcomes_of, wrong_figures
 from gerrymend.checker.form import check_groups, unknown_fields
+from gerrymend.checker.given import check_not_parted, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
 from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
-from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
-from gerrymend.checker.scope import check_scope
+from gerrymend.checker.rules import (
+    RuleError,
+    cuts,
+    members,
+    members_in_floats,
+)
+from gerrymend.checker.said import check_said
+from gerrymend.checker.scope import check_scope, class_in_words
 
 
 def check_report(
@@ -94,7 +102,7 @@ def check_report(
     >>> check_report(report, **data).problems
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
     """
-    stated = _plain_data(report)
+    stated = plain_data(report)
     # The form comes first: all that follows takes each field to be there and of its type.
     unknown = unknown_fields(stated)
     check_groups(stated["class"])
@@ -105,62 +113,15 @@ def check_report(
     }
     table = read_table(y_true, y_pred, sensitive_features, sample_weight, **how)
     if holdout is None:
-        _check_not_parted(stated, table)
+        check_not_parted(stated, table)
         second = None
     else:
-        second = read_table(*_four(holdout), **how, like=table)
+        second = read_table(*second_sample(holdout), **how, like=table)
     result = _Check(stated, table, second).run()
     if unknown:
         names = " ".join(f"{name} {name}.*" for name in unknown)
         result.leave(names, "fields that the checker doesn't know")
     return result
-
-
-def _plain_data(report: Any) -> Mapping[str, Any]:
-    """Return a report as plain data, from an AuditReport, its `to_dict()` or its JSON.
-
-    Raises a ValueError for text that is no JSON and a TypeError for anything else.
-    """
-    if isinstance(report, str | bytes):
-        try:
-            report = json.loads(report)
-        except json.JSONDecodeError as problem:
-            raise ValueError(f"report is text, and not the JSON of a report: {problem}.") from None
-    stated = report.to_dict() if hasattr(report, "to_dict") else report
-    if not isinstance(stated, Mapping):
-        raise TypeError(
-            "report must be what audit() returned, its to_dict(), or the JSON of that; got "
-            f"{type(report).__name__}."
-        )
-    return stated
-
-
-def _check_not_parted(stated: Mapping[str, Any], table: Table) -> None:
-    """Raise a ValueError if the data still includes the rows that the report held out at random.
-
-    The report doesn't say which rows these were, so they can't be left out here.
-    """
-    claims = stated["held_out"]
-    if claims is not None and table.n_rows == stated["n_rows"] + claims["n_rows"]:
-        raise ValueError(
-            f"The data has {table.n_rows} rows, of which the report kept {claims['n_rows']} out "
-            "of the search, at random; which these were is not in it. Pass the rows that were "
-            "searched, or audit with holdout= in place of test_size=, and pass it here too."
-        )
-
-
-def _four(holdout: Any) -> tuple[Any, Any, Any, Any]:
-    """Return y_true, y_pred, sensitive_features and the weights (or None) of a second sample.
-
-    Raises a ValueError for anything but a tuple of three or four.
-    """
-    if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):
-        raise ValueError(
-            "holdout must be a tuple (y_true, y_pred, sensitive_features), and weights as a fourth "
-            f"if rows weigh differently; got {type(holdout).__name__}."
-        )
-    y_true, y_pred, sensitive_features, *weights = holdout
-    return y_true, y_pred, sensitive_features, weights[0] if weights else None
 
 
 class _Check:
@@ -189,6 +150,8 @@ class _Check:
             for name in ("disadvantaged", "favoured")
             if stated[name] is not None and stated[name] not in known
         ]
+        if stated["in_a_sentence"] is not None:
+            self.described.append(("The group in a sentence", stated["in_a_sentence"]["subgroup"]))
 
     def run(self) -> CheckResult:
         """Run every check, and return the result.
@@ -207,6 +170,7 @@ class _Check:
             self.check_subgroup(where, one)
         self.check_top()
         check_sides(stated, table, result)
+        check_said(stated, table, self.measured, class_in_words, result)
         # Rows that were held out and are not at hand were part of the same data, perhaps.
         parted = stated["held_out"] is not None and self.holdout is None
         check_listed(stated, table, self.measured, result, parted=parted)
@@ -258,12 +222,19 @@ class _Check:
             self.problem(f"{where}: {unreadable}.")
             return
         figures = measured.figures(inside)
+        said = stated is (self.stated["in_a_sentence"] or {}).get("subgroup")
         # Kept even if its figures are wrong: the bounds are judged by the true ones.
-        self.found.append(Found(stated["notion"], inside, abs(figures.unfairness)))
+        if not said:
+            self.found.append(Found(stated["notion"], inside, abs(figures.unfairness)))
         problems = [
             *wrong_figures(stated, figures, measured.scale),
             *wrong_treated(stated, figures.unfairness, self.stated),
+            *wrong_composition(
+                stated["composition"], inside, self.table, self.stated["min_group_size"]
+            ),
+            *wrong_reference(stated["rule"], self.table, self.stated["min_group_size"]),
             *self.too_small(figures),
+            *self.listed(stated["rule"]),
             *self.unsafe_numbers(stated["rule"], inside),
             *self.wrong_words(where, stated),
         ]
@@ -287,6 +258,11 @@ class _Check:
                 f"it has {figures.rows_inside} rows that count, and {figures.rows_outside} are "
                 f"outside; a group is not described if either is below min_group_size, {smallest}."
             )
+
+    def listed(self, rule: Mapping[str, Any]) -> Iterator[str]:
+        """Yield a sentence if values of few rows are listed; groups that users name are theirs."""
+        if self.stated["class"]["name"] != "ExplicitGroups":
+            yield from listed_rare_values(rule, self.table, self.stated["min_group_size"])
 
     def unsafe_numbers(self, rule: Mapping[str, Any], inside: list[bool]) -> Iterator[str]:
         """Yield a sentence if a cut is a row's own number, or if rounding moves a row across it.
@@ -319,6 +295,8 @@ class _Check:
         if same is None:
             fields = ("worst", "disadvantaged", "favoured")
             field = next((name for name in fields if stated == self.stated[name]), "top")
+            if where == "The group in a sentence":
+                field = "in_a_sentence.subgroup"
             self.result.leave(f"{field}.subgroup", f"{where} in words; only its rule")
         elif not same:
             yield "its description in words selects other rows than its rule."
@@ -350,7 +328,10 @@ class _Check:
                 f"upper_bound is stated as {stated['upper_bound']}, below unfairness, "
                 f"{stated['unfairness']}."
             )
+        said = (stated["in_a_sentence"] or {}).get("subgroup")
         for where, one in self.described:
+            if one is said:  # of another class, it may have more
+                continue
             value = abs(exact(one["unfairness"]))
             if value > unfairness + ROUNDING:
                 self.problem(

@@ -85,6 +85,7 @@ _SUBGROUP = {
     "gap": NUMBER,
     "ratio": Maybe(NUMBER),
     "treated": Maybe(TEXT),
+    "composition": Many(MAPPING),
 }
 _GROUP = {
     "group": TEXT,
@@ -110,6 +111,7 @@ REPORT = {
     "weighted": FLAG,
     "min_group_size": WHOLE,
     "withheld": FLAG,
+    "rare_values": Many({"attribute": TEXT, "values": WHOLE}),
     "subgroups": TEXT,
     "labels": Many(LABEL, 2),
     "attributes": Many(TEXT),
@@ -129,6 +131,16 @@ REPORT = {
     "disadvantaged": Maybe(_SUBGROUP),
     "favoured": Maybe(_SUBGROUP),
     "favoured_is_rest": FLAG,
+    "in_a_sentence": Maybe(
+        {
+            "subgroup": _SUBGROUP,
+            "upper_bound": AMOUNT,
+            "exact": FLAG,
+            "covers": TEXT,
+            "overlap": Maybe(NUMBER),
+            "accounts_for": Maybe(NUMBER),
+        }
+    ),
     "worst": Maybe(_SUBGROUP),
     "top": Many(_SUBGROUP),
     "p_value": Maybe(NUMBER),

@@ -19,7 +19,7 @@ _UNSEEN = " ".join(
     for name in (
         "n_rows", "same_rows", "level", *_INTERVALS,
         *(f"subgroup.{one}" for one in ("size", "share", "rate", "overall_rate")),
-        *(f"subgroup.{one}" for one in ("unfairness", "gap", "ratio", "treated")),
+        *(f"subgroup.{one}" for one in ("unfairness", "gap", "ratio", "treated", "composition")),
     )
 )  # fmt: skip
 
@@ -131,6 +131,8 @@ def _wrong_on_rows(
     else:
         yield from wrong_figures(one, figures, measured.scale)
         yield from wrong_treated(one, figures.unfairness, stated)
+        if one["composition"]:
+            yield "its composition is stated, and is that of the rows that were searched."
         yield from _wrong_intervals(claims, measured, inside)
 
 

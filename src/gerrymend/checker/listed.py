@@ -181,6 +181,8 @@ def _pair_listing(
             f"is stated as {stated['intersections_left_out']}; there are "
             f"{len(groups) * len(stated['notions'])} in all."
         )
+    if groups and not stated["intersections"]:
+        result.leave("intersected", "none of the groups in which they meet is listed")
     yield Listing("intersections", groups, pair_key, len(groups))
 
 
@@ -241,7 +243,9 @@ def _check_left_out(
         if inside is None or seen is None:
             continue
         rows = seen.sums(inside).rows
-        if min(rows, seen.everyone.rows - rows) >= smallest:
+        # A group of one row is a person, and only users name such.
+        alone = len(key) > 1 and seen.figures(inside).size < 2
+        if min(rows, seen.everyone.rows - rows) >= smallest and not alone:
             large.append((notion, key))
     # Where each cell has enough rows nothing needs to be left out; with weights, a group may also
     # lack intervals.

@@ -35,7 +35,7 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
             held = [condition_holds(one, table) for one in _distinct(rule["conditions"])]
             return [all(holds[cell] for holds in held) for cell in range(len(table))]
         if kind == "linear":
-            _check_parts(rule, {"kind", "terms", "threshold"})
+            _check_parts(rule, {"kind", "terms", "threshold"} | ({"reference"} & set(rule)))
             threshold = _number(rule["threshold"])
             return [score >= threshold for score in scores(rule, table)]
         if kind == "tree":
@@ -48,7 +48,7 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
 
 
 def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
-    """Return whether the value of each cell is among `values`, or in low ≤ value < high.
+    """Return whether each cell's value is in `values`, not in `other_than`, or low ≤ value < high.
 
     >>> ages = Attribute("age", True, (exact(20), exact(40)))
     >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
@@ -61,6 +61,10 @@ def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
         values = _listed(condition["values"])  # one that comes twice is as the user had it
         wanted = [_number(value) if attribute.is_number else value for value in values]
         return [value in wanted for value in attribute.values]
+    if "other_than" in condition:
+        _check_parts(condition, {"attribute", "other_than"})
+        told = _listed(condition["other_than"])
+        return [value not in told for value in attribute.values]
     _check_parts(condition, {"attribute", "low", "high"})
     _check_number(attribute)
     low, high = (end if end is None else _number(end) for end in map(condition.get, _ENDS))

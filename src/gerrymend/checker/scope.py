@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from gerrymend.checker.disclosed import rare_values
 from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, outcomes_of, same_notion
 from gerrymend.checker.form import is_whole
@@ -57,6 +58,12 @@ def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
     if stated["weighted"] != weighted and not (weighted and doubtful):
         rows = "differ" if weighted else "are their number, by attributes and label"
         yield f"weighted is stated as {stated['weighted']!r}, and the weights of rows {rows}."
+    rare = [
+        {"attribute": name, "values": len(values)}
+        for name, values in rare_values(table, stated["min_group_size"]).items()
+    ]
+    if stated["rare_values"] != rare:
+        yield f"rare_values are stated as {stated['rare_values']!r}, and are {rare!r}."
     if stated["min_group_size"] < 1:
         yield f"min_group_size is stated as {stated['min_group_size']}, and is 1 or more."
 
@@ -156,7 +163,7 @@ def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
                     f"is {parameters.get(keyword)!r}."
                 )
     _check_parameters(name, parameters, result)
-    expected = _in_words(name, parameters, table)
+    expected = class_in_words(name, parameters, table)
     if expected is None:
         result.leave("covers", "the class in words, for a class that the checker doesn't know")
     # The cuts of bins were chosen from the data, and the report has them only in words.
@@ -263,7 +270,7 @@ def _plain_groups(groups: Any) -> Any:
     }
 
 
-def _in_words(name: str, parameters: Mapping[str, Any], table: Table) -> str | None:
+def class_in_words(name: str, parameters: Mapping[str, Any], table: Table) -> str | None:
     """Return the class in words, as a report states it, or None for a class that is not known.
 
     Where numbers are in bins it ends at "bins": the cuts that follow are not known here.

@@ -140,7 +140,7 @@ def add_to(app: typer.Typer) -> None:
         gerrymend demo --save people.csv
 
         gerrymend audit people.csv --label repaid --prediction granted \\
-            --protected race,sex
+            --protected race,sex --notion false_negative_rate --favourable positive
         """
         document = {"title": title, "model": model_name, "owner": owner, "purpose": purpose,
                     "date": date, "since": since}  # fmt: skip

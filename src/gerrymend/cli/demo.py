@@ -107,13 +107,14 @@ def is_foreign(path: Path) -> bool:
 def save_rows(path: Path, n_rows: int = 2000, seed: int = 0) -> None:
     """Write people who applied for a loan as CSV, for the commands to be tried on.
 
-    They are those of the toy example, with a score that is less sure of itself, and with what such
-    files have besides: an id, the day of the application and an age, which decide nothing.
+    They are those of the toy example turned round, so that blue men and green women who would repay
+    are refused, with a score that is less sure of itself, and with what such files have besides: an
+    id, the day of the application and an age, which decide nothing.
     """
     toy = make_gerrymandered(n_rows - n_rows % 8, noise=0.3, random_state=seed)
     n_people = len(toy.target)
     rng = np.random.default_rng(seed)
-    score = np.clip(toy.score, 0.0, 1.0).round(2)
+    score = np.clip(1.0 - toy.score, 0.0, 1.0).round(2)
     columns = {
         "id": [f"A{number:06d}" for number in range(1, n_people + 1)],
         "applied": np.datetime64("2025-01-01") + rng.integers(0, 365, n_people),
@@ -122,7 +123,7 @@ def save_rows(path: Path, n_rows: int = 2000, seed: int = 0) -> None:
         "age": rng.integers(18, 80, n_people),
         "score": score,
         "granted": (score >= 0.5).astype(int),
-        "repaid": toy.target,
+        "repaid": 1 - toy.target,
     }
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

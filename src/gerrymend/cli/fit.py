@@ -194,12 +194,9 @@ def _trained(request: TrainingRequest, prepared: Prepared, asked: Asked, say: Sa
     train = prepared.train
     with rounds_told(say):
         classifier.fit(
-            train.features, train.y, sensitive_features=train.protected,
+            train.features, train.labels, sensitive_features=train.protected,
             sample_weight=train.given_weight,
         )  # fmt: skip
-    # It was trained on 0 and 1, whichever label --positive is, and decides by the labels.
-    for decides in (classifier, classifier.mixture_):
-        decides.classes_ = train.classes
     return classifier
 
 

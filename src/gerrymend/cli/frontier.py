@@ -43,6 +43,7 @@ from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 if TYPE_CHECKING:
     from gerrymend.frontier.points import FrontierPoint
     from gerrymend.frontier.tradeoffs import ParetoFrontier
+    from gerrymend.inputs.sample import Sample
 
 
 def add_to(app: typer.Typer) -> None:

@@ -14,7 +14,8 @@ from gerrymend.subgroups import CLASS_NAMES
 # Panels of the help.
 DATA = "What is in FILE"
 TRAINING = "How to train"
-FILE = "Reading and writing"
+READING = "How FILE is read"
+FILE = "What is written"
 
 File = Annotated[Path, typer.Argument(
     metavar="FILE",
@@ -33,11 +34,11 @@ Protected = Annotated[list[str], option(
     "Protected attributes, separated by commas.", DATA, metavar="COLUMNS",
     show_default=False)]  # fmt: skip
 Categorical = Annotated[list[str] | None, option(
-    "Columns of codes: categories, though they look like numbers.", DATA, metavar="COLUMNS",
+    "Columns of codes: categories, though they look like numbers.", READING, metavar="COLUMNS",
     show_default=False)]  # fmt: skip
 Dates = Annotated[str, option(
     "What protected dates are told by: year, month, or a day such as 2024-03-01, for ages in days "
-    "on it.", DATA, metavar="UNIT")]  # fmt: skip
+    "on it.", READING, metavar="UNIT")]  # fmt: skip
 Depth = Annotated[int | None, option(
     "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
     TRAINING, show_default="2")]  # fmt: skip
@@ -45,7 +46,8 @@ AcceptWarnings = Annotated[bool, option(
     "Let the verdict decide the exit code, whatever the report warns of.", FILE,
     "--accept-warnings")]  # fmt: skip
 Quiet = Annotated[bool, option(
-    "Print nothing but errors; the exit code tells.", FILE, "--quiet", "-q")]  # fmt: skip
+    "Print no report, but warnings and errors alone; the exit code tells.", FILE, "--quiet",
+    "-q")]  # fmt: skip
 Features = Annotated[list[str] | None, option(
     "Columns that decisions may use, separated by commas.", DATA, metavar="COLUMNS",
     show_default="all but the label and the weight")]  # fmt: skip
@@ -77,10 +79,10 @@ Report = Annotated[Path | None, option(
     "Write a report on the model, as one HTML page that needs no network.", FILE,
     metavar="FILE", show_default=False)]  # fmt: skip
 Separator = Annotated[str | None, option(
-    "Separator of a CSV file: one character, or tab.", FILE, metavar="CHARACTER",
+    "Separator of a CSV file: one character, or tab.", READING, metavar="CHARACTER",
     show_default="the one of , ; tab | that fits")]  # fmt: skip
 Decimal = Annotated[str, option(
-    "Decimal sign of numbers in text: . or ,", FILE, metavar="SIGN")]  # fmt: skip
+    "Decimal sign of numbers: a point or a comma.", READING, metavar="SIGN")]  # fmt: skip
 Missing = Annotated[list[str] | None, option(
-    "Text that stands for a missing value, as NA; may be given again.", FILE, metavar="TEXT",
+    "Text that stands for a missing value, as NA; may be given again.", READING, metavar="TEXT",
     show_default="empty fields only")]  # fmt: skip

@@ -80,6 +80,7 @@ class OnRows:
             "covers": self.report.covers,
             "verdict": self.report.verdict,
             "worst": self.worst,
+            "worst_who": None if worst is None else str(worst),
             "worst_size": None if worst is None else worst.size,
             "worst_rate_of": None if worst is None else worst.notion.words,
             "worst_rate": None if worst is None else worst.rate,

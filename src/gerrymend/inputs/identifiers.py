@@ -13,7 +13,7 @@ from gerrymend.inputs.text_numbers import AS_CATEGORY
 _FEW_ROWS = 20
 # Beyond these parts of the rows, different categories or whole numbers are taken for identifiers.
 _MOST_CATEGORIES = 0.5
-_MOST_NUMBERS = 0.99
+_MOST_NUMBERS = 0.999
 
 
 class IdentifierWarning(ArgumentWarning):

@@ -33,6 +33,13 @@ from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 MISSING_LABEL = "(missing)"
 
 
+@dataclass(frozen=True)
+class Others:
+    """A category in place of all that are not `known`, as too few rows have each to be told."""
+
+    known: tuple[Any, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """One protected attribute of many rows.
@@ -63,12 +70,17 @@ class Column:
         """The type of the values: "number", or the type of the categories ("any" if none)."""
         if self.categories is None:
             return "number"
-        return next((type(value).__name__ for value in self.categories if value is not None), "any")
+        told = (value for value in self.categories if not isinstance(value, Others | None))
+        return next((type(value).__name__ for value in told), "any")
 
     def equals(self, value: Any) -> NDArray[np.bool_]:
         """Return a mask of the rows that have this category, or this number."""
         if self.categories is None:
             return self.values == value
+        if isinstance(value, Others) and value not in self.categories:
+            return ~np.logical_or.reduce(
+                [np.zeros(len(self.values), dtype=bool), *map(self.equals, value.known)]
+            )
         if value not in self.categories:
             return np.zeros(len(self.values), dtype=bool)
         return self.values == self.categories.index(value)

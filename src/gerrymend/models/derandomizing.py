@@ -24,7 +24,7 @@ from gerrymend.inputs.settings import check_budget, check_choice, check_gamma
 from gerrymend.models.mixture import Predictor, ThresholdPredictor
 from gerrymend.models.mixture_classifier import MixtureClassifier
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
-from gerrymend.reporting.wording import bound
+from gerrymend.reporting import wording
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
 Decisions = NDArray[np.bool_]
@@ -58,7 +58,7 @@ class Figures:
     def no_more_than(self) -> str:
         """The upper bound as text: rounded up, or as the unfairness is where that is exact."""
         is_exact = self.upper_bound <= self.unfairness + ROUNDING
-        return f"{self.unfairness:.4f}" if is_exact else bound(self.upper_bound)
+        return f"{self.unfairness:.4f}" if is_exact else wording.bound(self.upper_bound)
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,8 @@ class DerandomizationCost:
         ]
         for name in ("mixture", "deterministic"):
             figures: Figures = getattr(self, name)
-            lines.append(
-                f"  {name:13}  {figures.error:.4f}       {figures.unfairness:.4f}        "
-                f"{figures.no_more_than}"
-            )
+            found = f"{figures.error:.4f}       {figures.unfairness:.4f}"
+            lines.append(f"  {name:13}  {found}        {figures.no_more_than}")
         verb = "saves" if round(self.error, 4) < 0 else "costs"
         lines.append(f"It {verb} {abs(self.error):.4f} of error. No subgroup {self._assurance()}")
         return "\n".join(lines)
@@ -141,7 +139,7 @@ class DerandomizationCost:
             return f"exceeds gamma = {self.gamma:g}: proven."
         return (
             f"that was found exceeds gamma = {self.gamma:g}; proven is "
-            f"{bound(self.deterministic.upper_bound)}. A larger budget may prove more."
+            f"{wording.bound(self.deterministic.upper_bound)}. A larger budget may prove more."
         )
 
 
@@ -318,8 +316,8 @@ class _Search:
         n = self._tally.total_weight
         if values and max(values) / n > enough:
             return max(values) / n
-        for bound_class, known, residual in zip(self._bound, self._known, residuals, strict=True):
-            found = bound_class.worst(residual[None])
+        for bound, known, residual in zip(self._bound, self._known, residuals, strict=True):
+            found = bound.worst(residual[None])
             known.append(found.members[0])
             values.append(abs(float(found.values[0])))
         return max(values) / n

@@ -33,7 +33,6 @@ from gerrymend.solvers import (
     NoRegret,
     play,
 )
-from gerrymend.solvers.players.learners import make_learner
 from gerrymend.subgroups import LinearThresholds, Marginals
 
 TRAJECTORY_GAMMAS = (0.001, 0.005, 0.009, 0.022)
@@ -124,7 +123,7 @@ def subgroup_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
     auditor = table.auditor(LinearThresholds(search="regression"))
     fairest = Fairest(len(gammas))
     games = play_games(
-        table.linear_learner(auditor), auditor, FictitiousPlay(),
+        table.rows(auditor), auditor, FictitiousPlay(),
         gammas=gammas, rounds=rounds, C=PAPER_C, listeners=(fairest,),
     )  # fmt: skip
     at = watched_rounds(rounds)
@@ -155,7 +154,7 @@ def with_c(data: PaperData, *, gammas: Sequence[float], rounds: int, C: float) -
     table = Table(data)
     auditor = table.auditor(LinearThresholds(search="regression"))
     games = play_games(
-        table.linear_learner(auditor), auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=C
+        table.rows(auditor), auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=C
     )
     return {"frontier": frontier_of(games), "note": data.note}
 
@@ -180,7 +179,7 @@ def marginal_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
     )
     fairest = Fairest(len(gammas))
     games = play_games(
-        table.linear_learner(auditor), auditor, MultiplicativeWeights(),
+        table.rows(auditor), auditor, MultiplicativeWeights(),
         gammas=gammas, rounds=rounds, C=PAPER_C, listeners=(audits, fairest),
     )  # fmt: skip
     at = audits.at
@@ -231,7 +230,7 @@ def surface(data: PaperData, *, panels: Sequence[int], convention: str) -> dict[
         }
 
     play_games(
-        table.linear_learner(auditor), auditor, FictitiousPlay(**CONVENTIONS[convention]),
+        table.rows(auditor), auditor, FictitiousPlay(**CONVENTIONS[convention]),
         gammas=[0.0], rounds=max(panels), C=PAPER_C, listeners=(on_round,),
     )  # fmt: skip
     return {
@@ -273,10 +272,8 @@ def learner_game(
             max_iter=20, max_leaf_nodes=8, random_state=SEED
         ),
     }[learner]
-    player = make_learner(
-        estimator, table.X, table.weight, auditor.base_cost, auditor.pressed, table.order
-    )
-    games = play_games(player, auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=PAPER_C)
+    rows = table.rows(auditor, estimator)
+    games = play_games(rows, auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=PAPER_C)
     return {"frontier": frontier_of(games), "note": data.note}
 
 
@@ -300,7 +297,7 @@ def solver_games(
     for name, solver in averaging.items():
         audits = AuditListener({"strongest": strongest}, at=audited)
         (game,) = play_games(
-            table.linear_learner(auditor), auditor, solver,
+            table.rows(auditor), auditor, solver,
             gammas=[gamma], rounds=rounds, C=PAPER_C, listeners=(audits,),
         )  # fmt: skip
         found[name] = _by_round(game, at, audited, audits.of("strongest", 0))
@@ -310,7 +307,7 @@ def solver_games(
     }
     for name, opponent in opponents.items():
         (game,) = ExponentiatedGradient().play(
-            table.linear_learner(opponent), opponent,
+            table.rows(opponent), opponent,
             gammas=[gamma], C=PAPER_C, max_iter=pooled_rounds, tol=None,
         )  # fmt: skip
         assert game.mixture is not None
@@ -345,7 +342,7 @@ def held_out(
     table = Table(rows)
     auditor = table.auditor(LinearThresholds(search="regression"))
     games = play(
-        FictitiousPlay(), table.linear_learner(auditor), auditor,
+        FictitiousPlay(), table.rows(auditor), auditor,
         gammas=gammas, C=PAPER_C, max_iter=rounds, tol=None,
     )  # fmt: skip
     points = []

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LinearRegression
 
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import Equilibrium, GameSolver, Round, play
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import Learner, LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells, Rows
 from gerrymend.subgroups import SubgroupClass
 
 
@@ -66,8 +68,8 @@ class Table:
     ----------
     order : array (n,)
         The row of the dataset at each place of the game.
-    cells, y, weight :
-        Protected rows, labels and weights, in that order.
+    cells, y, label_cells :
+        Protected rows, labels, and label-cells of one row each, in that order.
     X : array
         The features as they were, which learners take with `order`.
     """
@@ -79,17 +81,16 @@ class Table:
         self.order, self.cells = distinct_rows(columns).sorted_by(data.y)
         self.y = data.y[self.order]
         self.X = data.X
-        self.weight = np.ones(len(self.y))
+        self.label_cells = LabelCells.of_rows(self.cells, self.y)
 
     def auditor(self, subgroups: SubgroupClass) -> Auditor:
         """Return an auditor of false positive rates over a class of subgroups."""
-        return Auditor([FALSE_POSITIVE_RATE], subgroups, self.cells, self.y, self.weight)
+        return Auditor([FALSE_POSITIVE_RATE], subgroups, self.label_cells)
 
-    def linear_learner(self, auditor: Auditor) -> Learner:
-        """Return the paper's Learner, which regresses on the costs of either decision."""
-        return LinearLearner(
-            self.X, self.weight, auditor.base_cost, auditor.pressed, order=self.order
-        )
+    def rows(self, auditor: Auditor, estimator: Any = None) -> Rows:
+        """Return the rows that an estimator learns from; by default the paper's regression."""
+        learner = LinearRegression() if estimator is None else estimator
+        return MemoryRows.of(learner, self.X, self.order, self.label_cells, auditor.pressed)
 
 
 @dataclass(eq=False)
@@ -218,7 +219,7 @@ def _thinned(points: list[Any], most: int = 1500) -> list[Any]:
 
 
 def play_games(
-    learner: Learner,
+    rows: Rows,
     auditor: Auditor,
     solver: GameSolver,
     *,
@@ -233,7 +234,7 @@ def play_games(
 
     Parameters
     ----------
-    learner, auditor, solver :
+    rows, auditor, solver :
         The players, and how they play.
     gammas : sequence of float
         One game each, all of them played side by side.
@@ -251,6 +252,6 @@ def play_games(
             listener(played)
 
     return play(
-        solver, learner, auditor, gammas=gammas, C=C, max_iter=rounds, tol=None,
+        solver, rows, auditor, gammas=gammas, C=C, max_iter=rounds, tol=None,
         on_round=on_round, keep_plays=False,
     )  # fmt: skip

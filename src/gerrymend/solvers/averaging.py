@@ -22,7 +22,7 @@ from gerrymend.solvers.base import (
 from gerrymend.solvers.loop import Limits, Listener, Stopwatch
 from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Answer, Auditor
-from gerrymend.solvers.players.learners import Decisions, Keys, Learner
+from gerrymend.solvers.players.rows import Keys, Rows
 from gerrymend.subgroups.base import RuleSequence
 
 
@@ -57,7 +57,7 @@ class Player(ABC):
         return costs
 
     @abstractmethod
-    def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
+    def step(self, number: int, answer: Answer, decided: Array) -> None:
         """Take in a round: the Auditor's answer to the mixture, and the Learner's last play."""
 
     @abstractmethod
@@ -76,14 +76,14 @@ class AveragingSolver(GameSolver):
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
         """Return a fresh player for games with these gammas."""
 
-    def play(self, learner: Learner, auditor: Auditor, **rules: Any) -> list[Equilibrium]:
+    def play(self, rows: Rows, auditor: Auditor, **rules: Any) -> list[Equilibrium]:
         """Play one game for each gamma, all together."""
-        return play(self, learner, auditor, **rules)
+        return play(self, rows, auditor, **rules)
 
 
 def play(
     solver: AveragingSolver,
-    learner: Learner,
+    rows: Rows,
     auditor: Auditor,
     *,
     gammas: Sequence[float],
@@ -108,9 +108,20 @@ def play(
             f"got solver={solver!r}."
         )
     player = solver.start(auditor, np.asarray(gammas, float), C)
-    game = AveragingGame(player, learner, auditor, np.asarray(gammas, float), C, keep_plays)
+    game = AveragingGame(player, rows, auditor, np.asarray(gammas, float), C, keep_plays)
     limits = Limits(max_iter, tol, budget)
     return play_out(game, limits, Listener.of(on_round), checkpoint)
+
+
+def in_few_bytes(votes: Array) -> NDArray[Any]:
+    """Return votes in the smallest integers that hold them, if they are whole.
+
+    >>> in_few_bytes(np.array([[0.0, 300.0]])).dtype
+    dtype('uint16')
+    """
+    if (votes != np.rint(votes)).any():
+        return votes
+    return votes.astype(np.min_scalar_type(int(votes.max())))
 
 
 class _Standing(NamedTuple):
@@ -128,7 +139,7 @@ class _Played(NamedTuple):
     """A round that was computed and not yet taken in."""
 
     standing: _Standing
-    decisions: Decisions
+    decided: Array
     keys: Keys
 
 
@@ -138,14 +149,14 @@ class AveragingGame:
     def __init__(
         self,
         player: Player,
-        learner: Learner,
+        rows: Rows,
         auditor: Auditor,
         gammas: Array,
         C: float,
         keep_plays: bool,
     ) -> None:
         self._player = player
-        self._learner = learner
+        self._rows = rows
         self._auditor = auditor
         self._gammas = gammas
         self._C = C
@@ -173,8 +184,8 @@ class AveragingGame:
         number = before.number + 1 if before else 1
         duals = self._player.duals
         self._auditor.price(duals.pressure, out=self._costs)
-        decisions, keys = self._learner.best_response(self._player.perturb(self._costs))
-        votes = decisions + before.votes if before else decisions.astype(np.float64)
+        decided, keys = self._rows.best_response(self._player.perturb(self._costs))
+        votes = decided + before.votes if before else decided
         answer = self._auditor.worst(votes, number)
         error = self._auditor.error(votes, number)
         mean = before.mean_value if before else np.zeros(len(self._gammas))
@@ -182,13 +193,13 @@ class AveragingGame:
         if not self._player.duals_are_averages:
             mean = mean + (self._learner_value(now, before) - mean) / number
             now = now._replace(mean_value=mean)
-        return _Played(now, decisions, keys)
+        return _Played(now, decided, keys)
 
     def finish_round(self, prepared: _Played) -> None:
         """Take the round in."""
-        now, decisions, keys = prepared
+        now, decided, keys = prepared
         answer = now.answer
-        self._player.step(now.number, answer, decisions)
+        self._player.step(now.number, answer, decided)
         if self._keep_plays:
             self._plays.append(keys)
             self._found.append((answer.notion, [found.keys for found in answer.found]))
@@ -248,7 +259,7 @@ class AveragingGame:
             return gap
         if self._unperturbed is None or self._unperturbed[0] is not now.duals:
             self._auditor.price(now.duals.pressure, out=self._costs)
-            votes = self._learner.best_response(self._costs)[0].astype(np.float64)
+            votes, _ = self._rows.best_response(self._costs)
             error = self._auditor.error(votes, 1)
             residuals = self._auditor.residuals(votes, 1)
             self._unperturbed = now.duals, self._lagrangian(now.duals, error, residuals)
@@ -308,7 +319,7 @@ class AveragingGame:
         assert now is not None
         return {
             "seconds": self.clock.seconds,
-            "votes": now.votes.astype(np.min_scalar_type(now.number)),
+            "votes": in_few_bytes(now.votes),
             "mean_value": now.mean_value,
             "player": self._player.state(),
             "plays": self._plays,
@@ -360,7 +371,7 @@ class AveragingGame:
         ]
         return Equilibrium(
             gamma=float(self._gammas[game]),
-            mixture=self._learner.mixture(plays) if plays else None,
+            mixture=self._rows.mixture(plays) if plays else None,
             rounds=np.arange(1, ending.n_rounds + 1),
             error=np.array([error[game] for error, _ in records]),
             unfairness=np.array([unfairness[game] for _, unfairness in records]),

@@ -44,7 +44,7 @@ from sklearn.base import BaseEstimator
 from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import Mixture
 from gerrymend.solvers.players.auditor import Auditor, Subgroup
-from gerrymend.solvers.players.learners import Learner
+from gerrymend.solvers.players.rows import Rows
 from gerrymend.subgroups.base import RuleSource
 from gerrymend.subgroups.rules import Rule
 
@@ -52,9 +52,9 @@ from gerrymend.subgroups.rules import Rule
 class Round(NamedTuple):
     """A round as a callback sees it: one game a row.
 
-    `votes` is `number` times the probability with which each row is decided 1, in the order of the
-    game's rows: where the mixture is an average of plays, how often it has been decided so. For
-    a listener who needs no votes it may have no columns.
+    `votes` is `number` times the weight that is decided 1 in each label-cell: where the mixture is
+    an average of plays, the sum over these. For a listener who needs no votes it may have no
+    columns.
     """
 
     number: int
@@ -216,7 +216,7 @@ class GameSolver(BaseEstimator, ABC):
     @abstractmethod
     def play(
         self,
-        learner: Learner,
+        rows: Rows,
         auditor: Auditor,
         *,
         gammas: Sequence[float],

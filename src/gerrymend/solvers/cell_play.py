@@ -18,7 +18,6 @@ import numpy as np
 from gerrymend._numeric.sums import Array
 from gerrymend.solvers.base import State
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import Decisions
 
 # η: a cell that is decided 1 where others are not is worth one error more to the Learner.
 _STEP = 1.0
@@ -35,7 +34,7 @@ class CellPlay:
         self._n_plays = 0
 
     def cost(self) -> Array:
-        """Return the cost of deciding 1 in each row.
+        """Return the cost of deciding 1 in each label-cell.
 
         The strains need no centring: Σ_c m_c·(W_c / m_c) = 0, so their mean is 0 from the start.
         """
@@ -44,10 +43,10 @@ class CellPlay:
         price: Array = cost[0]
         return price
 
-    def answered(self, decisions: Decisions) -> None:
-        """Take the step that the Learner's answer asks for."""
+    def answered(self, decided: Array) -> None:
+        """Take the step that the Learner's answer asks for, given what it decides."""
         self._n_plays += 1
-        residuals = self._auditor.residuals(decisions.astype(np.float64)[None], 1)
+        residuals = self._auditor.residuals(decided[None], 1)
         for notion, strain, residual in zip(
             self._auditor.notions, self._strain, residuals, strict=True
         ):

@@ -27,7 +27,7 @@ from gerrymend.solvers.base import Checkpoint, Equilibrium, GameSolver, Round
 from gerrymend.solvers.loop import Limits, Listener
 from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import Learner
+from gerrymend.solvers.players.rows import Rows
 from gerrymend.solvers.pool.path import PoolPath
 
 # The part of the budget that rounds leave for the last look, and for a proof after it.
@@ -55,7 +55,7 @@ class ExponentiatedGradient(GameSolver):
 
     def play(
         self,
-        learner: Learner,
+        rows: Rows,
         auditor: Auditor,
         *,
         gammas: Sequence[float],
@@ -72,7 +72,7 @@ class ExponentiatedGradient(GameSolver):
         # What is compiled for proofs must not be counted as time of a game.
         auditor.compile_proofs()
         path = PoolPath(
-            learner, auditor, known, gammas,
+            rows, auditor, known, gammas,
             certify=certify, C=C, max_iter=max_iter, tol=tol, budget=budget,
         )  # fmt: skip
         for_rounds = budget * (1.0 - (_FOR_PROOF if certify else _FOR_LAST_LOOK))

@@ -11,7 +11,9 @@ from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
 from gerrymend.solvers.base import Equilibrium, State
 from gerrymend.solvers.loop import Listener
 from gerrymend.solvers.players.auditor import Answer, Auditor
-from gerrymend.solvers.players.learners import Decisions, Learner, LinearLearner
+from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import Rows
 from gerrymend.subgroups.encoding import DirectionRules
 from gerrymend.subgroups.thresholds.regression import RegressionSearch
 
@@ -53,30 +55,31 @@ class FictitiousPlay(AveragingSolver):
         self.divisor = divisor
         self.side = side
 
-    def play(self, learner: Learner, auditor: Auditor, **rules: Any) -> list[Equilibrium]:
+    def play(self, rows: Rows, auditor: Auditor, **rules: Any) -> list[Equilibrium]:
         """Play one game for each gamma, all together; from sums, where both are least squares."""
         beyond = ("certify", "known")
         plain = not (self._conventions()["lag"] or any(rules.get(name) for name in beyond))
         listener = Listener.of(rules.get("on_round"))
         blind = listener is None or not listener.needs_votes
-        if plain and blind and type(learner) is LinearLearner and _is_regression(auditor):
-            game = self._from_sums(learner, auditor, rules["gammas"], rules["C"])
+        if plain and blind and isinstance(rows, MemoryRows) and _is_regression(rows, auditor):
+            game = self._from_sums(rows, auditor, rules["gammas"], rules["C"])
             told = ("max_iter", "tol", "budget", "on_round", "checkpoint")
             return game.play(**{name: rules[name] for name in told if name in rules})
-        return super().play(learner, auditor, **rules)
+        return super().play(rows, auditor, **rules)
 
     def _from_sums(
-        self, learner: LinearLearner, auditor: Auditor, gammas: Sequence[float], C: float
+        self, rows: MemoryRows, auditor: Auditor, gammas: Sequence[float], C: float
     ) -> "RegressionGame":
         """Return the game that makes no cost and no residual of rows."""
         from gerrymend.solvers.regression.cell_rows import CellRows  # which import this
         from gerrymend.solvers.regression.game import RegressionGame
 
-        rows = CellRows(learner, auditor)
         notion = auditor.notions[0]
         source = notion.subgroups.source
         assert isinstance(source, DirectionRules)
-        return RegressionGame(rows, notion.notion, source.encoding, self, gammas, C)
+        return RegressionGame(
+            CellRows(rows, auditor), notion.notion, source.encoding, self, gammas, C
+        )
 
     def start(self, auditor: Auditor, gammas: Array, C: float) -> Player:
         """Start with no pressure at all."""
@@ -117,7 +120,7 @@ class FictitiousPlayer(Player):
         none = [np.zeros(shape) for shape in shapes]
         self.duals = self._next = Duals(none, self._total_dual.copy())
 
-    def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
+    def step(self, number: int, answer: Answer, decided: Array) -> None:
         """Add C on what was found, and average."""
         exceeds = answer.unfairness > self._gammas
         if exceeds.any():
@@ -163,13 +166,18 @@ class FictitiousPlayer(Player):
         self.duals = Duals(*state["lagging"]) if self._lag else self._next
 
 
-def _is_regression(auditor: Auditor) -> bool:
-    """Return whether it is least squares, for one notion whose event is rows of one label."""
+def _is_regression(rows: MemoryRows, auditor: Auditor) -> bool:
+    """Return whether both sides are least squares, for one notion with an event of one label.
+
+    Then the event is a slice, unless label-cells are not in their order, or some weigh nothing.
+    """
     notion = auditor.notions[0]
     return (
-        len(auditor.notions) == 1
+        type(rows.learner) is LinearLearner
+        and len(auditor.notions) == 1
         and type(notion.subgroups) is RegressionSearch
-        and isinstance(notion.rows, slice)
+        and isinstance(notion.event, slice)
+        and bool((rows.weight[rows.rows_of(notion.event)] > 0).all())
         and sum(notion.notion.event) == 1
         and bool(notion.slope[0])
     )

@@ -6,7 +6,6 @@ from gerrymend._numeric.sums import Array
 from gerrymend.solvers.averaging import AveragingSolver, Duals, Player
 from gerrymend.solvers.base import State
 from gerrymend.solvers.players.auditor import Answer, Auditor
-from gerrymend.solvers.players.learners import Decisions
 from gerrymend.subgroups.listed import ListedClass
 
 
@@ -79,11 +78,11 @@ class _WeightsPlayer(Player):
         self._squares = np.zeros(len(gammas))
         self._set_duals()
 
-    def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
+    def step(self, number: int, answer: Answer, decided: Array) -> None:
         """Move weight to what the Learner's last play violates."""
         signed = np.concatenate(
             [
-                listed.values(notion.residuals(decisions.astype(np.float64), 1))
+                listed.values(notion.residuals(decided, 1))
                 for notion, listed in zip(self._auditor.notions, self._classes, strict=True)
             ],
             axis=1,

@@ -8,24 +8,24 @@ import numpy as np
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_number, check_whole
-from gerrymend.solvers.averaging import AveragingSolver, Player
+from gerrymend.solvers.averaging import AveragingSolver, Player, in_few_bytes
 from gerrymend.solvers.base import State
 from gerrymend.solvers.fictitious_play import FictitiousPlayer
 from gerrymend.solvers.players.auditor import Answer, Auditor
-from gerrymend.solvers.players.learners import Decisions
 
 
 class NoRegret(AveragingSolver):
     """The algorithm of Kearns, Neel, Roth and Wu (2018) that provably takes polynomial time.
 
     The Learner answers the average of the duals so far, as in fictitious play, but with noise on
-    the cost of each row: it follows the perturbed leader, and so draws its play from a
-    distribution. After `n_samples` plays the Auditor answers these alone, not all plays so far: C
-    on the violated side of their worst subgroup if it exceeds gamma. The mixture is the average of
-    all plays.
+    the costs, one draw for all rows that have the same label and protected values: it follows the
+    perturbed leader, and so draws its play from a distribution. After `n_samples` plays the Auditor
+    answers these alone, not all plays so far: C on the violated side of their worst subgroup if it
+    exceeds gamma. The mixture is the average of all plays.
 
-    With exact oracles, n rows, G subgroups, and K answers of the Auditor to m plays each, the
-    mixture is within O(C·√(n/K) + C·√(log G / m)) of the best. Other solvers get there sooner.
+    With exact oracles, n such sets of rows, G subgroups, and K answers of the Auditor to m plays
+    each, the mixture is within O(C·√(n/K) + C·√(log G / m)) of the best. Other solvers get there
+    sooner.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class NoRegret(AveragingSolver):
         not the distribution, which leads to mixtures that are not the best.
     perturbation : float, default=0.1
         The size of the noise, as a multiple ρ of the one with the best bound if the Learner can
-        decide each row as it likes. The bound grows by the factor (ρ + 1/ρ)/2; but a Learner who
-        is bound to features averages noise out over rows, and needs less.
+        decide each of these sets as it likes. The bound grows by the factor (ρ + 1/ρ)/2; but a
+        Learner who is bound to features averages noise out over rows, and needs less.
     random_state : int, RandomState or None, default=None
         Draws the noise, which is the same for every gamma.
 
@@ -68,9 +68,10 @@ class NoRegret(AveragingSolver):
 class _PerturbedPlayer(FictitiousPlayer):
     """Costs added up over k − 1 answers of the Auditor get noise, uniform on ±2ρ·√(R·A·k).
 
-    Write L(h, λ) as ⟨c, d⟩ + const with d_i = w_i·h_i / Σw and c the costs per unit of weight. Of
-    the costs to come the part (1 − 2y) is known, so the leader minimises ⟨S, d⟩ with S the costs of
-    k − 1 answers and (1 − 2y) once more. Let the noise p be uniform on ±1/2ε in each row.
+    Write L(h, λ) as ⟨c, d⟩ + const with d the weight decided 1 in each label-cell, over Σw, and c
+    the costs per unit of weight. Of the costs to come the part (1 − 2y) is known, so the leader
+    minimises ⟨S, d⟩ with S the costs of k − 1 answers and (1 − 2y) once more. Let the noise p be
+    uniform on ±1/2ε in each label-cell.
 
     - Were the k-th costs known, S would move by their pressure alone, whose sum of absolute values
       is at most A. Cubes of side 1/ε that lie so far apart share all but ε·A of their volume, and
@@ -79,10 +80,10 @@ class _PerturbedPlayer(FictitiousPlayer):
     - Who knows them loses at most E max_d ⟨−p, d⟩ ≤ E max(0, −p_i) = 1/8ε to the best fixed d.
 
     With ε_k = 1/(4√(R·A·k)) the regret Σ_k ε_k·R·A + 1/8ε_K is at most √(R·A·K), for every K, and
-    with ρ times the noise (1/ρ + ρ)/2 of that. Rows whose cost never changes need no noise.
+    with ρ times the noise (1/ρ + ρ)/2 of that. Where costs never change no noise is needed.
 
     On a group that is the share s of the event E the pressure is C·b·(1 − s), on the rest −C·b·s.
-    If rows weigh the same, absolute values sum up to 2s(1 − s)·C·|b| times the n_E rows of E: so
+    If label-cells weigh the same, absolute values sum up to 2s(1 − s)·C·|b| times the n_E of E: so
     A = C·|b|·n_E / 2, and R = 1 + C·|b|·P(E) / 2. If they don't, R is the same, but the sum can be
     up to 2A, and in the bound 2/ρ is to be written for 1/ρ.
     """
@@ -125,12 +126,12 @@ class _PerturbedPlayer(FictitiousPlayer):
         perturbed[:, rows] += self._drawing.uniform(-half_width, half_width, rows.stop - rows.start)
         return perturbed
 
-    def step(self, number: int, answer: Answer, decisions: Decisions) -> None:
+    def step(self, number: int, answer: Answer, decided: Array) -> None:
         """Collect plays; when there are enough, answer them."""
-        votes = self._votes + decisions
+        votes = self._votes + decided
         n_drawn = self._n_drawn + 1
         if n_drawn == self._n_samples:
-            super().step(self._n_answers + 1, self._auditor.worst(votes, n_drawn), decisions)
+            super().step(self._n_answers + 1, self._auditor.worst(votes, n_drawn), decided)
             self._n_answers += 1
             votes = np.zeros_like(votes)
             n_drawn = 0
@@ -141,7 +142,7 @@ class _PerturbedPlayer(FictitiousPlayer):
     def state(self) -> State:
         """Return the sums, the plays not answered yet, and where the noise goes on."""
         return super().state() | {
-            "votes": self._votes.astype(np.min_scalar_type(self._n_samples)),
+            "votes": in_few_bytes(self._votes),
             "n_drawn": self._n_drawn,
             "n_answers": self._n_answers,
             "random": self._random.bit_generator.state,

@@ -100,9 +100,11 @@ class BoundClass(ABC):
         """The same class with a cheaper search, for callers that ask in every round."""
         return self
 
-    @property
-    def thorough(self) -> "BoundClass":
-        """The same class with a more careful search, for callers that ask rarely."""
+    def thorough(self, work: float = math.inf) -> "BoundClass":
+        """Return the same class with a more careful search, for callers that ask rarely.
+
+        It is as careful as reading about so many numbers allows, and never less than this one.
+        """
         return self
 
     def one_sided(self, sign: int) -> "BoundClass":
@@ -147,7 +149,6 @@ class BoundClass(ABC):
         *,
         at_most: float | None = None,
         seconds: float = math.inf,
-        work: float = math.inf,
     ) -> Bracket:
         """Bracket the worst |value| for one residual, from below and from above.
 
@@ -159,11 +160,18 @@ class BoundClass(ABC):
             the search goes on until both sides meet.
         seconds : float
             Stop after this time. The bracket holds whenever the search stops.
-        work : float
-            Stop the proof after it has read about so many numbers, so that the bracket is the same
-            whenever it is asked for. A search that is exact, or ends by itself, isn't cut short.
         """
-        return Bracket(self.worst(residual[None]), float(self.upper_bound(residual[None])[0]))
+        return self.close_in(residual, self.worst(residual[None]), work=0.0)
+
+    def close_in(self, residual: Array, found: Found, *, work: float) -> Bracket:
+        """Bracket the worst |value| for one residual, from what `worst` has found for it.
+
+        A proof ends after it has read about so many numbers, so that the bracket is the same
+        whenever it is asked for.
+        """
+        if self.exact:
+            return Bracket(found, abs(float(found.values[0])))
+        return Bracket(found, float(self.upper_bound(residual[None])[0]))
 
     @abstractmethod
     def worst_of_size(

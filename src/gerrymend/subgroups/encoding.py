@@ -12,7 +12,7 @@ from scipy import sparse
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array, total
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.rules import LinearRule, Term
+from gerrymend.subgroups.linear_rule import LinearRule, Term
 
 # A design of more numbers is not made, nor one factorised that takes more products: 240 MB, and
 # about a second.

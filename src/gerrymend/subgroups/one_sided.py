@@ -62,10 +62,9 @@ class OneSided(BoundClass):
         """The same side, with a cheaper search."""
         return OneSided(self._both.quick, self._sign)
 
-    @property
-    def thorough(self) -> BoundClass:
-        """The same side, with a more careful search."""
-        return OneSided(self._both.thorough, self._sign)
+    def thorough(self, work: float = math.inf) -> BoundClass:
+        """Return the same side, with a more careful search."""
+        return OneSided(self._both.thorough(work), self._sign)
 
     @property
     def unprovable(self) -> str:
@@ -90,10 +89,9 @@ class OneSided(BoundClass):
         *,
         at_most: float | None = None,
         seconds: float = math.inf,
-        work: float = math.inf,
     ) -> Bracket:
         """Bracket the worst value on this side; the bound is that of both."""
-        bracket = self._both.prove(residual, at_most=at_most, seconds=seconds, work=work)
+        bracket = self._both.prove(residual, at_most=at_most, seconds=seconds)
         return bracket._replace(found=self._turned(bracket.found))
 
     def worst_of_size(

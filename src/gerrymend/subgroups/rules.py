@@ -3,24 +3,20 @@
 A rule is defined by the numbers it prints, and holds nothing of the rows it was found on.
 """
 
-import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._numeric.short_numbers import cut_between, shortest_between
+from gerrymend._numeric.short_numbers import cut_between
 from gerrymend._numeric.sums import Array
-from gerrymend.inputs.protected import MISSING_LABEL, Column, select_columns
+from gerrymend.inputs.protected import MISSING_LABEL, Column, Others, select_columns
 
 Members = NDArray[np.bool_]
-
-# Digits in which the coefficients of a rule are tried: 17 are always enough for float64.
-DIGITS = range(2, 18)
 
 
 class Rule(ABC):
@@ -51,6 +47,10 @@ class Rule(ABC):
         """Return a rule that is easier to read and selects the same members of these columns."""
         return self
 
+    def listed(self) -> set[tuple[str, Any]]:
+        """Return the categories that a reader of the rule may see, each with its attribute."""
+        return set()
+
     def contains(self, sensitive_features: Any) -> Members:
         """Return a mask of the members, for any rows that have the attributes.
 
@@ -65,6 +65,18 @@ class Rule(ABC):
 def category_label(value: Any) -> str:
     """Return a category as text, also for a missing value and an empty string."""
     return MISSING_LABEL if value is None else str(value) or "(empty)"
+
+
+def among_words(attribute: str, values: tuple[Any, ...], is_in: bool) -> str:
+    """Return that an attribute has one of these values, or none of them, in words.
+
+    >>> among_words("race", ("blue",), False), among_words("race", ("blue", None), True)
+    ('race ≠ blue', 'race in {blue, (missing)}')
+    """
+    labels = [category_label(value) for value in values]
+    if len(labels) == 1:
+        return f"{attribute} {'=' if is_in else '≠'} {labels[0]}"
+    return f"{attribute} {'in' if is_in else 'not in'} {{{', '.join(labels)}}}"
 
 
 def number(value: float) -> str:
@@ -110,8 +122,22 @@ class Condition:
         low, high = (_between_values(end, column.values) for end in (self.low, self.high))
         return replace(self, low=low, high=high)
 
+    @property
+    def listed(self) -> tuple[bool, tuple[Any, ...]]:
+        """Whether the values that are told are those that are in, and these values.
+
+        Where values that are not told are among those that are in, it is told who is out.
+        """
+        others = next((value for value in self.values or () if isinstance(value, Others)), None)
+        if others is None:
+            return True, self.values or ()
+        return False, tuple(value for value in others.known if value not in (self.values or ()))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the condition as plain data; an open end is None."""
+        is_in, values = self.listed
+        if not is_in:
+            return {"attribute": self.attribute, "other_than": list(values)}
         if self.values is not None:
             return {"attribute": self.attribute, "values": list(self.values)}
         low, high = (end if math.isfinite(end) else None for end in (self.low, self.high))
@@ -120,10 +146,8 @@ class Condition:
     def describe(self) -> str:
         """Return the condition in words."""
         if self.values is not None:
-            labels = [category_label(value) for value in self.values]
-            if len(labels) == 1:
-                return f"{self.attribute} = {labels[0]}"
-            return f"{self.attribute} in {{{', '.join(labels)}}}"
+            is_in, values = self.listed
+            return among_words(self.attribute, values, is_in)
         if self.low == -math.inf:
             return f"{self.attribute} < {number(self.high)}"
         if self.high == math.inf:
@@ -168,6 +192,10 @@ class Conjunction(Rule):
         words = " and ".join(condition.describe() for condition in self.conditions) or "everyone"
         return f"{self.name} ({words})" if self.name and self.name != words else words
 
+    def listed(self) -> set[tuple[str, Any]]:
+        """Return the categories of the conditions."""
+        return {(one.attribute, value) for one in self.conditions for value in one.listed[1]}
+
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Conjunction":
         """Drop the conditions that all rows meet, and move cuts between values.
 
@@ -182,234 +210,3 @@ class Conjunction(Rule):
             if not short.holds(column).all():
                 kept.append(short)
         return replace(self, conditions=tuple(kept))
-
-
-@dataclass(frozen=True)
-class Term:
-    """A column of the linear encoding: a number, or the indicator of one category."""
-
-    attribute: str
-    categorical: bool
-    value: Any = None
-
-    def evaluate(self, column: Column) -> Array:
-        """Return the value of the term in each row, 0 or 1 for an indicator."""
-        return column.equals(self.value).astype(np.float64) if self.categorical else column.values
-
-    def describe(self) -> str:
-        """Return the term in words."""
-        if not self.categorical:
-            return self.attribute
-        return f"[{self.attribute}={category_label(self.value)}]"
-
-
-def _part_of_score(column: Column, terms: list[tuple[Term, float]]) -> Array:
-    """Return Σ coefficient·term over the terms of one attribute.
-
-    Of a categorical one at most one term is not 0, and a table of coefficients by category tells
-    which: with thousands of categories, a pass over the rows for each takes seconds.
-    """
-    own = {term.value: coefficient for term, coefficient in terms if term.categorical}
-    if column.categories is not None and len(own) == len(terms):
-        table = np.array([*(own.get(value, 0.0) for value in column.categories), 0.0])
-        return table[column.values.astype(np.intp)]
-    part = np.zeros(len(column.values))
-    for term, coefficient in terms:
-        part += coefficient * term.evaluate(column)
-    return part
-
-
-@dataclass(frozen=True)
-class LinearRule(Rule):
-    """The rule Σ coefficient·term ≥ threshold.
-
-    `levels` has the categories of each categorical attribute, and None for a number, in the order
-    of the user's columns. Rows of a category that was unknown when the rule was found are out.
-
-    >>> rule = LinearRule((Term("age", False), Term("sex", True, "F")), (0.8, -2.1), 30.0,
-    ...                   levels={"age": None, "sex": ("F", "M")})
-    >>> print(rule)
-    0.8·age − 2.1·[sex=F] ≥ 30
-    >>> rule.contains({"age": [40, 40], "sex": ["F", "M"]}).tolist()
-    [False, True]
-    """
-
-    terms: tuple[Term, ...]
-    coefficients: tuple[float, ...]
-    threshold: float
-    levels: Mapping[str, tuple[Any, ...] | None] = field(hash=False)
-
-    @property
-    def attributes(self) -> dict[str, str]:
-        """The kind of each attribute, by name."""
-        nothing = np.zeros(0)
-        return {name: Column(name, nothing, values).kind for name, values in self.levels.items()}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule as plain data; a term with a value is the indicator of that category."""
-        terms = [
-            {"attribute": term.attribute, "coefficient": coefficient}
-            | ({"value": term.value} if term.categorical else {})
-            for term, coefficient in zip(self.terms, self.coefficients, strict=True)
-        ]
-        return {"kind": "linear", "terms": terms, "threshold": self.threshold}
-
-    def scores(self, columns: Mapping[str, Column]) -> Array:
-        """Return Σ coefficient·term for each row."""
-        score = np.zeros(len(next(iter(columns.values())).values))
-        pairs = zip(self.terms, self.coefficients, strict=True)
-        for name, some in itertools.groupby(pairs, lambda pair: pair[0].attribute):
-            score += _part_of_score(columns[name], list(some))
-        return score
-
-    def members(self, columns: Mapping[str, Column]) -> Members:
-        """Return a mask of the members, for columns that have been read already."""
-        members = self.scores(columns) >= self.threshold
-        # A category that is unknown here has no indicator, so it would pass for the common one.
-        for name in {term.attribute for term in self.terms if term.categorical}:
-            levels = self.levels[name] or ()
-            if not set(columns[name].categories or ()) <= set(levels):
-                members &= Condition(name, values=levels).holds(columns[name])
-        return members
-
-    def complement(self) -> "LinearRule":
-        """Return the rule of all others: −Σ coefficient·term > −threshold.
-
-        >>> rule = LinearRule((Term("age", False),), (1.0,), 40.0, levels={"age": None})
-        >>> rule.complement().contains({"age": [39, 40, 41]}).tolist()
-        [True, False, False]
-        """
-        # The next float above −threshold: with "at least" it is the strict inequality.
-        return replace(
-            self,
-            coefficients=tuple(-coefficient for coefficient in self.coefficients),
-            threshold=math.nextafter(-self.threshold, math.inf),
-        )
-
-    def describe(self) -> str:
-        """Return the rule in words: as values of attributes if it is so simple, else a formula."""
-        rule = self._without_zeros()
-        if not rule.terms:
-            return "everyone" if rule.threshold <= 0 else "no one"
-        if len(rule.terms) == 1 and not rule.terms[0].categorical:
-            coefficient = rule.coefficients[0]
-            sign = "≥" if coefficient > 0 else "≤"
-            return f"{rule.terms[0].attribute} {sign} {number(rule.threshold / coefficient)}"
-        return rule._as_values() or rule._as_formula()
-
-    def _as_formula(self) -> str:
-        parts = []
-        for term, coefficient in zip(self.terms, self.coefficients, strict=True):
-            size = "" if abs(coefficient) == 1 else f"{number(abs(coefficient))}·"
-            sign = "−" if coefficient < 0 else "+"
-            parts.append((sign, size + term.describe()))
-        first = ("−" if parts[0][0] == "−" else "") + parts[0][1] if parts else "0"
-        rest = "".join(f" {sign} {words}" for sign, words in parts[1:])
-        return f"{first}{rest} ≥ {number(self.threshold)}"
-
-    def _as_values(self, most_cells: int = 4096) -> str:
-        """Return `race = blue and sex = M` or `not (…)` for a product of value sets, else ''."""
-        used = {term.attribute for term in self.terms}
-        levels = {name: values for name, values in self.levels.items() if name in used}
-        sizes = [len(values) if values is not None else 0 for values in levels.values()]
-        if not 0 < math.prod(sizes) <= most_cells:  # a number makes the product 0
-            return ""
-        # Over categories alone, the rule is what it decides for each combination of values.
-        combinations = np.array(list(itertools.product(*map(range, sizes))), dtype=np.float64)
-        columns = {
-            name: Column(name, codes, values)
-            for (name, values), codes in zip(levels.items(), combinations.T, strict=True)
-        }
-        members = self.members(columns)
-        inside = _product_of_values(levels, combinations, members)
-        if inside:
-            return " and ".join(inside)
-        outside = _product_of_values(levels, combinations, ~members)
-        return f"not ({' and '.join(outside)})" if outside else ""
-
-    def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "LinearRule":
-        """Round to the fewest digits that keep the same members of these columns."""
-
-        def ends(coefficients: tuple[float, ...]) -> tuple[float, float]:
-            scores = replace(self, coefficients=coefficients).scores(columns)
-            low = float(np.max(scores[~members], initial=-np.inf))
-            return low, float(np.min(scores[members], initial=np.inf))
-
-        terms = (term.evaluate(columns[term.attribute]) for term in self.terms)
-        return self.shortened(ends, [float(np.max(np.abs(values))) for values in terms])
-
-    def shortened(
-        self, ends: Callable[[tuple[float, ...]], tuple[float, float]], sizes: Sequence[float]
-    ) -> "LinearRule":
-        """Round to the fewest digits that keep the same members, without access to the rows.
-
-        `ends` returns, for given coefficients, the highest score of a row that is out and the
-        lowest of one that is in; `sizes` are the largest |term|. The threshold stays away from both
-        by more than the error of a float64 score, so that rounding can't move a row across it.
-        """
-        for digits in DIGITS:
-            coefficients = self.rounded(digits)
-            low, high = ends(coefficients)
-            if leaves_room(coefficients, low, high, sizes):
-                margin = _rounding(coefficients, sizes)
-                threshold = shortest_between(low, high, margin=margin)
-                rounded = replace(self, coefficients=coefficients, threshold=threshold)
-                return rounded._without_zeros()
-        return self._without_zeros()
-
-    def rounded(self, digits: int) -> tuple[float, ...]:
-        """Return the coefficients in so many digits; a single one is ±1, to read `age ≥ 35`."""
-        used = [abs(coefficient) for coefficient in self.coefficients if coefficient]
-        unit = used[0] if len(used) == 1 else 1.0
-        return tuple(float(f"{c / unit:.{digits}g}") for c in self.coefficients)
-
-    def _without_zeros(self) -> "LinearRule":
-        """Drop the terms whose coefficient is 0."""
-        kept = [i for i, coefficient in enumerate(self.coefficients) if coefficient != 0]
-        return replace(
-            self,
-            terms=tuple(self.terms[i] for i in kept),
-            coefficients=tuple(self.coefficients[i] for i in kept),
-        )
-
-
-def leaves_room(
-    coefficients: Sequence[float], low: float, high: float, sizes: Sequence[float]
-) -> bool:
-    """Say whether a threshold between two scores is further from both than rounding can move them.
-
-    `sizes` are the largest |term|.
-
-    >>> leaves_room([1.0], 34.0, 36.0, sizes=[90.0]), leaves_room([1.0], 36.0, 36.0, sizes=[90.0])
-    (True, False)
-    """
-    return low + 2 * _rounding(coefficients, sizes) < high
-
-
-def _rounding(coefficients: Sequence[float], sizes: Sequence[float]) -> float:
-    """Bound the error of a float64 score.
-
-    Each of k terms is rounded when it is read (twice), multiplied, and added up: an error of at
-    most (k + 3)·2⁻⁵³ of Σ |coefficient·term|. Twice that leaves room for the threshold.
-    """
-    size = sum(abs(c) * largest for c, largest in zip(coefficients, sizes, strict=True))
-    return (len(sizes) + 3) * 2.0**-52 * size
-
-
-def _product_of_values(
-    levels: Mapping[str, tuple[Any, ...] | None], combinations: Array, members: Members
-) -> list[str]:
-    """Return the conditions whose product is the set of members; empty if it is no product."""
-    if not members.any() or members.all():
-        return []
-    taken = [np.unique(codes) for codes in combinations[members].T]
-    if math.prod(map(len, taken)) != members.sum():
-        return []
-    return list(_conditions(levels, taken))
-
-
-def _conditions(levels: Mapping[str, tuple[Any, ...] | None], taken: list[Array]) -> Iterable[str]:
-    for (name, values), codes in zip(levels.items(), taken, strict=True):
-        assert values is not None
-        if len(codes) < len(values):
-            yield Condition(name, tuple(values[int(code)] for code in codes)).describe()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.rules import Condition, Members, Rule, category_label
+from gerrymend.subgroups.rules import Condition, Members, Rule, among_words
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,10 @@ class TreeRule(Rule):
         """Return the rule in words."""
         return _words(self.tree).text
 
+    def listed(self) -> set[tuple[str, Any]]:
+        """Return the categories of all splits."""
+        return _listed(self.tree)
+
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "TreeRule":
         """Move cuts between values, and drop the splits that all rows pass in the same way."""
         everyone = np.ones(len(members), dtype=bool)
@@ -79,6 +83,13 @@ def _opposite(node: Node) -> Node:
     if isinstance(node, bool):
         return not node
     return replace(node, yes=_opposite(node.yes), no=_opposite(node.no))
+
+
+def _listed(node: Node) -> set[tuple[str, Any]]:
+    if isinstance(node, bool):
+        return set()
+    own = {(node.condition.attribute, value) for value in node.condition.listed[1]}
+    return own | _listed(node.yes) | _listed(node.no)
 
 
 def _as_data(node: Node) -> Any:
@@ -151,10 +162,8 @@ def _of_opposite(condition: Condition) -> _Words:
     """
     if condition.values is None:
         return _of_condition(Condition(condition.attribute, low=condition.high))
-    labels = [category_label(value) for value in condition.values]
-    if len(labels) == 1:
-        return _Words(f"{condition.attribute} ≠ {labels[0]}")
-    return _Words(f"{condition.attribute} not in {{{', '.join(labels)}}}")
+    is_in, values = condition.listed
+    return _Words(among_words(condition.attribute, values, not is_in))
 
 
 def _and(first: _Words, rest: _Words) -> _Words:

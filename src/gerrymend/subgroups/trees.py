@@ -137,12 +137,11 @@ class TreeSearch(BoundClass):
         *,
         at_most: float | None = None,
         seconds: float = math.inf,
-        work: float = math.inf,
     ) -> Bracket:
         """Bracket the worst |value|; both sides meet for two levels, if time allows.
 
-        Otherwise the upper bound is the trivial one, Σ W⁺. `at_most` and `work` don't shorten
-        the search.
+        Otherwise the upper bound is the trivial one, Σ W⁺. `at_most` doesn't shorten the
+        search.
         """
         growth = _Growth(self._axes, residual, seconds=seconds)
         found = self._found(residual, growth.tree(self._max_depth))

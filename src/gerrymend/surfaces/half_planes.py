@@ -22,7 +22,8 @@ from gerrymend.inputs.protected import Column
 from gerrymend.inputs.settings import did_you_mean
 from gerrymend.inputs.validation import as_vector
 from gerrymend.subgroups.encoding import LinearEncoding
-from gerrymend.subgroups.rules import Term, category_label
+from gerrymend.subgroups.linear_rule import Term
+from gerrymend.subgroups.rules import category_label
 from gerrymend.surfaces.likeness import Parts, nearest
 
 # One more than in the paper, whose grid ends at 0.9: with 1.0 each group has its complement.

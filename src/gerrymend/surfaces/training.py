@@ -16,6 +16,7 @@ from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_whole
 from gerrymend.notions import FairnessNotion, as_notions
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.surfaces.half_planes import check_not_rare, two_terms
 from gerrymend.surfaces.measuring import one_notion
 from gerrymend.training.fit import ParityClassifier
@@ -98,9 +99,11 @@ class _RoundTallies:
 
     def __init__(self, rows: Sample, attributes: Any, at: set[int], min_group_size: int) -> None:
         self._rows = rows
-        # The game orders its rows by label and by cell of all attributes; its votes are in this
-        # order, and have to be put back.
-        self._order, _ = distinct_rows(rows.columns).sorted_by(rows.y)
+        # The game has its label-cells in this order, and what it decides is the same for all rows
+        # of one: only sums over them are known, and only such are shown.
+        self._label_cells, starts, order = LabelCells.of_sample(rows.columns, rows.y, rows.weight)
+        self._of_row = np.empty(len(order), dtype=np.intp)
+        self._of_row[order] = np.repeat(np.arange(len(starts)), self._label_cells.n_rows)
         encoding = two_terms(rows.columns, rows.weight, attributes)
         check_not_rare(encoding, rows.columns, np.ones(len(rows.y)), min_group_size)
         self._cells: Cells = distinct_rows(
@@ -112,9 +115,10 @@ class _RoundTallies:
     def __call__(self, played: Round) -> None:
         """Keep the round, if it is one of those chosen."""
         if played.number in self._at:
-            p = np.empty(len(self._order))
-            p[self._order] = played.votes[0] / played.number
-            self.tallies[played.number] = self.tally(p)
+            weight = self._label_cells.weight
+            decided = np.minimum(played.votes[0] / played.number, weight)
+            share = np.divide(decided, weight, out=np.zeros(len(weight)), where=weight > 0)
+            self.tallies[played.number] = self.tally(share[self._of_row])
 
     def tally(self, p: Array) -> Tally:
         """Return the decisions of a mixture, summed by cell, without the rows themselves."""
@@ -136,7 +140,7 @@ class _SolverWithListener(GameSolver):
 
     def play(
         self,
-        learner: Any,
+        rows: Any,
         auditor: Any,
         *,
         on_round: Callable[[Round], None] | None = None,
@@ -150,7 +154,7 @@ class _SolverWithListener(GameSolver):
             if on_round is not None:
                 on_round(played)
 
-        return self.solver.play(learner, auditor, on_round=both, **rules)
+        return self.solver.play(rows, auditor, on_round=both, **rules)
 
 
 def _check_rounds(rounds: Sequence[int] | None, max_iter: int) -> set[int]:

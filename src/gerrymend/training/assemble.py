@@ -21,7 +21,6 @@ from gerrymend._numeric.arrays import (
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.dask_rows import is_dask_native, the_client
 from gerrymend.inputs.fit_identity import data_digests
-from gerrymend.inputs.protected import distinct_rows
 from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
@@ -30,7 +29,9 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.solvers import Equilibrium, FictitiousPlay, GameSolver
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.estimator_checks import check_uses_weights
-from gerrymend.solvers.players.learners import make_learner, seed_estimator
+from gerrymend.solvers.players.learners import seed_estimator
+from gerrymend.solvers.players.memory_rows import MemoryRows
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.device import device_game
 from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups import LinearThresholds, SubgroupClass
@@ -130,22 +131,20 @@ def _begin(
 ) -> Game:
     """Begin the solver's game in memory, on rows sorted by label and cell."""
     check_uses_weights(estimator, features)
-    order, cells = distinct_rows(sample.columns).sorted_by(sample.y)
+    label_cells, starts, order = LabelCells.of_sample(sample.columns, sample.y, sample.weight)
+    auditor = Auditor(setting.notions, setting.subgroups, label_cells, setting.audited)
     weight = sample.weight[order]
-    auditor = Auditor(
-        setting.notions, setting.subgroups, cells, sample.y[order], weight, setting.audited
-    )
-    learner = make_learner(estimator, features, weight, auditor.base_cost, auditor.pressed, order)
+    rows = MemoryRows.of(estimator, features, order, label_cells, auditor.pressed, weight, starts)
     play = partial(
         solver.play,
-        learner,
+        rows,
         auditor,
         gammas=gammas,
         C=C,
         certify=setting.certify,
         known=setting.known,
     )
-    return Game(play, partial(learner.best_response, auditor.base_cost[None]))
+    return Game(play, partial(rows.best_response, auditor.base_cost[None]))
 
 
 def _check_regression_game(X: Any, setting: Setting) -> None:

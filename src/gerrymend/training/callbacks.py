@@ -123,12 +123,10 @@ class Progress:
         if time.monotonic() - self._last < 1.0 and played.number < self._max_iter:
             return
         self._last = time.monotonic()
-        words = (
-            f"round {played.number} of at most {self._max_iter}: "
-            f"error {played.error.mean():.4f}, unfairness {played.unfairness.max():.4f}"
-        )
+        words = "round %d of at most %d: error %.4f, unfairness %.4f"
+        figures = played.number, self._max_iter, played.error.mean(), played.unfairness.max()
         if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
-            logger.info(words)
+            logger.info(words, *figures)
         else:
-            sys.stdout.write(f"{words}\n")
+            sys.stdout.write(f"{words % figures}\n")
             sys.stdout.flush()

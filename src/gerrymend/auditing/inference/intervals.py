@@ -29,7 +29,7 @@ from scipy.special import betaincinv, ndtri
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
-from gerrymend.auditing.small_groups import may_be_described
+from gerrymend.auditing.small_groups import FEWEST_TO_LIST, may_be_described, too_few
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.listed import ListedClass
@@ -177,6 +177,9 @@ def group_estimates(
             return ()
         inside = groups.membership @ seen.rows
         fits = may_be_described(inside, seen.rows.sum(), min_group_size)
+        # Groups that users named are theirs to list.
+        named = [getattr(rule, "name", "") != "" for rule in groups.rules]
+        fits &= named | ~too_few(groups.sizes, FEWEST_TO_LIST)
         if guard is not None:
             fits = guard(groups, fits, published[seen.notion])
         fits = _shown(groups, fits, published[seen.notion], whole=guard is not None)

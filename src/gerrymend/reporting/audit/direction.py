@@ -48,9 +48,11 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
     for one in (*_sides(report), *report["top"]):
         if one not in (*first, *others):
             others.append(one)
-    return [(_FIRST[one["treated"]], one) for one in first] + [
-        (_ANOTHER[one["treated"]], one) for one in others
-    ]
+    said = report["in_a_sentence"]
+    shown = [(_FIRST[one["treated"]], one) for one in first]
+    # Beside the one that it stands for, before the other side.
+    shown[1:1] = [] if said is None else [("In a sentence", said["subgroup"])]
+    return shown + [(_ANOTHER[one["treated"]], one) for one in others]
 
 
 def standing(treated: str | None) -> str:

@@ -52,7 +52,7 @@ def _subgroups(view: Mapping[str, Any]) -> list[str]:
     """Return a section for each subgroup that is described, or one sentence."""
     parts = []
     for place, subgroup in enumerate(view["subgroups"], start=1):
-        in_full = [("Who is in", subgroup["in_full"])] if subgroup["in_full"] else []
+        in_full = [("The rule", subgroup["in_full"])] if subgroup["in_full"] else []
         parts.append(f"### {place}. {subgroup['standing']}: {escaped(subgroup['name'])}")
         if subgroup["note"]:
             parts.append(escaped(subgroup["note"]))

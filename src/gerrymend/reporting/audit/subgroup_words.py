@@ -16,16 +16,22 @@ from gerrymend.reporting.wording import (
     quoted,
     unfairness,
 )
-from gerrymend.subgroups.rules import Term, number
+from gerrymend.subgroups.linear_rule import Term
+from gerrymend.subgroups.rules import category_label, number
 
 Facts = list[tuple[str, str]]
 
 # Descriptions of more characters are put into no heading and no sentence.
 _LONG = 120
-# Terms of a long sum that its short name has. One of more than `_MOST_TERMS` is shown by some.
-_LARGEST = 3
+# A sum of more than `_MOST_TERMS` terms is shown by some, and values without a term up to so many.
 _SHOWN = 20
 _MOST_TERMS = 60
+_MOST_VALUES = 5
+# A subgroup is told by at most so many attributes; by a value that no fewer members have, and whose
+# share is no less from everyone's.
+_TRAITS = 3
+_COMMON = 0.2
+_LIKE = 0.03
 # Characters of any other description that are shown.
 _LONGEST = 2000
 _REST = "are in the report's JSON"
@@ -119,6 +125,8 @@ def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Fa
         ("Rate", rate_sentence(subgroup)),
         ("Difference", difference_words(subgroup)),
     ]
+    if who := who_is_in(subgroup):
+        facts.insert(1, ("Who is in", who))
     if cases := cases_sentence(subgroup, report):
         facts.append(("In cases", cases))
     value = unfairness(subgroup["unfairness"], report["gamma"])
@@ -160,47 +168,103 @@ def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -
     return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}."
 
 
+def who_is_in(subgroup: Mapping[str, Any]) -> str:
+    """Return who is in by the most common values, beside everyone's; "" where these tell nothing.
+
+    >>> who_is_in({"composition": [
+    ...     {"attribute": "sex", "value": "M", "share": 0.999, "at_least": True, "overall": 0.51},
+    ...     {"attribute": "age", "median": 54.0, "overall": 41.0}]})
+    'over 99.9 % sex = M, median age 54 (everyone: 51 %, 41)'
+    """
+    own = []
+    everyone = []
+    for trait in _telling(subgroup["composition"]):
+        if "median" in trait:
+            own.append(f"median {trait['attribute']} {number(trait['median'])}")
+            everyone.append(number(trait["overall"]))
+        else:
+            over = "over " if trait["at_least"] else ""
+            value = f"{trait['attribute']} = {category_label(trait['value'])}"
+            own.append(f"{over}{percent(trait['share'])} {value}")
+            everyone.append(percent(trait["overall"]))
+    return f"{', '.join(own)} (everyone: {', '.join(everyone)})" if own else ""
+
+
+def _telling(traits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the first traits, without those that few members have, or that are everyone's."""
+    return [
+        trait
+        for trait in traits[:_TRAITS]
+        if ("median" in trait and trait["median"] != trait["overall"])
+        or (
+            ("share" in trait and trait["share"] >= _COMMON)
+            and abs(trait["share"] - trait["overall"]) > _LIKE
+        )
+    ]
+
+
 def who_words(subgroup: Mapping[str, Any]) -> str:
-    """Return who is in, in words: of a sum of many terms the largest, and how many are left out.
+    """Return who is in: in words, or of a formula by the most common values first."""
+    who = who_is_in(subgroup) if is_formula(subgroup) else ""
+    return f"{who}; by the rule {rule_words(subgroup)}" if who else rule_words(subgroup)
+
+
+def reference_words(subgroup: Mapping[str, Any]) -> str:
+    """Say which values have no term in a formula; "" where there is none, or too many."""
+    parts = [
+        f"{attribute} = {' or '.join(map(category_label, values))}"
+        for attribute, values in subgroup["rule"].get("reference", {}).items()
+        if 0 < len(values) <= _MOST_VALUES
+    ]
+    return f"Values without a term count 0: {', '.join(parts)}." if parts else ""
+
+
+def rule_words(subgroup: Mapping[str, Any]) -> str:
+    """Return the rule in words: of a sum of many terms some, and how many are left out.
 
     >>> terms = [{"attribute": "town", "value": f"t{i}", "coefficient": 1 + i} for i in range(999)]
     >>> rule = {"kind": "linear", "terms": terms, "threshold": 500.0}
-    >>> words = who_words({"subgroup": "2·[town=t1] " * 999, "rule": rule})
+    >>> words = rule_words({"subgroup": "2·[town=t1] " * 999, "rule": rule})
     >>> print(words[:53], "…", words[-34:])
-    a sum of 999 terms ≥ 500, the largest 999·[town=t998] … 979 more are in the report's JSON
+    a sum of 999 terms ≥ 500, such as [town=t0], 2·[town= … 979 more are in the report's JSON
     """
     terms = subgroup["rule"].get("terms", ())
     if is_formula(subgroup) and len(terms) > _MOST_TERMS:
         threshold = number(float(format(subgroup["rule"]["threshold"], ".3g")))
         sum_words = f"a sum of {count(len(terms))} terms ≥ {threshold}"
-        return f"{sum_words}, {_largest(terms, _SHOWN)}; {count(len(terms) - _SHOWN)} more {_REST}"
+        return (
+            f"{sum_words}, {_first_terms(terms, _SHOWN)}; {count(len(terms) - _SHOWN)} more {_REST}"
+        )
     words = str(subgroup["subgroup"])
     if len(words) <= _LONGEST or is_formula(subgroup):
         return words
     return f"{words[:_LONGEST].rstrip()} … ({count(len(words) - _LONGEST)} characters more {_REST})"
 
 
-def _largest(terms: Sequence[Mapping[str, Any]], at_most: int) -> str:
-    """Return the terms of the largest coefficients."""
-    by_size = sorted(terms, key=lambda term: -abs(term["coefficient"]))
-    return f"the largest {', '.join(map(_term, by_size[:at_most]))}"
+def _first_terms(terms: Sequence[Mapping[str, Any]], at_most: int) -> str:
+    """Return the first terms: a rule has them in the order of their sizes, units aside."""
+    return f"such as {', '.join(map(_term, terms[:at_most]))}"
 
 
 def short_name(subgroup: Mapping[str, Any]) -> str:
-    """Return a subgroup's description, or the gist of a long one.
+    """Return a subgroup's description, who is in by a formula, or the gist of a long one.
 
     >>> terms = [{"attribute": "district", "value": f"d{i}", "coefficient": i - 20}
     ...          for i in range(45)]
     >>> rule = {"kind": "linear", "terms": terms, "threshold": 3.0}
-    >>> short_name({"subgroup": "20·[district=d0] " * 45, "rule": rule})
-    'a sum of 45 terms, the largest 24·[district=d44], 23·[district=d43], 22·[district=d42]'
+    >>> short_name({"subgroup": "20·[district=d0] " * 45, "rule": rule, "composition": []})
+    'a sum of 45 terms over district'
     """
+    if is_formula(subgroup) and (who := who_is_in(subgroup)):
+        return who
     if not is_long(subgroup):
         return str(subgroup["subgroup"])
     if not is_formula(subgroup):
         return f"{subgroup['subgroup'][: _LONG - 1].rstrip()}…"
     terms = subgroup["rule"]["terms"]
-    return f"a sum of {count(len(terms))} terms, {_largest(terms, _LARGEST)}"
+    names = dict.fromkeys(term["attribute"] for term in terms)
+    over = ", ".join([*names][:_TRAITS]) + (", …" if len(names) > _TRAITS else "")
+    return f"a sum of {count(len(terms))} terms over {over}"
 
 
 def _term(term: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from gerrymend.reporting.audit.chance import (
 )
 from gerrymend.reporting.audit.direction import described, direction_sentences, is_rest
 from gerrymend.reporting.audit.next_steps import decide_sentence
+from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.text import (
@@ -89,6 +90,10 @@ def _subgroups(report: Report) -> Facts:
     for standing, subgroup in described(report):
         who = "all others" if is_rest(subgroup, report) else who_words(subgroup)
         facts += [(standing, who), ("", summary_words(subgroup, report))]
+        if standing == "In a sentence":
+            facts.append(
+                ("", f"its unfairness is {beside_words(report)}; {exactness_words(report)}")
+            )
     # Withheld or not at all: either way there is none to name.
     if not facts:
         facts.append(("Subgroups", words.nothing_sentence(report)))

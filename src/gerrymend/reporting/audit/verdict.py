@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows
 from gerrymend.reporting.audit.direction import is_rest, leads, subject
+from gerrymend.reporting.audit.said import said_sentences
 from gerrymend.reporting.audit.subgroup_words import (
     cases_sentence,
     is_formula,
     is_long,
     rate_sentence,
+    who_is_in,
 )
 from gerrymend.reporting.wording import bound, count, percent, signed_unfairness, unfairness
 
@@ -78,12 +80,12 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     worst = report["worst"]
     described = _lead_sentences(report, rows)
     if verdict == "within gamma":
-        return [_within(report, rows), *described, *_not_searched(report)]
+        return [_within(report, rows), *_with_said(described, report), *_not_searched(report)]
     if verdict == "undecided":
-        return [_undecided(report), *described, *_not_searched(report)]
+        return [_undecided(report), *_with_said(described, report), *_not_searched(report)]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        return [_too_small(report), *described, chance_sentence(report)]
+        return [_too_small(report), *_with_said(described, report), chance_sentence(report)]
     return [
         *_with_cases(described, report),
         _exceeding(report),
@@ -123,11 +125,17 @@ def _undecided(report: Report) -> str:
     )
 
 
+def _withheld_as(report: Report) -> str:
+    """Say why a group is not described: its size or, where there are any, values of few rows."""
+    rare = " or told by values too rare" if report["rare_values"] else ""
+    return f"too small{rare} to be described"
+
+
 def _too_small(report: Report) -> str:
     """Say that a group exceeds gamma that may not be described."""
     gamma = report["gamma"]
     return (
-        "A subgroup that is too small to be described has an unfairness of "
+        f"A subgroup that is {_withheld_as(report)} has an unfairness of "
         f"{unfairness(report['unfairness'], gamma)}; {gamma:g} is allowed."
     )
 
@@ -140,6 +148,8 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
         who = f"{subject(one)}{which} is {one['subgroup']}"
         if is_rest(one, report):
             who = "The most favoured are all others"
+        elif is_formula(one) and who_is_in(one):
+            who = f"{subject(one)}{which} is a group with {who_is_in(one)}"
         elif is_formula(one) or is_long(one):
             who = f"{subject(one)}{which} is the {place} one below"
         sentences.append(
@@ -149,10 +159,15 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     return sentences
 
 
+def _with_said(described: list[str], report: Report) -> list[str]:
+    """Put the group in a sentence after the first of the sentences about subgroups."""
+    return [*described[:1], *said_sentences(report), *described[1:]]
+
+
 def _with_cases(described: list[str], report: Report) -> list[str]:
-    """Put the number of cases after the first of the sentences about subgroups."""
+    """Put the number of cases, and the group in a sentence, after the first of the sentences."""
     cases = cases_sentence(leads(report)[0], report)
-    return [*described[:1], *filter(None, [cases]), *described[1:]]
+    return [*described[:1], *filter(None, [cases]), *said_sentences(report), *described[1:]]
 
 
 def _exceeding(report: Report) -> str:
@@ -164,14 +179,17 @@ def _exceeding(report: Report) -> str:
     gamma = report["gamma"]
     first = leads(report)[0]
     if report["withheld"]:
-        beside = f"a group that is too small to be described has {unfairness(report['unfairness'])}"
+        beside = f"a group that is {_withheld_as(report)} has {unfairness(report['unfairness'])}"
     elif report["exact"]:
         beside = "no subgroup that was searched has more"
     else:
         beside = f"more, up to {bound(report['upper_bound'], gamma)}, is not ruled out"
     value = unfairness(worst["unfairness"], gamma)
     if len(leads(report)) == 1:
-        value = f"Its unfairness is {value}"
+        said = report["in_a_sentence"] is not None
+        value = (
+            f"{f'{subject(first)} has an unfairness of' if said else 'Its unfairness is'} {value}"
+        )
     elif first == worst:
         value = f"The unfairness of the one treated worst is {value}"
     else:

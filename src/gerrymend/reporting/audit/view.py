@@ -25,6 +25,7 @@ from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
+from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -173,15 +174,23 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 ("p-value", test),
                 ("On other rows", other_rows_sentence(report)),
             ]
+        if standing == "In a sentence":
+            facts += [
+                ("Beside the first", f"its unfairness is {beside_words(report)}"),
+                ("Proof", exactness_words(report)),
+            ]
         rest = is_rest(subgroup, report)
+        formula = subgroup_words.is_formula(subgroup)
         views.append(
             {
                 "standing": standing,
                 "name": "all others" if rest else subgroup_words.short_name(subgroup),
-                "in_full": subgroup_words.who_words(subgroup)
-                if rest or subgroup_words.is_long(subgroup)
+                "in_full": subgroup_words.rule_words(subgroup)
+                if rest or formula or subgroup_words.is_long(subgroup)
                 else None,
-                "note": words.FORMULA_MEANS if subgroup_words.is_formula(subgroup) else None,
+                "note": f"{words.FORMULA_MEANS} {subgroup_words.reference_words(subgroup)}"
+                if formula
+                else None,
                 "facts": facts,
                 "rate": percent(subgroup["rate"]),
                 "overall": percent(subgroup["overall_rate"]),

@@ -149,17 +149,37 @@ def detection_sentences(report: Report) -> list[str]:
             f"For that reason {count(left_out)} of the groups of one attribute {are} left out: too "
             "small, or so much like others that a group of few rows would follow by subtraction."
         )
-    sentences.append("Names of categories are shown however few rows have them.")
+    sentences.append(rare_values_sentence(report))
     return sentences
+
+
+def rare_values_sentence(report: Report) -> str:
+    """Say which values are not listed, by number, and how their rows are told of."""
+    few = f"fewer than {count(max(2, report['min_group_size']))} rows have"
+    if not report["rare_values"]:
+        return f"No value is listed that {few}; there are none."
+    told = ", ".join(
+        f"{count(rare['values'])} of {rare['attribute']}" for rare in report["rare_values"]
+    )
+    return (
+        f"Values that {few} are not listed, as they may name people: {told}. Where a group is told "
+        "by such an attribute they are taken together; what is proven is about each of them."
+    )
 
 
 def withheld_sentence(report: Report) -> str:
     """Say that the subgroup of the largest unfairness is too small to be described."""
     return (
         "The subgroup of the largest unfairness, "
-        f"{unfairness(report['unfairness'], report['gamma'])}, has {_few(report)}, and is not "
-        "described: few rows identify people."
+        f"{unfairness(report['unfairness'], report['gamma'])}, has {_few(report)}"
+        f"{_or_rare(report)}, and is not described: few rows identify people."
     )
+
+
+def _or_rare(report: Report) -> str:
+    """Say that a group may be withheld for values that few rows have, where there are any."""
+    few = f"fewer than {count(max(2, report['min_group_size']))} rows have"
+    return f", or is told by values that {few}" if report["rare_values"] else ""
 
 
 def _few(report: Report) -> str:

@@ -172,7 +172,7 @@ def _sample(sample: Mapping[str, Any]) -> View:
 def _who(sample: Mapping[str, Any]) -> str:
     """Say who is treated worst, or why that is not said."""
     if sample["worst"] is not None:
-        return f"{treated(sample['worst_treated'])}: {sample['worst']}"
+        return f"{treated(sample['worst_treated'])}: {sample['worst_who']}"
     return "Not described: it is too small." if sample["withheld"] else "None differs."
 
 
@@ -186,7 +186,7 @@ def _treatment(sample: Mapping[str, Any]) -> str:
             f"{wording.percent(sample['overall_rate'])}."
         )
         if sample["withheld"]:
-            words.append("One with more unfairness is too small to be described.")
+            words.append("One with more unfairness may not be described: few rows identify people.")
     return " ".join(words)
 
 

@@ -207,7 +207,7 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
             return f"not described: too small ({few}, inside or outside)"
         return "none differs at all"
     return (
-        f"{treated(sample['worst_treated'])}: {wording.visible(sample['worst'])} "
+        f"{treated(sample['worst_treated'])}: {wording.visible(sample['worst_who'])} "
         f"({wording.count(sample['worst_size'])} rows): "
         f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, overall "
         f"{wording.percent(sample['overall_rate'])}"

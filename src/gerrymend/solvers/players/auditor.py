@@ -1,6 +1,7 @@
 """The Auditor: answers the decisions of a model with the worst subgroup, for one or more notions.
 
-Rows are reduced to sums by cell once a call; all that follows is over cells.
+What is decided comes by label-cell (`rows.py`), and is reduced to sums by cell once a call; all
+that follows is over cells.
 """
 
 from collections.abc import Sequence
@@ -13,58 +14,57 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array, exactly_summable, total, total_by_cell
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.subgroup import ROUNDING, EventCells, Subgroup
-from gerrymend.inputs.protected import Cells
 from gerrymend.notions import FairnessNotion, nothing_counts
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Members
 
-# Cells up to which a last look has more starts than an audit: which of two equal ways is taken is a
-# matter of rounding, and an audit adds up otherwise.
-_FEW_CELLS = 20_000
+# Numbers that a last look may read to have more starts than an audit: which of two equal ways is
+# taken is a matter of rounding, and an audit adds up otherwise.
+_LAST_LOOK_WORK = 2.5e9
 
 
 class NotionAuditor:
-    """One notion over the cells of some rows.
+    """One notion over some label-cells.
 
     Written with the outcome u = a + b·p of the rows in the event, summed by cell: `offset` is the
     sum of w·a, and each call adds the sum of w·b·p. `subgroups` are searched every round;
-    `audited_class` says how `audit` would search them.
+    `audited_class` says how `audit` would search them. `event` are the label-cells in the event, in
+    the order of their cells.
     """
 
     def __init__(
         self,
         notion: FairnessNotion,
         subgroups: SubgroupClass,
-        cells: Cells,
-        y: NDArray[np.intp],
-        weight: Array,
+        label_cells: LabelCells,
         audited_class: SubgroupClass | None = None,
     ) -> None:
         self.notion = notion
-        self._cells = cells
-        self.rows, cell = self._event_rows(y, weight)
+        self._cells = cells = label_cells.cells
+        self.event, cell = self._event_in(label_cells)
         # Only cells that have rows in the event matter; they are numbered anew.
         self._active, self.starts, self.cell = np.unique(
             cell, return_index=True, return_inverse=True
         )
         self.distinct = len(self._active) == len(cell)
-        row_weight = weight[self.rows]
+        weight = label_cells.weight[self.event]
+        labels = label_cells.labels[self.event]
 
-        self.slope = notion.slope(y[self.rows])
-        self.weighted_slope = row_weight * self.slope
+        self.slope = notion.slope(labels)
         self._unit_slope = bool((self.slope == 1.0).all())
-        self._unit_weighted_slope = bool((self.weighted_slope == 1.0).all())
-        self.whole = bool((self.weighted_slope == np.rint(self.weighted_slope)).all())
-        constant = row_weight * notion.outcome(y[self.rows], np.zeros(len(cell)))
+        self.whole = label_cells.is_whole and bool((self.slope == np.rint(self.slope)).all())
+        constant = weight * notion.outcome(labels, np.zeros(len(cell)))
         self.offset = total_by_cell(self.cell, constant, len(self._active))
         self._has_offset = bool(self.offset.any())
-        self.event_weight = total_by_cell(self.cell, row_weight, len(self._active))
+        self.event_weight = total_by_cell(self.cell, weight, len(self._active))
         self._event_share = self.event_weight / self.event_weight.sum()
         self._ones = np.ones(len(self.event_weight))
-        self._total_weight = total(weight)
-        self._n_rows = np.bincount(cells.index, minlength=len(cells))
-        self._cell_weight = total_by_cell(cells.index, weight, len(cells))
+        self._total_weight = total(label_cells.weight)
+        self._n_rows = np.zeros(len(cells), dtype=np.intp)
+        np.add.at(self._n_rows, cells.index, label_cells.n_rows)
+        self._cell_weight = total_by_cell(cells.index, label_cells.weight, len(cells))
         self.subgroups = self._bound(subgroups)
         self._audited_class = audited_class
 
@@ -78,27 +78,28 @@ class NotionAuditor:
         """The same class with the search of `audit`, bound when it is first asked for."""
         return self.subgroups if self._audited_class is None else self._bound(self._audited_class)
 
-    def _event_rows(
-        self, y: NDArray[np.intp], weight: Array
+    def _event_in(
+        self, label_cells: LabelCells
     ) -> tuple[slice | NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows in the event, in the order of their cells, and the cell of each."""
-        rows = np.flatnonzero(self.notion.in_event(y) & (weight > 0))
-        if rows.size == 0:
+        """Return the label-cells in the event, in order of their cells, and the cell of each."""
+        event = np.flatnonzero(self.notion.in_event(label_cells.labels) & (label_cells.weight > 0))
+        if event.size == 0:
             raise nothing_counts(self.notion)
-        rows = rows[np.argsort(self._cells.index[rows], kind="stable")]
-        cell = self._cells.index[rows]
-        if (np.diff(rows) == 1).all():  # rows sorted by label and cell: a view, not a copy
-            return slice(int(rows[0]), int(rows[-1]) + 1), cell
-        return rows, cell
+        event = event[np.argsort(self._cells.index[event], kind="stable")]
+        cell = self._cells.index[event]
+        if (np.diff(event) == 1).all():  # sorted by label and cell: a view, not a copy
+            return slice(int(event[0]), int(event[-1]) + 1), cell
+        return event, cell
 
     def outcomes(self, votes: Array, n_votes: int | None) -> Array:
         """Sum of w·u by cell, one model a row.
 
-        Decisions are votes / n_votes; with n_votes=None the votes are probabilities.
+        Votes are the weight decided 1 in each label-cell, added up over so many plays; with
+        n_votes=None they are those of a mixture.
         """
-        weighted = votes[:, self.rows]
-        if not self._unit_weighted_slope:
-            weighted = weighted * self.weighted_slope
+        weighted = votes[:, self.event]
+        if not self._unit_slope:
+            weighted = weighted * self.slope
         if not self.whole or n_votes is None:
             weighted = np.stack([exactly_summable(model) for model in weighted])
         if not self.distinct:
@@ -109,7 +110,7 @@ class NotionAuditor:
         return outcomes
 
     def spread(self, pressure: Array) -> Array:
-        """b·pressure for each row in the event, from pressure by cell."""
+        """b·pressure for each label-cell in the event, from pressure by cell."""
         by_row = pressure if self.distinct else np.take(pressure, self.cell, axis=1)
         return by_row if self._unit_slope else by_row * self.slope
 
@@ -161,33 +162,32 @@ class Auditor:
         self,
         notions: Sequence[FairnessNotion],
         subgroups: SubgroupClass,
-        cells: Cells,
-        y: NDArray[np.intp],
-        weight: Array,
+        label_cells: LabelCells,
         audited_class: SubgroupClass | None = None,
     ) -> None:
         self.notions = [
-            NotionAuditor(notion, subgroups, cells, y, weight, audited_class) for notion in notions
+            NotionAuditor(notion, subgroups, label_cells, audited_class) for notion in notions
         ]
         self._subgroups = audited_class or subgroups
-        self._columns = cells.columns
-        self.total_weight = total(weight)
-        self.base_cost: Array = 1.0 - 2.0 * y.astype(np.float64)
-        self.pressed = self._pressed_rows()
+        self.label_cells = label_cells
+        self.total_weight = total(label_cells.weight)
+        self.base_cost: Array = 1.0 - 2.0 * label_cells.labels.astype(np.float64)
+        self.pressed = self._pressed()
         # err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), p⟩ / n
-        self.error_of_zero = total(weight * y) / self.total_weight
-        self._error_slope = weight * self.base_cost / self.total_weight
+        self.error_of_zero = total(label_cells.weight * label_cells.labels) / self.total_weight
+        self._error_slope = self.base_cost / self.total_weight
 
-    def _pressed_rows(self) -> slice:
-        """Return a slice of all rows whose cost can change: those in some notion's event."""
-        rows = [np.arange(len(self.base_cost))[one.rows] for one in self.notions]
-        return slice(int(min(r.min() for r in rows)), int(max(r.max() for r in rows)) + 1)
+    def _pressed(self) -> slice:
+        """Return a slice of all label-cells whose cost can change: those in a notion's event."""
+        places = [np.arange(len(self.base_cost))[one.event] for one in self.notions]
+        return slice(int(min(p.min() for p in places)), int(max(p.max() for p in places)) + 1)
 
     @interruptible
     def worst(self, votes: Array, n_votes: int | None) -> Answer:
         """Find the worst subgroup of each model, by the search of the rounds.
 
-        Decisions are votes / n_votes; with n_votes=None the votes are probabilities.
+        Votes are the weight decided 1 in each label-cell, added up over so many plays; with
+        n_votes=None they are those of a mixture.
         """
         residuals = self.residuals(votes, n_votes)
         found = [
@@ -224,8 +224,7 @@ class Auditor:
         for notion, residual in zip(self.notions, residuals, strict=True):
             if notion.subgroups.exact or notion.audited is notion.subgroups:
                 continue
-            search = notion.audited.thorough if len(residual) <= _FEW_CELLS else notion.audited
-            found = search.worst(residual[None])
+            found = notion.audited.thorough(_LAST_LOOK_WORK).worst(residual[None])
             least = (abs(worst.unfairness) if worst else 0.0) + ROUNDING
             if abs(float(found.values[0])) / self.total_weight > least:
                 members = found.members[0] > 0
@@ -234,7 +233,7 @@ class Auditor:
 
     def compile_proofs(self) -> None:
         """Have compiled what proofs of the class need, before a clock starts."""
-        compile_proofs(self._subgroups, self._columns)
+        compile_proofs(self._subgroups, self.label_cells.cells.columns)
 
     def upper_bound(self, residuals: Sequence[Array]) -> Array:
         """Unfairness that no subgroup of the class exceeds, for each model, by its residuals."""
@@ -251,17 +250,17 @@ class Auditor:
         return error
 
     def price(self, pressure: Sequence[Array], out: Array) -> None:
-        """Write what deciding 1 costs, (1 − 2y) + b·Σ_g (λ⁻_g − λ⁺_g)·centre(g), in pressed rows.
+        """Write what deciding 1 costs, (1 − 2y) + b·Σ_g (λ⁻_g − λ⁺_g)·centre(g), where pressed.
 
-        The cost of others is (1 − 2y) in every round.
+        The cost of other label-cells is (1 − 2y) in every round.
         """
-        if len(self.notions) == 1 and isinstance(self.notions[0].rows, slice):
-            rows = self.pressed  # the usual case, and this is run every round
-            np.add(self.base_cost[rows], self.notions[0].spread(pressure[0]), out=out[:, rows])
+        if len(self.notions) == 1 and isinstance(self.notions[0].event, slice):
+            event = self.pressed  # the usual case, and this is run every round
+            np.add(self.base_cost[event], self.notions[0].spread(pressure[0]), out=out[:, event])
             return
         out[:, self.pressed] = self.base_cost[self.pressed]
         for notion, by_cell in zip(self.notions, pressure, strict=True):
-            out[:, notion.rows] += notion.spread(by_cell)
+            out[:, notion.event] += notion.spread(by_cell)
 
     def fine(self, pressure: Sequence[Array], residuals: Sequence[Array]) -> Array:
         """Σ_g (λ⁻_g − λ⁺_g)·v_g: what each model pays for unfairness, gamma not yet allowed for.

@@ -33,12 +33,12 @@ from gerrymend.models.mixture import (
     Predictor,
     ScorePredictor,
 )
+from gerrymend.solvers.players.rows import Keys
 
 # Columns up to which a factorisation of their products, for each fit, costs next to nothing.
 _MOST_COLUMNS = 500
 
 Decisions = NDArray[np.bool_]
-Keys = Sequence[Any] | NDArray[Any]
 
 
 class Learner(ABC):

@@ -53,7 +53,7 @@ def prove_mixture(
     auditor: Auditor, pool: Pool, weights: Array, gamma: float, deadline: float
 ) -> Certificate:
     """Prove a mixture within gamma, or find a subgroup that refutes it, before the deadline."""
-    residuals = auditor.residuals(pool.probability(weights)[None], None)
+    residuals = auditor.residuals(pool.decided(weights)[None], None)
     classes = [notion.subgroups for notion in auditor.notions]
     n = auditor.total_weight
     # Whatever ends it, there is a bound for every notion.

@@ -17,7 +17,7 @@ from gerrymend.solvers.cell_play import CellPlay
 from gerrymend.solvers.loop import Stopwatch
 from gerrymend.solvers.multiplicative_weights import hedge
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import Decisions, Learner
+from gerrymend.solvers.players.rows import Rows
 from gerrymend.solvers.pool.certificate import Certificate, prove_mixture, weigh_strictly
 from gerrymend.solvers.pool.last_look import LastLook
 from gerrymend.solvers.pool.pool import Pool
@@ -89,8 +89,8 @@ class Step(NamedTuple):
 
     progress: Progress
     is_round: bool = False
-    for_cells: Decisions | None = None
-    """The Learner's answer to the cells, if it was asked for one."""
+    for_cells: Array | None = None
+    """What the Learner's answer to the cells decides, if it was asked for one."""
 
 
 class PoolGame:
@@ -98,7 +98,7 @@ class PoolGame:
 
     def __init__(
         self,
-        learner: Learner,
+        rows: Rows,
         auditor: Auditor,
         pool: Pool,
         cell_play: CellPlay,
@@ -110,7 +110,7 @@ class PoolGame:
         budget: float,
         certify: bool,
     ) -> None:
-        self._learner = learner
+        self._rows = rows
         self._auditor = auditor
         self._pool = pool
         self._cell_play = cell_play
@@ -174,7 +174,7 @@ class PoolGame:
             return []
         self._told = True
         assert at.standing is not None
-        votes = at.number * self._pool.probability(at.standing.weights)[None]
+        votes = at.number * self._pool.decided(at.standing.weights)[None]
         error = np.array([at.standing.error])
         return [Round(at.number, error, np.array([at.standing.unfairness]), votes)]
 
@@ -201,17 +201,17 @@ class PoolGame:
             return True
         return len(at.gains) >= _QUIET and max(at.gains[-_QUIET:]) <= self._tol
 
-    def _answered(self, at: Progress, closing: bool) -> tuple[Progress, Decisions | None]:
+    def _answered(self, at: Progress, closing: bool) -> tuple[Progress, Array | None]:
         """Fit the Learner once: to the wave's duals, to the cells, or to the program's duals.
 
-        Returns the answer to the cells too, if it was to them.
+        Returns what the answer decides too, if it was to the cells.
         """
         own = self._padded(at.program.duals)
         duals = self._duals(at, own, closing)
         for_cells = not closing and at.number % _CELLS_EVERY == 0
         cost = self._cell_play.cost() if for_cells else self._pool.cost(duals)
-        answers = self._learner.answers(cost, [self._auditor.base_cost, self._pool.cost(own)])
-        numbers = [self._pool.add_classifier(*answer) for answer in answers]
+        answers = self._rows.answers(cost, [self._auditor.base_cost, self._pool.cost(own)])
+        numbers = [self._pool.add_classifier(answer) for answer in answers]
         # Whatever cost was fitted, its score was cut for the program's own duals too. What the
         # answers are worth under these says whether the Learner can still improve on the program.
         best = self._pool.values(own, self._gamma)[numbers].min()
@@ -222,7 +222,7 @@ class PoolGame:
             closed=closing,
             closing_duals=duals if closing else at.closing_duals,
         )
-        return at, answers[0][0] if for_cells else None
+        return at, self._rows.decided([answers[0].decisions])[0] if for_cells else None
 
     def _duals(self, at: Progress, own: Array, closing: bool) -> Array:
         """Return the duals that the Learner answers: the program's own duals, or the wave's."""
@@ -346,15 +346,15 @@ class PoolGame:
         at = self._at.standing_at(standing)
         pool = self._pool
         auditor = self._auditor
-        probability = pool.probability(standing.weights)
+        decided = pool.decided(standing.weights)
         notion = auditor.notions[standing.worst.notion]
         used = np.flatnonzero(standing.weights)
         records = list(at.records.values())
         sources = tuple(one.subgroups.source for one in auditor.notions)
-        bound = self._upper_bound(probability)
+        bound = self._upper_bound(decided)
         return Equilibrium(
             gamma=self._gamma,
-            mixture=self._learner.mixture([pool.keys[i] for i in used], standing.weights[used]),
+            mixture=self._rows.mixture([pool.keys[i] for i in used], standing.weights[used]),
             rounds=np.array(list(at.records), dtype=np.intp),
             error=np.array([record.error for record in records]),
             unfairness=np.array([record.unfairness for record in records]),
@@ -363,14 +363,14 @@ class PoolGame:
                 [(record.worst.notion, record.worst.key) for record in records],
             ),
             gap=self._gap(at),
-            worst=notion.subgroup(standing.worst.key, standing.worst.members, probability, None),
+            worst=notion.subgroup(standing.worst.key, standing.worst.members, decided, None),
             upper_bound=bound,
             converged=at.converged and self._stakes.penalty(standing) <= self._tol,
             certified=at.certificate is not None and bound <= self._gamma + ROUNDING,
         )
 
-    def _upper_bound(self, probability: Array) -> float:
+    def _upper_bound(self, decided: Array) -> float:
         if self._at.certificate is not None:
             return self._at.certificate.upper_bound
-        residuals = self._auditor.residuals(probability[None], None)
+        residuals = self._auditor.residuals(decided[None], None)
         return float(self._auditor.upper_bound(residuals)[0])

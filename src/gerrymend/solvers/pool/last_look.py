@@ -107,7 +107,7 @@ class LastLook:
         if known or self._looks.exact:
             return False
         self._audited.append(best.weights)
-        look = self._looks.audit(best.weights)
+        look = self._looks.audit(best.weights, hopeful=not self._keeps_clear)
         self._measured(best.weights, look)
         if not look.is_closed and not self._keeps_clear:
             self._keeps_clear = True

@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from gerrymend.solvers.base import CannotResumeError, Equilibrium, Round, State
 from gerrymend.solvers.cell_play import CellPlay
 from gerrymend.solvers.loop import Stopwatch
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import Learner
+from gerrymend.solvers.players.rows import Rows
 from gerrymend.solvers.pool.game import PoolGame, Stage, Step
 from gerrymend.solvers.pool.pool import Pool
 
@@ -19,8 +17,8 @@ class PoolPath:
 
     Parameters
     ----------
-    learner, auditor :
-        The players.
+    rows, auditor :
+        Who answers costs, and who answers decisions.
     known : sequence of predictors
         What is in the pool from the start, beside the constants.
     gammas : sequence of float
@@ -32,7 +30,7 @@ class PoolPath:
 
     def __init__(
         self,
-        learner: Learner,
+        rows: Rows,
         auditor: Auditor,
         known: Sequence[Any],
         gammas: Sequence[float],
@@ -40,18 +38,17 @@ class PoolPath:
         certify: bool,
         **rules: Any,
     ) -> None:
-        self._learner = learner
+        self._rows = rows
         self._auditor = auditor
         self._gammas = gammas
         self._certify = certify
         self._rules = rules
-        self._pool = Pool(auditor)
+        self._pool = Pool(rows, auditor)
         self._cell_play = CellPlay(auditor)
         for decision in (False, True):
-            decided = np.full(len(auditor.base_cost), decision)
-            self._pool.add_classifier(decided, learner.constant(decision))
+            self._pool.add_classifier(rows.constant(decision))
         for predictor in known:
-            self._pool.add_classifier(*learner.recall(predictor))
+            self._pool.add_classifier(rows.recall(predictor))
         self._games: dict[float, PoolGame] = {}
         self._playing: PoolGame | None = None
         self._keep()
@@ -83,7 +80,7 @@ class PoolPath:
 
     def _begin(self, gamma: float) -> PoolGame:
         game = PoolGame(
-            self._learner, self._auditor, self._pool, self._cell_play, gamma,
+            self._rows, self._auditor, self._pool, self._cell_play, gamma,
             certify=self._certify, **self._rules,
         )  # fmt: skip
         self._games[gamma] = game
@@ -103,8 +100,8 @@ class PoolPath:
         self._keep()
 
     def _keep(self) -> None:
-        """Remember what a state has of learner and pool, which a step changes as it goes."""
-        self._kept = {"learner": self._learner.state(), "pool": self._pool.state()}
+        """Remember what a state has of rows and pool, which a step changes as it goes."""
+        self._kept = {"learner": self._rows.state(), "pool": self._pool.state()}
 
     def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
         """End the rounds of the game that is played, if it is time to, and tell of the last one."""
@@ -130,7 +127,7 @@ class PoolPath:
         games = state["games"]
         if max_iter != state["max_iter"]:
             _check_independent(games.values(), state["max_iter"], max_iter)
-        self._learner.restore(state["learner"])
+        self._rows.restore(state["learner"])
         self._pool.restore(state["pool"])
         self._cell_play.restore(state["cell_play"])
         for gamma, kept in games.items():

@@ -4,12 +4,11 @@ import hashlib
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend.solvers.base import State
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import Decisions
+from gerrymend.solvers.players.rows import Bits, Play, Rows
 from gerrymend.subgroups.rules import Members
 
 # Decisions that are unpacked at once: some megabytes.
@@ -29,16 +28,17 @@ class PooledGroup(NamedTuple):
 
 
 class Pool:
-    """Classifiers as their decisions, a bit a row, and subgroups as their cells.
+    """Classifiers as their decisions, which only rows can read, and subgroups as their cells.
 
     `error` has the error of each classifier; `unfairness` a row for each subgroup with its signed
     unfairness under each classifier.
     """
 
-    def __init__(self, auditor: Auditor) -> None:
+    def __init__(self, rows: Rows, auditor: Auditor) -> None:
+        self._rows = rows
         self._auditor = auditor
-        self._n_rows = len(auditor.base_cost)
-        self._bits: list[NDArray[np.uint8]] = []
+        self._at_once = max(1, _BLOCK // int(rows.label_cells.n_rows.sum()))
+        self._bits: list[Bits] = []
         self._known: dict[bytes, int] = {}
         self.keys: list[Any] = []
         self.groups: list[PooledGroup] = []
@@ -48,19 +48,18 @@ class Pool:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def add_classifier(self, decisions: Decisions, key: Any) -> int:
+    def add_classifier(self, play: Play) -> int:
         """Return the number of a classifier, taken in unless one in the pool decides the same."""
-        bits = np.packbits(decisions)
-        content = _digest(bits)
+        content = _digest(play.decisions)
         if content in self._known:
             return self._known[content]
-        votes = decisions.astype(np.float64)[None]
+        votes = self._rows.decided([play.decisions])
         residuals = self._auditor.residuals(votes, 1)
         column = [self._values(residuals[group.notion], group) for group in self.groups]
         number = len(self)
         self._set(
-            _bits=[*self._bits, bits],
-            keys=[*self.keys, key],
+            _bits=[*self._bits, play.decisions],
+            keys=[*self.keys, play.key],
             error=np.append(self.error, self._auditor.error(votes, 1).round(_DIGITS)),
             unfairness=np.hstack([self.unfairness, np.reshape(column, (-1, 1))]),
         )
@@ -70,10 +69,9 @@ class Pool:
     def add_group(self, group: PooledGroup) -> None:
         """Take in a subgroup."""
         notion = self._auditor.notions[group.notion]
-        step = max(1, _BLOCK // self._n_rows)
         row = [
-            self._values(notion.residuals(self._decisions(slice(start, start + step)), 1), group)
-            for start in range(0, len(self), step)
+            self._values(notion.residuals(self._decided(start, self._at_once), 1), group)
+            for start in range(0, len(self), self._at_once)
         ]
         self._set(
             groups=[*self.groups, group],
@@ -89,15 +87,16 @@ class Pool:
         values = residuals @ group.members.astype(np.float64)
         return (values / self._auditor.total_weight).round(_DIGITS)
 
-    def probability(self, weights: Array) -> Array:
-        """Return the probability with which a mixture of the pool decides each row 1."""
-        p = np.zeros(self._n_rows)
+    def decided(self, weights: Array) -> Array:
+        """Return the weight that a mixture of the pool decides 1 in each label-cell."""
+        most = self._rows.label_cells.weight
+        decided = np.zeros(len(most))
         for classifier in np.flatnonzero(weights).tolist():
-            p += weights[classifier] * self._decisions(slice(classifier, classifier + 1))[0]
-        return np.clip(p, 0.0, 1.0)
+            decided += weights[classifier] * self._decided(classifier, 1)[0]
+        return np.clip(decided, 0.0, most)
 
     def cost(self, duals: Array) -> Array:
-        """Return the cost of deciding 1 in each row under signed duals λ⁻ − λ⁺ of the subgroups."""
+        """Return what deciding 1 costs by label-cell, under signed duals λ⁻ − λ⁺ of subgroups."""
         pressure = [np.zeros((1, len(notion.event_weight))) for notion in self._auditor.notions]
         for which in np.flatnonzero(duals):
             group = self.groups[which]
@@ -113,9 +112,8 @@ class Pool:
         paid: Array = self.error + duals @ self.unfairness
         return paid - gamma * np.abs(duals).sum()
 
-    def _decisions(self, classifiers: slice) -> Array:
-        packed = np.array(self._bits[classifiers])
-        return np.unpackbits(packed, axis=1, count=self._n_rows).astype(np.float64)
+    def _decided(self, first: int, number: int) -> Array:
+        return self._rows.decided(self._bits[first : first + number])
 
     def state(self) -> State:
         """Return all that is in it, which nothing changes afterwards: contents are replaced."""
@@ -127,5 +125,5 @@ class Pool:
         self._known = {_digest(bits): number for number, bits in enumerate(self._bits)}
 
 
-def _digest(bits: NDArray[np.uint8]) -> bytes:
+def _digest(bits: Bits) -> bytes:
     return hashlib.blake2b(bits.tobytes()).digest()

@@ -11,6 +11,7 @@ are limited by the numbers that they read.
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from gerrymend._numeric.sums import Array
@@ -24,6 +25,8 @@ from gerrymend.subgroups.base import BoundClass, Bracket
 # rather than to prove, a tenth of that. Branch and bound finds more than as many starts.
 _AUDIT_WORK = 2.5e8
 _PROBE_WORK = 2.5e7
+# And a search, to have more starts than `audit`: half a second.
+_SEARCH_WORK = 1.25e8
 # With more cells than this, that much work gets nowhere.
 _MOST_CELLS_PROVEN = 20_000
 # The part of what is left of a budget that a proof may take.
@@ -58,7 +61,7 @@ class ThoroughLooks:
 
     def search(self, weights: Array) -> Look:
         """Search as the rounds do."""
-        answer = self._auditor.worst(self._pool.probability(weights)[None], None)
+        answer = self._auditor.worst(self._pool.decided(weights)[None], None)
         which, key = answer.key(0)
         group = PooledGroup(which, answer.found[which].members[0] > 0, key)
         return Look(group, float(answer.unfairness[0]))
@@ -67,15 +70,19 @@ class ThoroughLooks:
         """Search harder, with a short proof where that finds more."""
         return self._worst(weights, self._probed)
 
-    def audit(self, weights: Array) -> Look:
-        """Search with the starts of an audit or more, then prove as far as that may go."""
-        return self._worst(weights, self._audited)
+    def audit(self, weights: Array, *, hopeful: bool) -> Look:
+        """Search and prove as an audit does; search with more starts where the proof can't end.
+
+        A proof that is not `hopeful`, as another of the kind did not end, is short: it may yet find
+        something.
+        """
+        return self._worst(weights, partial(self._audited, hopeful=hopeful))
 
     @interruptible
     def _worst(self, weights: Array, found_by: Callable[[NotionAuditor, Array], Bracket]) -> Look:
-        residuals = self._auditor.residuals(self._pool.probability(weights)[None], None)
+        residuals = self._auditor.residuals(self._pool.decided(weights)[None], None)
         looks = [
-            self._look(which, found_by(notion, residual))
+            self._look(which, found_by(notion, residual[0]))
             for which, (notion, residual) in enumerate(
                 zip(self._auditor.notions, residuals, strict=True)
             )
@@ -85,20 +92,25 @@ class ThoroughLooks:
 
     def _probed(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.subgroups
-        if bound.exact or residual.shape[1] > _MOST_CELLS_PROVEN:
-            return _searched(bound.thorough, residual)
-        return bound.prove(residual[0], work=_PROBE_WORK)
+        if len(residual) > _MOST_CELLS_PROVEN:
+            return _closed_in(bound.thorough(), residual, 0.0)
+        return _closed_in(bound, residual, _PROBE_WORK)
 
-    def _audited(self, notion: NotionAuditor, residual: Array) -> Bracket:
+    def _audited(self, notion: NotionAuditor, residual: Array, hopeful: bool) -> Bracket:
         bound = notion.audited
-        if bound.exact:
-            return _searched(bound, residual)
-        if math.isfinite(self._deadline):
+        if math.isfinite(self._deadline) and not bound.exact:
             seconds = _PROOF_SHARE * max(0.0, self._deadline - time.monotonic())
-            return bound.prove(residual[0], seconds=seconds)
-        if residual.shape[1] > _MOST_CELLS_PROVEN:
-            return _searched(bound, residual)
-        return bound.prove(residual[0], work=_AUDIT_WORK)
+            return bound.prove(residual, seconds=seconds)
+        if len(residual) > _MOST_CELLS_PROVEN:
+            return _closed_in(bound, residual, 0.0)
+        thorough = bound.thorough(_SEARCH_WORK)
+        if not hopeful:
+            return _closed_in(thorough, residual, _PROBE_WORK)
+        bracket = _closed_in(bound, residual, _AUDIT_WORK)
+        if self._look(0, bracket).is_closed:
+            return bracket
+        both = bracket.found, thorough.worst(residual[None])
+        return bracket._replace(found=max(both, key=lambda found: abs(float(found.values[0]))))
 
     def _look(self, which: int, bracket: Bracket) -> Look:
         found = bracket.found
@@ -108,7 +120,6 @@ class ThoroughLooks:
         return Look(group, unfairness, bracket.upper_bound / total <= unfairness + ROUNDING)
 
 
-def _searched(bound: BoundClass, residual: Array) -> Bracket:
-    """Return what a search finds, which is exact or has no bound."""
-    found = bound.worst(residual)
-    return Bracket(found, abs(float(found.values[0])) if bound.exact else math.inf)
+def _closed_in(bound: BoundClass, residual: Array, work: float) -> Bracket:
+    """Search, and prove from there for so much work."""
+    return bound.close_in(residual, bound.worst(residual[None]), work=work)

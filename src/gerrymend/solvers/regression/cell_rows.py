@@ -15,6 +15,7 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import HalfRoundError, State
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.learners import LinearLearner
+from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.regression import _linear_kernel as kernel
 from gerrymend.solvers.regression.array_block import Columns, Sums
 from gerrymend.solvers.regression.rows import Measured, Told
@@ -37,20 +38,31 @@ class CellRows:
 
     Parameters
     ----------
-    learner : LinearLearner
+    rows : MemoryRows
+        With a `LinearLearner`.
     auditor : Auditor
         Of one notion, by regression; see `FictitiousPlay`.
     """
 
     at_hand = False
 
-    def __init__(self, learner: LinearLearner, auditor: Auditor) -> None:
-        self._learner = learner
+    def __init__(self, rows: MemoryRows, auditor: Auditor) -> None:
+        self._rows = rows
         self._auditor = auditor
         self._notion = notion = auditor.notions[0]
-        assert isinstance(notion.rows, slice)
+        learner = rows.learner
+        assert isinstance(learner, LinearLearner)
+        assert isinstance(notion.event, slice)
         assert isinstance(notion.subgroups, RegressionSearch)
-        self._event_rows: slice = notion.rows
+        self._event_rows = rows.rows_of(notion.event)
+        self._slope = rows.weight[self._event_rows] * notion.slope[0]
+        # The cells of rows, and where those of each begin; none where a cell is a row.
+        self._cell = self._starts = _NONE
+        if len(self._slope) > len(notion.event_weight):
+            starts = rows.starts[notion.event][notion.starts] - self._event_rows.start
+            self._starts = np.append(starts, len(self._slope))
+            self._cell = np.repeat(np.arange(len(starts)), np.diff(self._starts))
+        self._base = rows.weight * rows.spread(auditor.base_cost)
         self._bases = {"features": learner.projection, "protected": notion.subgroups.projection}
         # In an event of one label, 1 − 2y and b are constants: Σ w·(1 − 2y)·votes is a multiple of
         # Σ w·b·votes, and needs no sum of its own.
@@ -65,7 +77,6 @@ class CellRows:
         self, features: OrthonormalBasis, protected: OrthonormalBasis, n_games: int
     ) -> Sums:
         """Make the state of so many games; return what doesn't change, as `ArrayBlock` does."""
-        learner = self._learner
         notion = self._notion
         rows = self._event_rows
         of_features = self._bases["features"]
@@ -76,20 +87,19 @@ class CellRows:
         self._counts = np.zeros((n_games, n_cells), dtype=np.int32)
         self._members = np.zeros((n_games, n_cells), dtype=np.int8)
         self._number = 0
-        base_cost = self._auditor.base_cost
-        weight = learner.row_weight
-        outside = np.delete(weight * base_cost, rows)
+        label_cells = self._rows.label_cells
+        outside = np.delete(self._base, rows)
         scalars = [
             self._auditor.total_weight,
-            total(weight * (base_cost < 0)),
+            total(label_cells.weight * label_cells.labels),
             float(notion.event_weight.sum()),
             float(notion.offset.sum()),
             float((outside > 0).sum()),
             float((outside < 0).sum()),
         ]
         of_learner = [
-            of_features.coordinates((weight * base_cost)[None]),
-            of_features.coordinates(notion.weighted_slope[None], rows),
+            of_features.coordinates(self._base[None]),
+            of_features.coordinates(self._slope[None], rows),
             of_features.one,
         ]
         of_auditor = [
@@ -105,7 +115,6 @@ class CellRows:
         notion = self._notion
         rows = self._event_rows
         n_cells = len(notion.event_weight)
-        n_rows = rows.stop - rows.start
         self._plays_at_once = max(n_games, _PLAYS)
         self._room = np.empty(max(_NUMBERS, self._plays_at_once))
         self._features = self._pieces(basis[:, rows], n_games)
@@ -114,19 +123,14 @@ class CellRows:
         self._outside = [
             (
                 self._pieces(basis[:, part], self._plays_at_once),
-                self._learner.row_weight[part] * self._auditor.base_cost[part],
+                self._base[part],
             )
             for part in (slice(rows.start), slice(rows.stop, basis.shape[1]))
         ]
         self._ranks = len(basis), len(protected)
         self._of_members = np.stack([notion.event_weight, notion.offset])
-        self._slope = notion.weighted_slope
         self._largest = float(np.max(np.abs(self._slope)))
         self._shift = 0.0
-        self._cell = self._starts = _NONE  # where a cell is a row
-        if not notion.distinct:
-            self._cell = notion.cell
-            self._starts = np.append(notion.starts, n_rows)
 
     def rounds_at_once(self, *, heard: bool) -> int:
         """Return 1 where someone hears of rounds, and else as many as make a full product."""
@@ -213,11 +217,11 @@ class CellRows:
         return Measured(np.array(unfairness), subgroups.__getitem__)
 
     def _votes_by_game(self, numbers: Array) -> Iterator[tuple[Array, int]]:
-        """Yield the votes of all rows, as a matrix of one row, and the number of each game."""
+        """Yield the votes by label-cell, as a matrix of one row, and the number of each game."""
         for votes, number in zip(self._votes, numbers, strict=True):
-            of_all_rows = np.zeros((1, len(self._auditor.base_cost)))
+            of_all_rows = np.zeros((1, self._rows.n_rows))
             of_all_rows[0, self._event_rows] = votes
-            yield of_all_rows, int(number)
+            yield self._rows.summed(of_all_rows), int(number)
 
     def state(self, number: int) -> State:
         """Return the state after `number` rounds, in the smallest integer types that hold it."""

@@ -16,7 +16,7 @@ from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.solvers.regression.rows_read import RowsRead
 from gerrymend.subgroups.encoding import LinearEncoding
-from gerrymend.subgroups.rules import Term
+from gerrymend.subgroups.linear_rule import Term
 
 
 def device_game(

@@ -20,7 +20,7 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import State
 from gerrymend.solvers.regression.array_block import ArrayBlock, Columns, Sums
 from gerrymend.subgroups.encoding import DirectionRules
-from gerrymend.subgroups.rules import DIGITS, LinearRule, leaves_room
+from gerrymend.subgroups.linear_rule import DIGITS, LinearRule, leaves_room
 
 T = TypeVar("T")
 

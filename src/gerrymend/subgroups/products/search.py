@@ -260,12 +260,10 @@ class ProductSearch(BoundClass):
         *,
         at_most: float | None = None,
         seconds: float = math.inf,
-        work: float = math.inf,
     ) -> Bracket:
         """Search until nothing worse can be left, `at_most` is decided, or time runs out.
 
         If time runs out, `partial` has the numbers of conditions that were searched to the end.
-        The search is exact, and not limited by `work`.
         """
         hunt = self._hunt(residual)
         unit = as_whole(residual)[1]

@@ -196,7 +196,7 @@ def tighten(
 ) -> bool:
     """Narrow the gaps that follow from one that has changed; False where nothing is between."""
     size = len(queue)
-    waiting[:] = False
+    waiting.fill(False)
     queue[0] = gap
     head = 0
     tail = 1

@@ -126,7 +126,7 @@ def _halve(table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, desk: 
         below = FAR if half == box else middle
         low = boxes.low[half]
         high = boxes.high[half]
-        desk.moved[:] = False
+        desk.moved.fill(False)
         limit(low, high, gaps, gap, above, below, desk.moved)
         if tighten(low, high, gaps, gap, desk.queue, desk.waiting, desk.moved):
             _outdate(gaps, boxes, half, desk.moved)
@@ -180,7 +180,7 @@ def _bound(
     _find_places(table, boxes, box, desk)
     peak = boxes.peak[box]
     number = boxes.number[box]
-    desk.is_read[:] = False
+    desk.is_read.fill(False)
     bound = 0.0
     for s in range(n_strata):
         desk.best[s] = max(0.0, peak[s].max())
@@ -223,7 +223,7 @@ def _find_places(table: Table, boxes: Boxes, box: int, desk: _Desk) -> None:
         desk.right[gap] = begins + high - (1 << level)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")  # a call takes as long as a short row
 def _read(
     table: Table, gaps: Gaps, s: int, r: int, first: int, stop: int, desk: _Desk
 ) -> tuple[float, int]:
@@ -234,7 +234,7 @@ def _read(
     """
     n_chains, n_numbers = table.last.shape[1:]
     starts = desk.starts
-    starts[:] = len(table.highest) - n_numbers  # zeros
+    starts.fill(len(table.highest) - n_numbers)  # zeros
     k = 0
     for y in range(n_chains):
         if y != r:
@@ -256,7 +256,7 @@ def _read(
     return peak, first + at
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _add_four(highest: Array, starts: NDArray[np.uint64], profile: Array) -> None:
     """Add the larger of two rows of a table, four times; places are unsigned: never from the end.
 
@@ -286,9 +286,9 @@ def _largest(values: Array) -> float:
 @njit(cache=True)
 def _ends(n_numbers: int, boxes: Boxes, box: int, gap: int) -> tuple[int, int]:
     """Return a gap's ends, one beyond all numbers at most; further apart chains don't meet."""
-    low = min(max(int(boxes.low[box, gap]), -n_numbers - 1), n_numbers)
-    high = max(min(int(boxes.high[box, gap]), n_numbers + 1), -n_numbers)
-    return low, high
+    low = int(boxes.low[box, gap])
+    high = int(boxes.high[box, gap])
+    return min(max(low, -n_numbers - 1), n_numbers), max(min(high, n_numbers + 1), -n_numbers)
 
 
 @njit(cache=True)
@@ -325,7 +325,7 @@ def _choose(table: Table, gaps: Gaps, boxes: Boxes, box: int, desk: _Desk) -> tu
     loses something in the other. The gap where both halves lose, summed over strata, goes first.
     """
     n_strata, n_chains, n_numbers = table.last.shape
-    desk.loss[:] = 0.0
+    desk.loss.fill(0.0)
     for s in range(n_strata):
         r = desk.chain[s]
         if r < 0:

@@ -30,13 +30,13 @@ What a box passes on to its halves.
   bound of the box. A group in the box with a value above T has P_s(r, x) > max P_s − (B − T), or
   nobody in. So its last rows lie in the hull of such x, in the box and hence in every part of it.
 
-- *Bounds.* P_s(r, x) changes only where a gap of r does, and never grows. So of a part, those last
-  rows are read again whose bound in the larger box is the highest, until one was read already.
+- *Bounds.* P_s(r, x) changes only where a gap of r does, and never grows. So in a part the last row
+  with the highest bound is read again, until that is one which was read, or has not changed.
 
 The box with the highest bound is halved first, and a part whose bound is at most T, the best value
-found, is dropped. So the highest bound that waits holds at any time, and nothing is read twice;
-when none waits, the best value is exact. Boxes are few once T is near the best value: to
-prove the last percent takes about a quarter more of them, not ten times as many.
+found, is dropped. So the highest bound that waits holds at any time, and no box is looked at twice;
+when none waits, the best value is exact. Near it boxes do not grow to many: on made data of 40,000
+rows a bound of 1.05 times the value takes a quarter to a half of the boxes of the exact one.
 
 Too many numbers. Above some hundreds, numbers are pooled into steps of equal width; thresholds of a
 chain are then known up to one step more. Too many chains: attributes with many categories become

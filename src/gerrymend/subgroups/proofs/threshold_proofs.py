@@ -23,12 +23,13 @@ from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Bracket, Found
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
+from gerrymend.subgroups.linear_rule import LinearRule
 from gerrymend.subgroups.proofs import planar
 from gerrymend.subgroups.proofs.branch_and_bound import Solved, solve
 from gerrymend.subgroups.proofs.chains import Meeting
 from gerrymend.subgroups.proofs.offset_boxes import close_in
 from gerrymend.subgroups.proofs.whole_points import Points, whole_numbers
-from gerrymend.subgroups.rules import LinearRule, Members
+from gerrymend.subgroups.rules import Members
 
 # Above so many dimensions branch and bound gets nowhere; parts of the class are proven instead.
 _MOST_DIMENSIONS = 8

@@ -24,7 +24,7 @@ from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.thresholds.regression import SparseRegression
-from gerrymend.subgroups.thresholds.search import Ascent, StartedSearch, starts_for
+from gerrymend.subgroups.thresholds.search import Ascent, StartedSearch
 
 
 class PooledSearch(StartedSearch):
@@ -41,7 +41,7 @@ class PooledSearch(StartedSearch):
     ) -> None:
         self._narrow, self._pooled = _divided(encoding, len(event_weight))
         width = len(self._narrow) + 2 * len(self._pooled) + 1
-        super().__init__(columns, encoding, starts_for(len(event_weight) * width, restarts))
+        super().__init__(columns, encoding, len(event_weight) * width, restarts)
         self._event_weight = event_weight
         self._sparse = SparseRegression(columns, encoding, event_weight)
         self._design = self._sparse.design

@@ -35,6 +35,8 @@ _OFTEN_NUMBERS = 135_000
 _FEWEST = 5
 _MOST = 200
 _HARDER = 8
+# Reads of a start, for each number of the design: some two dozen circles, each a sort.
+_READS_BY_A_START = 50
 # Rows of all circles between two looks at the clock: some tenths of a second.
 _STRETCH = 2_000_000
 # Numbers that the logistic regression's start may read, within limits on its steps: a second or so.
@@ -134,11 +136,16 @@ class StartedSearch(LinearSearch):
     """
 
     def __init__(
-        self, columns: tuple[Column, ...], encoding: LinearEncoding, restarts: int
+        self,
+        columns: tuple[Column, ...],
+        encoding: LinearEncoding,
+        n_numbers: int,
+        restarts: int | None,
     ) -> None:
         super().__init__(columns, encoding)
-        self._restarts = restarts
-        self._logistic = restarts > 0
+        self._n_numbers = n_numbers
+        self._restarts = starts_for(n_numbers, restarts)
+        self._logistic = self._restarts > 0
 
     @abstractmethod
     def _search(
@@ -153,17 +160,20 @@ class StartedSearch(LinearSearch):
     @property
     def quick(self) -> "StartedSearch":
         """Few starts, as the regression's alone may be a dead end, and no logistic regression."""
-        quick = copy.copy(self)
-        quick._restarts = min(_FEWEST, self._restarts)
+        quick = self._with_starts(min(_FEWEST, self._restarts))
         quick._logistic = False
         return quick
 
-    @property
-    def thorough(self) -> "StartedSearch":
-        """Several times as many starts."""
-        thorough = copy.copy(self)
-        thorough._restarts = _HARDER * self._restarts
-        return thorough
+    def thorough(self, work: float = math.inf) -> "StartedSearch":
+        """Several times as many starts, as far as so much work allows."""
+        affordable = work / (_READS_BY_A_START * max(1, self._n_numbers))
+        most = _HARDER * self._restarts
+        return self._with_starts(max(self._restarts, int(min(most, affordable))))
+
+    def _with_starts(self, restarts: int) -> "StartedSearch":
+        other = copy.copy(self)
+        other._restarts = restarts
+        return other
 
     def prove(
         self,
@@ -171,20 +181,16 @@ class StartedSearch(LinearSearch):
         *,
         at_most: float | None = None,
         seconds: float = math.inf,
-        work: float = math.inf,
     ) -> Bracket:
-        """Close in on the worst threshold by branch and bound, or on those of few attributes.
-
-        Only the proof is limited by `work`, and then by nothing else: the search before it ends by
-        itself.
-        """
-        if math.isfinite(work):
-            found = self.worst(residual[None])
-            return self._proofs.prove(residual, found, at_most, work, WorkClock())
+        """Close in on the worst threshold by branch and bound, or on those of few attributes."""
         start = time.monotonic()
         found = self.search(residual, seconds=seconds / 2)
         left = max(0.0, start + seconds - time.monotonic())
         return self._proofs.prove(residual, found, at_most, left)
+
+    def close_in(self, residual: Array, found: Found, *, work: float) -> Bracket:
+        """Prove so from what was found, for so much work."""
+        return self._proofs.prove(residual, found, None, work, WorkClock())
 
     @cached_property
     def _proofs(self) -> ThresholdProofs:
@@ -228,7 +234,7 @@ class GreatCircleSearch(StartedSearch):
         seed: int,
     ) -> None:
         design = encoding.matrix(columns)
-        super().__init__(columns, encoding, starts_for(design.size + len(design), restarts))
+        super().__init__(columns, encoding, design.size + len(design), restarts)
         self._regression = RegressionSearch(columns, encoding, event_weight)
         mean, scale = moments(only(WeightedColumns(design, event_weight)))
         self._ascent = Ascent((design - mean) / scale, seed)

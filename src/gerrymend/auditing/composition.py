@@ -1,0 +1,155 @@
+"""Say who is in a subgroup, attribute by attribute, beside everyone: its most common values.
+
+A rule says how members are told from others, and not who they are: a term for a category that one
+member in thirty has may come first. Shares and medians are of rows, whatever these weigh. They tell
+nothing of labels or decisions, but a share tells a number of rows: those below the floor of
+`small_groups`, in the subgroup or outside, are never told.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.small_groups import FEWEST_TO_LIST, identifies, too_few
+from gerrymend.inputs.protected import Column
+
+
+@dataclass(frozen=True)
+class Trait:
+    """One attribute of a subgroup's rows, and of all rows.
+
+    Attributes
+    ----------
+    attribute : str
+        The protected column.
+    value : value of a category, or None for a number
+        The most common one in the subgroup that may be told. (A category may itself be None, where
+        it is missing: `median` tells them apart.)
+    share : float or None
+        The part of the subgroup's rows that have it; None for a number.
+    at_least : bool
+        Whether `share` is only no more than the part: so few others are in the subgroup that their
+        number is not told.
+    median : float or None
+        The median of a number in the subgroup, to two digits of its range; None for a category.
+    overall : float
+        The share, or the median, of all rows.
+    """
+
+    attribute: str
+    value: Any
+    share: float | None
+    at_least: bool
+    median: float | None
+    overall: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trait as plain data: of a category or of a number."""
+        if self.median is not None:
+            return {"attribute": self.attribute, "median": self.median, "overall": self.overall}
+        return {
+            "attribute": self.attribute,
+            "value": self.value,
+            "share": self.share,
+            "at_least": self.at_least,
+            "overall": self.overall,
+        }
+
+
+def composition(
+    columns: Sequence[Column],
+    n_rows: NDArray[np.intp],
+    members: NDArray[np.bool_],
+    min_group_size: int,
+) -> tuple[Trait, ...]:
+    """Return a trait of each attribute, those that differ most from everyone's first.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The protected values of each cell.
+    n_rows : array of int
+        Rows of each cell.
+    members : array of bool
+        The cells that are in the subgroup.
+    min_group_size : int
+        The floor of `small_groups`. An attribute is left out where no value can be told.
+
+    >>> sex = Column("sex", np.array([0.0, 1.0]), ("F", "M"))
+    >>> age = Column("age", np.array([30.0, 50.0]))
+    >>> people = composition((sex, age), np.array([40, 60]), np.array([False, True]), 10)
+    >>> [(one.attribute, one.value, one.share, one.median, one.overall) for one in people]
+    [('sex', 'M', 1.0, None, 0.6), ('age', None, None, 50.0, 50.0)]
+    """
+    min_group_size = max(min_group_size, FEWEST_TO_LIST)
+    inside = np.where(members, n_rows, 0)
+    outside = n_rows - inside
+    if too_few([inside.sum(), outside.sum()], min_group_size).any():
+        return ()
+    found = []
+    for column in columns:
+        if column.categories is None:
+            found.append(_median_trait(column, inside, n_rows))
+        else:
+            found.append(_value_trait(column, inside, outside, min_group_size))
+    told = [pair for pair in found if pair is not None]
+    return tuple(trait for _, trait in sorted(told, key=lambda pair: -pair[0]))
+
+
+def _value_trait(
+    column: Column, inside: NDArray[np.intp], outside: NDArray[np.intp], min_group_size: int
+) -> tuple[float, Trait] | None:
+    """Return the most common value that may be told, after how far its share is from everyone's."""
+    assert column.categories is not None
+    code = column.values.astype(np.intp)
+    n_values = len(column.categories)
+    with_it = np.bincount(code, inside, n_values)
+    with_it_outside = np.bincount(code, outside, n_values)
+    size = inside.sum()
+    total = size + outside.sum()
+    for place in np.argsort(-with_it, kind="stable"):
+        others_outside = outside.sum() - with_it_outside[place]
+        if too_few(with_it[place], min_group_size):
+            return None
+        # What is outside follows from everyone's share.
+        if identifies([with_it_outside[place], others_outside], min_group_size).any():
+            continue
+        few_others = bool(identifies(size - with_it[place], min_group_size))
+        share = float(with_it[place] / size)
+        if few_others:
+            share = float((size - min_group_size) / size)
+        overall = float((with_it[place] + with_it_outside[place]) / total)
+        trait = Trait(column.name, column.categories[place], share, few_others, None, overall)
+        return abs(share - overall), trait
+    return None
+
+
+def _median_trait(
+    column: Column, inside: NDArray[np.intp], n_rows: NDArray[np.intp]
+) -> tuple[float, Trait] | None:
+    """Return the median of a number, after how far from the middle of everyone it is."""
+    ends = float(column.values.min()), float(column.values.max())
+    if ends[0] == ends[1]:
+        return None
+    own = _median(column.values, inside)
+    below = float(n_rows[column.values < own].sum() + n_rows[column.values <= own].sum())
+    far = abs(below / (2 * n_rows.sum()) - 0.5)
+    # To two digits of the range: nobody's own number, where numbers are fine.
+    step = 10.0 ** (math.floor(math.log10(ends[1] - ends[0])) - 1)
+    shown, overall = (
+        float(f"{round(value / step) * step:.12g}")
+        for value in (own, _median(column.values, n_rows))
+    )
+    return far, Trait(column.name, None, None, False, shown, overall)
+
+
+def _median(values: Array, rows: NDArray[np.intp]) -> float:
+    """Return the value that half of the rows, or more, do not exceed."""
+    order = np.argsort(values, kind="stable")
+    counted = np.cumsum(rows[order])
+    return float(values[order][np.searchsorted(counted, counted[-1] / 2)])

@@ -1,0 +1,152 @@
+"""Find the worst group that can be said in a sentence, beside one that can't.
+
+A sum of ten terms names nobody. Conjunctions of values and intervals, or of sets of values, on at
+most three attributes do: the worst of these, on the same side, is searched exactly, and is told
+with how much of the worst it shares.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gerrymend.auditing.chosen_subgroups import active_members, describable
+from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.small_groups import identifies
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.tally import Examined, NotionTally
+from gerrymend.inputs.protected import Column
+from gerrymend.subgroups import Conjunctions, SubgroupClass, ValueSets
+from gerrymend.subgroups.compiling import compile_proofs
+
+# Conditions that a sentence has at most, and values of a category that its sets may be of.
+CONDITIONS = 3
+_MOST_VALUES = 6
+_MOST_SETS = 16
+# Longer descriptions are no sentences.
+_LONGEST = 120
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceGroup:
+    """The worst group that can be said in a sentence.
+
+    Attributes
+    ----------
+    subgroup : Subgroup
+        The group, of the same notion and side as the one that it stands for.
+    upper_bound : float
+        No group that can be said so exceeds it on this side, without sign.
+    exact : bool
+        Whether it is the worst of those; else time was up, or that one is too small to describe.
+    covers : str
+        What can be said in a sentence, in words.
+    overlap : float or None
+        The part that both groups share of what either covers, by weight in the event. None where
+        that would tell of fewer rows than the floor.
+    accounts_for : float or None
+        The part of the other's unfairness that is within this group.
+    """
+
+    subgroup: Subgroup
+    upper_bound: float
+    exact: bool
+    covers: str
+    overlap: float | None
+    accounts_for: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the group as plain data."""
+        return {
+            "subgroup": self.subgroup.to_dict(),
+            "upper_bound": self.upper_bound,
+            "exact": self.exact,
+            "covers": self.covers,
+            "overlap": self.overlap,
+            "accounts_for": self.accounts_for,
+        }
+
+
+def can_be_said(subgroup: Subgroup) -> bool:
+    """Return whether a subgroup's own description is a sentence: no formula, and not too long."""
+    words = subgroup.describe()
+    return "·" not in words and len(words) <= _LONGEST
+
+
+def sentence_class(columns: tuple[Column, ...]) -> SubgroupClass:
+    """Return the class that is searched: sets of values where these are few, else single values."""
+    sizes = [len(column.categories) for column in columns if column.categories is not None]
+    few = max(sizes, default=0) <= _MOST_VALUES and sum(sizes) <= _MOST_SETS
+    return (ValueSets if few else Conjunctions)(max_depth=CONDITIONS)
+
+
+def sentence_group(
+    seen: NotionTally,
+    worst: Subgroup,
+    published: Published,
+    *,
+    min_group_size: int,
+    deadline: float = math.inf,
+) -> SentenceGroup | None:
+    """Return the worst group that can be said in a sentence, beside a worst that can't.
+
+    Parameters
+    ----------
+    seen : NotionTally
+        The rows, as the notion of the worst sees them.
+    worst : Subgroup
+        The group that it stands for; its sign is the side that is searched.
+    published : Published
+        What is described already: a group that would disclose few rows beside it is not returned.
+    min_group_size : int
+        The floor of `small_groups`.
+    deadline : float, default=inf
+        By time.monotonic(); what was found by then is told as such.
+    """
+    columns = seen.tally.columns
+    chosen = sentence_class(columns)
+    compile_proofs(chosen, columns)
+    sign = 1 if worst.unfairness > 0 else -1
+    bound = seen.bind(chosen).one_sided(sign)
+    left = max(0.0, deadline - time.monotonic())
+    bracket = bound.prove(seen.residual, seconds=left / 2)
+    found = bracket.found
+    n = seen.cells.total_weight
+    part = Examined(seen, bound, bracket, chosen)
+    subgroup = describable(part, found, seen.residual, min_group_size, left / 4)
+    if subgroup is None or subgroup.unfairness * sign <= ROUNDING or not can_be_said(subgroup):
+        return None
+    blocks = active_members(seen, subgroup)
+    if published.told_by(blocks):
+        return None
+    published.add(blocks)
+    overlap, accounts_for = _shared(seen, worst, subgroup, published, min_group_size)
+    upper_bound = max(bracket.upper_bound / n, abs(subgroup.unfairness))
+    exact = upper_bound <= abs(subgroup.unfairness) + ROUNDING
+    return SentenceGroup(subgroup, upper_bound, exact, bound.covers, overlap, accounts_for)
+
+
+def _shared(
+    seen: NotionTally,
+    worst: Subgroup,
+    group: Subgroup,
+    published: Published,
+    min_group_size: int,
+) -> tuple[float | None, float | None]:
+    """Return what two groups share, and the part of the worst's unfairness there.
+
+    Both tell sums over the four parts that two groups make of the rows: none may be of few.
+    """
+    first = active_members(seen, worst).astype(bool)
+    second = active_members(seen, group).astype(bool)
+    blocks = 2 * first.astype(np.intp) + second
+    rows = np.bincount(blocks, seen.rows, 4)
+    if identifies(rows, min_group_size).any() or published.told_by(blocks):
+        return None, None
+    published.add(blocks)
+    mass = seen.cells.mass
+    both = first & second
+    overlap = float(mass[both].sum() / mass[first | second].sum())
+    return overlap, float(seen.residual[both].sum() / seen.residual[first].sum())

@@ -1,0 +1,137 @@
+"""Describe subgroups without listing values that only few rows have: these may name people.
+
+What is searched and proven is about every value. Only for the description values that fewer than
+`min_group_size` rows have are taken together, as *others*: a group that treats them alike is one of
+the class, and can be told by the values that many rows have.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.small_groups import FEWEST_TO_LIST, too_few
+from gerrymend.auditing.tally import NotionTally, Tally
+from gerrymend.inputs.protected import Column, Others, distinct_rows
+from gerrymend.subgroups.base import BoundClass, SubgroupClass
+from gerrymend.subgroups.linear import LinearThresholds
+from gerrymend.subgroups.linear_rule import LinearRule
+from gerrymend.subgroups.rules import Members, Rule
+from gerrymend.subgroups.value_sets import ValueSets
+
+
+def rare_values(tally: Tally, min_group_size: int) -> dict[str, frozenset[Any]]:
+    """Return the categories that fewer rows have than may be listed, by attribute, where any are.
+
+    >>> from gerrymend.auditing.from_rows import tally_of_rows
+    >>> tally = tally_of_rows([0, 1, 0], [0, 1, 1], {"town": ["Ulm", "Ulm", "Au"]})
+    >>> rare_values(tally, 2)
+    {'town': frozenset({'Au'})}
+    """
+    n_rows = tally.n_rows.sum(axis=0)
+    found = {}
+    for column in tally.columns:
+        if column.categories is not None:
+            code = column.values.astype(np.intp)
+            rows = np.bincount(code, weights=n_rows, minlength=len(column.categories))
+            few = too_few(rows, max(min_group_size, FEWEST_TO_LIST)) & (rows > 0)
+            if few.any():
+                found[column.name] = frozenset(column.categories[i] for i in np.flatnonzero(few))
+    return found
+
+
+def lists_any(rule: Rule, rare: Mapping[str, frozenset[Any]]) -> bool:
+    """Return whether a reader of a rule may see one of these values."""
+    return any(value in rare.get(attribute, ()) for attribute, value in rule.listed())
+
+
+@dataclass(frozen=True, eq=False)
+class Coarse:
+    """The cells of a tally with rare values taken together, as one notion and one class see them.
+
+    `index` is the coarse cell of each cell; `active` are the coarse cells in the notion's event,
+    `rows` their number of rows there.
+    """
+
+    bound: BoundClass
+    index: NDArray[np.intp]
+    active: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    seen: NotionTally
+
+    @classmethod
+    def of(
+        cls,
+        seen: NotionTally,
+        subgroups: SubgroupClass,
+        columns: tuple[Column, ...],
+        sign: int = 0,
+    ) -> "Coarse":
+        """Group the cells of a tally by other columns, given over its cells, and bind the class."""
+        cells = distinct_rows(columns)
+        mine = cells.index[seen.cells.active]
+        m = len(cells)
+        event_weight: Array = np.bincount(mine, seen.cells.mass, m).astype(np.float64)
+        weight = np.bincount(cells.index, seen.tally.weight.sum(axis=0), m).astype(np.float64)
+        active = np.flatnonzero(event_weight > 0)
+        rows = np.bincount(mine, seen.rows, m)[active].astype(np.intp)
+        bound = subgroups.bind(cells.columns, weight, event_weight)
+        bound = bound.one_sided(sign) if sign else bound
+        return cls(bound, cells.index, active, rows, seen)
+
+    def worst_of_size(
+        self, residual: Array, min_group_size: int, seconds: float
+    ) -> tuple[Rule, Members] | None:
+        """Return the worst subgroup that is large enough, with its members among active cells.
+
+        `residual` is over the active cells of the tally itself.
+        """
+        fine = self.seen.cells.active
+        n_cells = int(self.index.max()) + 1
+        by_cell = np.bincount(self.index[fine], residual, n_cells).astype(np.float64)
+        found = self.bound.worst_of_size(
+            by_cell[self.active], self.rows, min_group_size, seconds=seconds
+        )
+        if found is None:
+            return None
+        members = np.zeros(len(by_cell), dtype=bool)
+        members[self.active] = found.members[0] > 0
+        rule = self.bound.source.rule(found.keys[0])
+        if isinstance(rule, LinearRule):
+            rule = rule.without_others()
+        return rule, members[self.index][fine]
+
+
+def can_merge(subgroups: SubgroupClass | None) -> bool:
+    """Return whether a group of the class over merged values is one of the class itself."""
+    return isinstance(subgroups, LinearThresholds | ValueSets)
+
+
+def coarse_view(
+    seen: NotionTally, subgroups: SubgroupClass, rare: Mapping[str, frozenset[Any]], sign: int = 0
+) -> Coarse | None:
+    """Return the cells as the class can be searched without rare values; None if it can't be.
+
+    Linear thresholds and value sets can treat several values alike. Of other classes a group that
+    does may be none, and only attributes without rare values are left. With a `sign` one side is
+    searched alone.
+    """
+    columns = seen.tally.columns
+    if can_merge(subgroups):
+        columns = tuple(_merged(column, rare.get(column.name, frozenset())) for column in columns)
+    else:
+        columns = tuple(column for column in columns if column.name not in rare)
+    return Coarse.of(seen, subgroups, columns, sign) if columns else None
+
+
+def _merged(column: Column, rare: frozenset[Any]) -> Column:
+    """Return a column with one category, the last, in place of the rare ones."""
+    if not rare or column.categories is None:
+        return column
+    known = tuple(value for value in column.categories if value not in rare)
+    code = [len(known) if value in rare else known.index(value) for value in column.categories]
+    values = np.array(code, dtype=np.float64)[column.values.astype(np.intp)]
+    return replace(column, values=values, categories=(*known, Others(known)))

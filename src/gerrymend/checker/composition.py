@@ -1,0 +1,138 @@
+"""Check of who is in a subgroup: the most common value or the median of each attribute."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from math import floor, log10
+from typing import Any
+
+from gerrymend.checker.exact import Attribute, Table, exact
+from gerrymend.checker.figures import TOLERANCE
+from gerrymend.checker.form import is_number
+
+_CATEGORY = {"attribute", "value", "share", "at_least", "overall"}
+_NUMBER = {"attribute", "median", "overall"}
+
+
+def wrong_composition(
+    stated: list[Mapping[str, Any]], inside: list[bool], table: Table, smallest: int
+) -> Iterator[str]:
+    """Yield what is wrong with who is said to be in a subgroup, given its cells."""
+    smallest = max(smallest, 2)  # a value of one row is a person, whatever may be described
+    rows = [sum(by_label) for by_label in table.rows]
+    own = [number if member else 0 for number, member in zip(rows, inside, strict=True)]
+    expected = {}
+    if min(sum(own), sum(rows) - sum(own)) >= smallest:
+        for attribute in table.attributes.values():
+            part = _number(attribute, own, rows) if attribute.is_number else None
+            if not attribute.is_number:
+                part = _category(attribute, own, rows, smallest)
+            if part is not None:
+                expected[attribute.name] = part
+    names = [str(trait.get("attribute")) for trait in stated]
+    if sorted(names) != sorted(expected):
+        yield f"its composition is of {names!r}, and can be told of {[*expected]!r}."
+        return
+    for trait in stated:
+        try:
+            yield from _wrong_trait(trait, expected[trait["attribute"]])
+        except (KeyError, TypeError, ValueError, AttributeError) as unreadable:
+            yield f"its composition can't be read ({unreadable!r})."
+            return
+    far = [_distance(trait, expected[trait["attribute"]]) for trait in stated]
+    if any(later > sooner + TOLERANCE for sooner, later in itertools.pairwise(far)):
+        yield "its composition is not in the order of how far it is from everyone's."
+
+
+def _category(
+    attribute: Attribute, own: list[int], rows: list[int], smallest: int
+) -> dict[str, Any] | None:
+    """Return the most common value that may be told; None where there is none.
+
+    The numbers of rows with and without it, in the subgroup and outside, are 0 or no less than the
+    floor; but for others in the subgroup, in whose place a bound is told.
+    """
+    counts: dict[Any, list[int]] = {}
+    for value, number, everyone in zip(attribute.values, own, rows, strict=True):
+        both = counts.setdefault(value, [0, 0])
+        both[0] += number
+        both[1] += everyone
+    size = sum(own)
+    outside = sum(rows) - size
+    told = [
+        (number, value)
+        for value, (number, everyone) in counts.items()
+        if number >= smallest
+        and all(part == 0 or part >= smallest
+                for part in (everyone - number, outside - everyone + number))
+    ]  # fmt: skip
+    if not told:
+        return None
+    most = max(number for number, _ in told)
+    few_others = 0 < size - most < smallest
+    share = Fraction(size - smallest if few_others else most, size)
+    values = {value: Fraction(counts[value][1], sum(rows)) for n, value in told if n == most}
+    return {"values": values, "share": share, "at_least": few_others}
+
+
+def _distance(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Fraction:
+    """Return how far an attribute is from everyone's: in shares, or in ranks of a median."""
+    if "far" in expected:
+        return Fraction(expected["far"])
+    # Between values that are equally common either may be told.
+    return abs(Fraction(expected["share"] - expected["values"].get(stated.get("value"), 0)))
+
+
+def _number(attribute: Attribute, own: list[int], rows: list[int]) -> dict[str, Any] | None:
+    """Return the medians in the subgroup and overall, and the step to which they are rounded."""
+    span = max(attribute.values) - min(attribute.values)
+    if span == 0:
+        return None
+    median = _median(attribute, own)
+    below = sum(n for v, n in zip(attribute.values, rows, strict=True) if v < median)
+    at = sum(n for v, n in zip(attribute.values, rows, strict=True) if v <= median)
+    far = abs(Fraction(below + at, 2 * sum(rows)) - Fraction(1, 2))
+    step = Fraction(10) ** (floor(log10(float(span))) - 1)
+    return {"median": median, "overall": _median(attribute, rows), "step": step, "far": far}
+
+
+def _median(attribute: Attribute, rows: list[int]) -> Fraction:
+    """Return the least value that half of the rows do not exceed."""
+    counted = 0
+    for value, number in sorted(zip(attribute.values, rows, strict=True)):
+        counted += number
+        if 2 * counted >= sum(rows):
+            return Fraction(value)
+    raise AssertionError("no rows")
+
+
+def _wrong_trait(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for what is wrong with one attribute."""
+    name = stated["attribute"]
+    figures = [stated[part] for part in ("median", "share", "overall") if part in stated]
+    if not all(map(is_number, figures)):
+        yield f"its composition says {figures!r} of {name}."
+        return
+    if set(stated) != (_NUMBER if "median" in expected else _CATEGORY):
+        yield f"its composition says {sorted(stated)} of {name}."
+        return
+    if "median" in expected:
+        step = expected["step"]
+        for part in ("median", "overall"):
+            value = exact(stated[part])
+            off = abs(value - expected[part])
+            whole = (
+                abs(value / step - round(value / step)) <= TOLERANCE * abs(value / step) + TOLERANCE
+            )
+            if off > step / 2 + TOLERANCE * (step + abs(value)) or not whole:
+                yield f"its {part} of {name} is stated as {stated[part]!r}."
+        return
+    overall = expected["values"].get(stated["value"])
+    if overall is None:
+        yield f"{stated['value']!r} is not the most common {name} in it that may be told."
+        return
+    same = stated["at_least"] is expected["at_least"]
+    if not same or abs(exact(stated["share"]) - expected["share"]) > TOLERANCE:
+        yield f"the share of {name} = {stated['value']!r} in it is stated as {stated['share']!r}."
+    if abs(exact(stated["overall"]) - overall) > TOLERANCE:
+        yield f"the overall share of {name} = {stated['value']!r} is not {stated['overall']!r}."

@@ -1,0 +1,72 @@
+"""Values that too few rows have to be listed, and whether a rule lists one."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gerrymend.checker.exact import Table
+from gerrymend.checker.rules import parts_of
+
+
+def rare_values(table: Table, min_group_size: int) -> dict[str, set[Any]]:
+    """Return the categories of fewer rows than may be listed, of each attribute that has any.
+
+    >>> from gerrymend.checker.exact import Attribute
+    >>> towns = Attribute("town", False, ("Ulm", "Au"))
+    >>> rare_values(Table({"town": towns}, [[1, 1], [0, 1]], [], []), 2)
+    {'town': {'Au'}}
+    """
+    found = {}
+    for attribute in table.attributes.values():
+        rows: Counter[Any] = Counter()
+        for value, by_label in zip(attribute.values, table.rows, strict=True):
+            rows[value] += sum(by_label)
+        # A value of one row is a person, whatever may be described.
+        rare = {value for value, n in rows.items() if n < max(2, min_group_size)}
+        if rare and not attribute.is_number:
+            found[attribute.name] = rare
+    return found
+
+
+def listed_rare_values(rule: Mapping[str, Any], table: Table, min_group_size: int) -> Iterator[str]:
+    """Yield a sentence for each attribute of which a rule lists a value that few rows have."""
+    rare = rare_values(table, min_group_size)
+    for part in parts_of(rule):
+        values = [*part.get("values", ()), *part.get("other_than", ())]
+        values += [part["value"]] if "value" in part else []
+        if any(value in rare.get(part["attribute"], ()) for value in values):
+            yield (
+                f"it lists a value of {part['attribute']!r} that fewer than "
+                f"{max(2, min_group_size)} rows have."
+            )
+
+
+def wrong_reference(rule: Mapping[str, Any], table: Table, min_group_size: int) -> Iterator[str]:
+    """Yield a sentence if the values without a term in a formula are not those that are stated.
+
+    Those that few rows have are not listed.
+    """
+    if rule["kind"] != "linear":
+        return
+    terms: dict[str, list[Any]] = {}
+    for term in rule["terms"]:
+        if "value" in term:
+            terms.setdefault(term["attribute"], []).append(term["value"])
+    stated = rule.get("reference")
+    if not isinstance(stated, Mapping) or set(stated) != set(terms):
+        yield f"the values without a term are stated as {stated!r}, for {[*terms]!r}."
+        return
+    for name, values in stated.items():
+        told = values if isinstance(values, list) else [values]
+        known = {str(value) for value in told}
+        hidden = rare_values(table, min_group_size).get(name, set())
+        there = {
+            str(value)
+            for value in table.attributes[name].values
+            if value not in terms[name] and value not in hidden
+        }
+        # Others are those of rows that were held out; none has a term, and none is there twice.
+        twice = len(known) < len(told)
+        listed = any(value in terms[name] or value in hidden for value in told)
+        if not there <= known or twice or listed:
+            yield f"the values of {name} without a term are stated as {values!r}."

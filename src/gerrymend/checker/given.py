@@ -1,0 +1,54 @@
+"""Read what is given to check_report(): the report in any of its forms, and a second sample."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.checker.exact import Table
+
+
+def plain_data(report: Any) -> Mapping[str, Any]:
+    """Return a report as plain data, from an AuditReport, its `to_dict()` or its JSON.
+
+    Raises a ValueError for text that is no JSON and a TypeError for anything else.
+    """
+    if isinstance(report, str | bytes):
+        try:
+            report = json.loads(report)
+        except json.JSONDecodeError as problem:
+            raise ValueError(f"report is text, and not the JSON of a report: {problem}.") from None
+    stated = report.to_dict() if hasattr(report, "to_dict") else report
+    if not isinstance(stated, Mapping):
+        raise TypeError(
+            "report must be what audit() returned, its to_dict(), or the JSON of that; got "
+            f"{type(report).__name__}."
+        )
+    return stated
+
+
+def check_not_parted(stated: Mapping[str, Any], table: Table) -> None:
+    """Raise a ValueError if the data still includes the rows that the report held out at random.
+
+    The report doesn't say which rows these were, so they can't be left out here.
+    """
+    claims = stated["held_out"]
+    if claims is not None and table.n_rows == stated["n_rows"] + claims["n_rows"]:
+        raise ValueError(
+            f"The data has {table.n_rows} rows, of which the report kept {claims['n_rows']} out "
+            "of the search, at random; which these were is not in it. Pass the rows that were "
+            "searched, or audit with holdout= in place of test_size=, and pass it here too."
+        )
+
+
+def second_sample(holdout: Any) -> tuple[Any, Any, Any, Any]:
+    """Return y_true, y_pred, sensitive_features and the weights (or None) of a second sample.
+
+    Raises a ValueError for anything but a tuple of three or four.
+    """
+    if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):
+        raise ValueError(
+            "holdout must be a tuple (y_true, y_pred, sensitive_features), and weights as a fourth "
+            f"if rows weigh differently; got {type(holdout).__name__}."
+        )
+    y_true, y_pred, sensitive_features, *weights = holdout
+    return y_true, y_pred, sensitive_features, weights[0] if weights else None

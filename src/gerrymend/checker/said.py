@@ -1,0 +1,121 @@
+"""Check of the group in a sentence: that it is one, how much of the worst it shares, its bound."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from gerrymend.checker.classes import NotListedError, subgroups_of
+from gerrymend.checker.exact import Table, exact
+from gerrymend.checker.figures import TOLERANCE, Measured, shown
+from gerrymend.checker.result import CheckResult
+from gerrymend.checker.rules import RuleError, members
+
+_CONDITIONS = 3
+# Sets of values are searched where no category has more values than this, and all have not more.
+_MOST_VALUES = 6
+_MOST_SETS = 16
+
+
+def check_said(
+    stated: Mapping[str, Any],
+    table: Table,
+    measured: Mapping[str, Measured],
+    in_words: Any,
+    result: CheckResult,
+) -> None:
+    """Check the group in a sentence; its members and figures are checked as those of others.
+
+    `in_words` puts a class into words, from its name and its parameters.
+    """
+    said = stated["in_a_sentence"]
+    lead = stated["worst"]
+    if lead is None or lead["treated"] is not None:
+        lead = stated["disadvantaged"] or stated["favoured"] or lead
+    is_sentence = lead is None or ("·" not in lead["subgroup"] and len(lead["subgroup"]) <= 120)
+    if said is None:
+        if not is_sentence:
+            result.leave("in_a_sentence", "that no group that can be said may be described")
+        return
+    if is_sentence:
+        result.problems.append("in_a_sentence is stated, and the worst is a sentence itself.")
+        return
+    seen = measured.get(said["subgroup"]["notion"])
+    if seen is None:
+        return  # which was noted with the subgroup
+    try:
+        result.problems.extend(_wrong_shared(said, lead, table, seen, stated, result))
+        result.problems.extend(_wrong_bound(said, table, seen, in_words, result))
+    except RuleError:
+        return  # which was noted with the subgroup
+    except ZeroDivisionError:
+        result.problems.append("in_a_sentence, or the worst, has no rows that count.")
+
+
+def _wrong_shared(
+    said: Mapping[str, Any],
+    lead: Mapping[str, Any],
+    table: Table,
+    seen: Measured,
+    stated: Mapping[str, Any],
+    result: CheckResult,
+) -> Iterator[str]:
+    """Yield what is wrong with the kind of the group, and with what it shares with the worst."""
+    one = said["subgroup"]
+    rule = one["rule"]
+    first = members(lead["rule"], table)  # which refuses rules that can't be read
+    second = members(rule, table)
+    if rule["kind"] != "conjunction" or len(rule["conditions"]) > _CONDITIONS:
+        yield "in_a_sentence is no conjunction of at most 3 conditions."
+    if one["notion"] != lead["notion"] or one["unfairness"] * lead["unfairness"] <= 0:
+        yield "in_a_sentence is of another notion, or on another side, than the worst."
+        return
+    regions = {(a, b): [x == a and y == b for x, y in zip(first, second, strict=True)]
+               for a in (True, False) for b in (True, False)}  # fmt: skip
+    few = any(0 < seen.sums(cells).rows < stated["min_group_size"] for cells in regions.values())
+    both = seen.figures(regions[True, True])
+    either = [x or y for x, y in zip(first, second, strict=True)]
+    shares = {
+        "overlap": both.share / seen.figures(either).share,
+        "accounts_for": both.unfairness / seen.figures(first).unfairness,
+    }
+    for name, value in shares.items():
+        if said[name] is None:
+            if not few:
+                result.leave(f"in_a_sentence.{name}", "that it would tell of few rows")
+        elif few:
+            yield f"{name} of in_a_sentence tells of fewer rows than min_group_size."
+        elif abs(exact(said[name]) - value) > TOLERANCE * (1 + abs(value)):
+            yield f"{name} of in_a_sentence is stated as {said[name]!r}, and is {shown(value)}."
+    if (said["overlap"] is None) != (said["accounts_for"] is None):
+        yield "in_a_sentence states one of overlap and accounts_for."
+
+
+def _wrong_bound(
+    said: Mapping[str, Any], table: Table, seen: Measured, in_words: Any, result: CheckResult
+) -> Iterator[str]:
+    """Yield what is wrong with the class that was searched, and with its bound on this side."""
+    sizes = [len(set(one.values)) for one in table.attributes.values() if not one.is_number]
+    few = max(sizes, default=0) <= _MOST_VALUES and sum(sizes) <= _MOST_SETS
+    name = "ValueSets" if few else "Conjunctions"
+    parameters: dict[str, Any] = {"max_depth": _CONDITIONS, "bins": None}
+    if name == "Conjunctions":
+        parameters["numeric"] = "intervals"
+    expected = in_words(name, parameters, table)
+    if said["covers"] != expected:
+        yield f"covers of in_a_sentence is stated as {said['covers']!r}, and is {expected!r}."
+    value = abs(exact(said["subgroup"]["unfairness"]))
+    upper = exact(said["upper_bound"])
+    tolerance = TOLERANCE * seen.scale
+    if upper < value - tolerance or (said["exact"] and upper > value + tolerance):
+        yield f"upper_bound of in_a_sentence, {said['upper_bound']!r}, is not that of its value."
+    try:
+        groups = subgroups_of({"name": name, "parameters": parameters}, table, seen.active)
+    except NotListedError as reason:
+        result.leave("in_a_sentence.upper_bound in_a_sentence.exact", str(reason))
+        return
+    worst: Fraction = seen.worst(groups, 1 if said["subgroup"]["unfairness"] > 0 else -1)
+    if worst > upper + tolerance:
+        yield f"upper_bound of in_a_sentence is stated as {said['upper_bound']!r}, and one has " \
+            f"{shown(worst)}."  # fmt: skip
+    if not said["exact"]:
+        result.leave("in_a_sentence.upper_bound in_a_sentence.exact", "that it was not exact")

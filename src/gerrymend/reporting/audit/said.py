@@ -1,0 +1,49 @@
+"""Word the worst group that can be said in a sentence, beside the one that can't."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.reporting.audit.direction import leads
+from gerrymend.reporting.audit.subgroup_words import rate_sentence
+from gerrymend.reporting.wording import bound, count, percent, unfairness
+
+Report = Mapping[str, Any]
+
+
+def said_sentences(report: Report) -> list[str]:
+    """Say who the worst group in a sentence is; nothing where the worst is a sentence itself."""
+    said = report["in_a_sentence"]
+    if said is None:
+        return []
+    one = said["subgroup"]
+    most = "the most" if said["exact"] else "the most that was found"
+    return [
+        f"Of the groups that can be said in a sentence, {one['subgroup']} has {most}, "
+        f"{count(one['size'])} rows: {rate_sentence(one)}; its unfairness is "
+        f"{unfairness(one['unfairness'])}, {beside_words(report)}."
+    ]
+
+
+def beside_words(report: Report) -> str:
+    """Say how much of the worst the group in a sentence has, and shares."""
+    said = report["in_a_sentence"]
+    first = leads(report)[0]
+    part = percent(said["subgroup"]["unfairness"] / first["unfairness"])
+    words = f"{part} of the other's"
+    if said["overlap"] is not None:
+        words += (
+            f"; {percent(said['overlap'])} of those in either are in both, who account for "
+            f"{percent(said['accounts_for'])} of it"
+        )
+    return words
+
+
+def exactness_words(report: Report) -> str:
+    """Say whether a worse group in a sentence is ruled out."""
+    said = report["in_a_sentence"]
+    if said["exact"]:
+        return f"exact over {said['covers']}"
+    return (
+        f"a lower bound over {said['covers']}: none is above {bound(said['upper_bound'])}; one "
+        "that has more is too small to describe, or the time was up"
+    )

@@ -1,0 +1,132 @@
+"""The seam between games and rows: all that a game knows of people, and all that it may ask.
+
+A game asks nothing of rows that is not a function of the label and the protected values. The
+distinct pairs of these are the *label-cells*. A cost is a vector over label-cells, and so is what a
+predictor decides: the weight that it decides 1 in each. Error, the residual of every notion and the
+unfairness to every subgroup are linear in it. So only `Rows` see rows, in memory
+(`memory_rows.py`) or elsewhere, and no game knows where.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array, total_by_cell
+from gerrymend.inputs.protected import Cells, Column, distinct_rows
+from gerrymend.models.mixture import Mixture
+
+Keys = Sequence[Any] | NDArray[Any]
+Bits = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCells:
+    """The pairs of a label and a protected row, and how many people have them.
+
+    Attributes
+    ----------
+    labels : array of 0 and 1
+    cells : Cells
+        The distinct protected rows; `cells.index` has that of each label-cell.
+    weight : array
+    n_rows : array of int
+    is_whole : bool
+        Whether each row weighs a whole number: then so does what is decided of a label-cell.
+    """
+
+    labels: NDArray[np.intp]
+    cells: Cells
+    weight: Array
+    n_rows: NDArray[np.intp]
+    is_whole: bool
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @classmethod
+    def of_rows(
+        cls, cells: Cells, labels: NDArray[np.intp], weight: Array | None = None
+    ) -> "LabelCells":
+        """Return label-cells of one row each; two may have the same label and protected row."""
+        weight = np.ones(len(labels)) if weight is None else weight
+        is_whole = bool((weight == np.rint(weight)).all())
+        return cls(labels, cells, weight, np.ones(len(labels), dtype=np.intp), is_whole)
+
+    @classmethod
+    def of_sample(
+        cls, columns: Sequence[Column], labels: NDArray[np.intp], weight: Array
+    ) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
+        """Return distinct label-cells, where rows of each begin, and the order of these rows."""
+        order, cells = distinct_rows(columns).sorted_by(labels)
+        return *cls.of_rows(cells, labels[order], weight[order])._merged(), order
+
+    def _merged(self) -> tuple["LabelCells", NDArray[np.intp]]:
+        """Return the distinct label-cells of sorted rows, and where the rows of each begin."""
+        index = self.cells.index
+        differs = (np.diff(index) != 0) | (np.diff(self.labels) != 0)
+        starts = np.append(0, np.flatnonzero(differs) + 1)
+        if len(starts) == len(self):
+            return self, starts
+        n_rows = np.diff(starts, append=len(self))
+        of_row = np.repeat(np.arange(len(starts)), n_rows)
+        weight = total_by_cell(of_row, self.weight, len(starts))
+        cells = replace(self.cells, index=index[starts])
+        return LabelCells(self.labels[starts], cells, weight, n_rows, self.is_whole), starts
+
+
+class Play(NamedTuple):
+    """A predictor, by the key that `Rows.mixture` knows it by, and what it decides.
+
+    `decisions` are bytes that only its rows can read. They are the same for predictors that decide
+    the same of each row, and no others.
+    """
+
+    decisions: Bits
+    key: Any
+
+
+class Rows(Protocol):
+    """The people, wherever they are, and who learns to decide about them.
+
+    The cost of a label-cell is the cost of deciding 1 less that of deciding 0, per unit of weight.
+    """
+
+    @property
+    def label_cells(self) -> LabelCells:
+        """Return labels, protected values and weights."""
+        ...
+
+    def best_response(self, costs: Array) -> tuple[Array, Keys]:
+        """Fit to each row of costs; return the weights decided 1, and keys of the predictors."""
+        ...
+
+    def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[Play]:
+        """Fit once, to a cost; cut the score where that costs least, and for each of the others."""
+        ...
+
+    def constant(self, decision: bool) -> Play:
+        """Return the predictor that decides the same of everyone."""
+        ...
+
+    def recall(self, predictor: Any) -> Play:
+        """Return a predictor of an earlier fit."""
+        ...
+
+    def decided(self, decisions: Sequence[Bits]) -> Array:
+        """Return the weight that is decided 1 in each label-cell, one predictor a row."""
+        ...
+
+    def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
+        """Return the mixture of the predictors of these keys, uniform without weights."""
+        ...
+
+    def state(self) -> Any:
+        """Return what answers depend on besides the costs: as a rule nothing."""
+        ...
+
+    def restore(self, state: Any) -> None:
+        """Go on from a state."""
+        ...

@@ -1,0 +1,250 @@
+"""Who is in, in words: the worst group in a sentence, the composition, and the fewest terms."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from gerrymend import LinearThresholds, SubgroupParityClassifier, Trees, audit, pareto_frontier
+from gerrymend.auditing.composition import composition
+from gerrymend.auditing.from_rows import tally_of_rows
+from gerrymend.auditing.in_a_sentence import sentence_class, sentence_group
+from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.inputs.protected import Column, distinct_rows, read_columns
+from gerrymend.notions import FALSE_POSITIVE_RATE
+from gerrymend.subgroups import Conjunctions, ValueSets
+from gerrymend.subgroups.linear_rule import LinearRule, Term
+from tests.checking import assert_checked
+from tests.subgroups.brute_force import intervals, products, value_subsets
+
+
+def skewed(seed, n=400):
+    """Decisions that lean on a sum of attributes, so that the worst threshold is a formula."""
+    rng = np.random.default_rng(seed)
+    A = {"race": rng.choice(["a", "b", "c"], n), "sex": rng.choice(["F", "M"], n),
+         "age": rng.integers(20, 60, n)}  # fmt: skip
+    lean = 0.04 * (A["age"] - 40) + (A["race"] == "a") - 0.8 * (A["sex"] == "F")
+    decided = rng.random(n) < 1 / (1 + np.exp(-lean))
+    return {"y_true": np.zeros(n, int), "y_pred": decided.astype(int), "sensitive_features": A}
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("favourable", [None, "positive"])
+def test_the_group_in_a_sentence_is_the_worst_of_all_of_them(seed, favourable):
+    """By enumeration of every product of value sets and intervals, on the side of the worst."""
+    data = skewed(seed, n=150)
+    data["sensitive_features"]["age"] = data["sensitive_features"]["age"] // 10
+    report = audit(**data, favourable=favourable, min_group_size=1)
+    said = report.in_a_sentence
+    assert said is not None
+    assert said.exact
+    columns = distinct_rows(read_columns(data["sensitive_features"]))
+    residual = np.bincount(columns.index, data["y_pred"] - data["y_pred"].mean())
+    sign = np.sign(report.worst.unfairness)
+    groups = products(columns.columns, 3, value_subsets, intervals)
+    best = max(sign * float(residual[group].sum()) for group in groups) / 150
+    assert sign * said.subgroup.unfairness == pytest.approx(best, abs=1e-12)
+    assert said.upper_bound == pytest.approx(best, abs=1e-12)
+    members = said.subgroup.contains(data["sensitive_features"])
+    worst = report.worst.contains(data["sensitive_features"])
+    # By hand, over rows that all count: what both share, and the worst's unfairness there.
+    assert said.overlap == pytest.approx((members & worst).sum() / (members | worst).sum())
+    centred = data["y_pred"] - data["y_pred"].mean()
+    assert said.accounts_for == pytest.approx(centred[members & worst].sum() / centred[worst].sum())
+    assert_checked(report, **data)
+
+
+def test_no_search_is_made_for_what_is_a_sentence_itself():
+    data = skewed(0)
+    for subgroups in ("conjunctions", "marginals", Trees()):
+        assert audit(**data, subgroups=subgroups).in_a_sentence is None
+    assert audit(**data).in_a_sentence is not None
+
+
+def test_a_search_that_time_ended_is_told():
+    rng = np.random.default_rng(0)
+    data = skewed(1)
+    report = audit(**data)
+    data["sensitive_features"] |= {f"x{i}": rng.standard_normal(400).round(3) for i in range(4)}
+    seen = tally_of_rows(*data.values()).of_notion(FALSE_POSITIVE_RATE)
+    nothing = Published(seen.rows, 10)
+    said = sentence_group(seen, report.worst, nothing, min_group_size=10, deadline=0.0)
+    assert not said.exact
+    assert said.upper_bound > abs(said.subgroup.unfairness)
+    report = dataclasses.replace(report, in_a_sentence=said)
+    assert "has the most that was found" in flat(str(report))
+    assert "or the time was up" in flat(str(report))
+
+
+def test_many_values_are_taken_one_by_one():
+    few = Column("race", np.zeros(3), tuple("abc"))
+    many = Column("town", np.zeros(3), tuple("abcdefgh"))
+    assert isinstance(sentence_class((few, few)), ValueSets)
+    assert isinstance(sentence_class((few, many)), Conjunctions)
+
+
+def test_small_regions_are_not_told_by_the_overlap():
+    """All but four of the worst are in the sentence's group: their number would follow."""
+    for seed in range(6):
+        report = audit(**skewed(seed), min_group_size=20)
+        said = report.in_a_sentence
+        A = skewed(seed)["sensitive_features"]
+        first, second = report.worst.contains(A), said.subgroup.contains(A)
+        regions = [((first == a) & (second == b)).sum() for a in (0, 1) for b in (0, 1)]
+        if any(0 < n < 20 for n in regions):
+            assert said.overlap is None
+            assert said.accounts_for is None
+
+
+def test_who_is_in_by_hand():
+    """1,000 men and 200 women; the group is 700 men over 50 and all women over 50, 100 of them."""
+    sex = np.repeat(["M", "F"], [1000, 200])
+    age = np.r_[np.repeat([60, 30], [700, 300]), np.repeat([60, 30], [100, 100])]
+    cells = distinct_rows(read_columns({"sex": sex, "age": age}))
+    rows = np.bincount(cells.index)
+    old = cells.columns[1].values == 60
+    by_age, by_sex = composition(cells.columns, rows, old, 10)
+    assert by_sex.to_dict() == {"attribute": "sex", "value": "M", "share": 0.875,
+                                "at_least": False, "overall": 1000 / 1200}  # fmt: skip
+    # All in it are 60, as more than half of everyone: the least that half do not exceed is 60.
+    assert by_age.to_dict() == {"attribute": "age", "median": 60.0, "overall": 60.0}
+
+
+def test_few_others_are_told_as_a_bound():
+    """999 men and one woman: "99.9 %" would tell that there is one."""
+    sex = np.array([0.0, 1.0, 0.0, 1.0])
+    column = Column("sex", sex, ("F", "M"))
+    members = np.array([True, True, False, False])
+    (trait,) = composition((column,), np.array([1, 999, 400, 600]), members, 10)
+    assert (trait.value, trait.share, trait.at_least) == ("M", 0.99, True)
+    # Of the few outside nothing is told either: the one value that could be is left out.
+    assert composition((column,), np.array([400, 600, 3, 997]), members, 10) == ()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_number_of_rows_below_the_floor_follows(seed):
+    rng = np.random.default_rng(seed)
+    columns = distinct_rows(read_columns({
+        "race": rng.choice(list("abcdef"), 300, p=[0.5, 0.3, 0.1, 0.05, 0.03, 0.02]),
+        "sex": rng.choice(["F", "M"], 300, p=[0.03, 0.97])})).columns  # fmt: skip
+    rows = rng.integers(1, 40, len(columns[0].values))
+    members = rng.random(len(rows)) < 0.5
+    size = rows[members].sum()
+    for trait in composition(columns, rows, members, 10):
+        column = next(one for one in columns if one.name == trait.attribute)
+        has = column.equals(trait.value)
+        parts = [rows[has & members].sum(), rows[~has & members].sum(),
+                 rows[has & ~members].sum(), rows[~has & ~members].sum()]  # fmt: skip
+        few = [0 < n < 10 for n in parts]
+        assert few == [False, trait.at_least, False, False]
+        if trait.at_least:
+            assert trait.share == (size - 10) / size <= parts[0] / size
+        else:
+            assert trait.share == pytest.approx(parts[0] / size)
+
+
+def test_the_fewest_terms_that_select_the_same_rows():
+    """Noise is no term, and a term that changes nobody is none either."""
+    rng = np.random.default_rng(0)
+    columns = {name: Column(name, rng.standard_normal(60).round(2)) for name in "abcd"}
+    columns["region"] = Column("region", rng.integers(0, 3, 60).astype(float), ("n", "s", "w"))
+    terms = (*(Term(name, False) for name in "abcd"), Term("region", True, "s"))
+    levels = {**dict.fromkeys("abcd"), "region": ("n", "s", "w")}
+    full = LinearRule(terms, (1.0, 3e-16, -0.5, 2e-17, 3e-16), 0.123456789, levels)
+    members = full.members(columns)
+    short = full.in_few_digits(columns, members)
+    assert [term.attribute for term in short.terms] == ["a", "c"]
+    assert short.members(columns).tolist() == members.tolist()
+
+
+def test_no_term_of_a_reported_rule_can_be_dropped():
+    for seed in range(4):
+        data = skewed(seed)
+        report = audit(**data)
+        rule = report.worst.rule
+        cells = distinct_rows(read_columns(data["sensitive_features"])).columns
+        columns = {column.name: column for column in cells}
+        members = rule.members(columns)
+        for i in range(len(rule.terms)):
+            kept = [j for j in range(len(rule.terms)) if j != i]
+            rest = LinearRule(tuple(rule.terms[j] for j in kept),
+                              tuple(rule.coefficients[j] for j in kept), 0.0,
+                              rule.levels)  # fmt: skip
+            scores = rest.scores(columns)
+            assert scores[members].min() <= scores[~members].max()
+        sizes = [abs(c) * np.std(term.evaluate(columns[term.attribute]))
+                 for term, c in zip(rule.terms, rule.coefficients, strict=True)]  # fmt: skip
+        # In the order of their sizes, to the digits that are printed.
+        assert all(b <= 1.05 * a for a, b in itertools.pairwise(sizes))
+
+
+def test_the_composition_leads_and_the_formula_follows():
+    data = skewed(2, n=3000)
+    report = audit(**data, favourable="positive", top=2)
+    rule = report.worst.describe()
+    assert "·" in rule
+    first = report.worst.composition[0]
+    who = f"{first.attribute} = {first.value}" if first.median is None else "median age"
+    for shown in (str(report), report.to_markdown(), report.to_html(), str(report.worst)):
+        text = flat(shown.replace("\\", ""))
+        assert who in text
+        assert text.index(who) < text.index("·[")
+    heading = next(line for line in report.to_markdown().splitlines() if line.startswith("### 1."))
+    assert who in heading
+    assert "·" not in heading
+    assert "In a sentence" in str(report)
+    # Which values have no term is said.
+    for attribute, values in report.worst.rule.to_dict()["reference"].items():
+        assert f"{attribute} = {' or '.join(values)}" in report.to_html()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_and_a_frontier_say_who():
+    rng = np.random.default_rng(0)
+    data = skewed(3, n=1500)
+    A = data["sensitive_features"]
+    y = data["y_pred"]
+    X = np.column_stack([A["age"], A["race"] == "a", A["sex"] == "F", rng.standard_normal(1500)])
+    clf = SubgroupParityClassifier(
+        LogisticRegression(),
+        gamma=0.05,
+        max_iter=3,
+        subgroups=LinearThresholds(restarts=5),
+        random_state=0,
+    )
+    frontier = pareto_frontier(clf, X, y, sensitive_features=A, gammas=[0.05], audit_budget=2.0)
+    worst = frontier.model(0.05).worst_subgroup_
+    assert worst.composition
+    if "·" in worst.describe():
+        assert "(everyone: " in str(worst)
+    shown = frontier.points[0].train.shown
+    assert "·" in shown.describe()
+    for text in (frontier.to_markdown(), frontier.to_html()):
+        assert "(everyone: " in text
+
+
+def test_the_floor_of_the_audit_is_that_of_the_composition():
+    report = audit(**skewed(0, n=60), min_group_size=25, subgroups="marginals")
+    for trait in report.worst.composition:
+        if trait.median is None and not trait.at_least:
+            assert round(trait.share * report.worst.size) >= 25
+
+
+@pytest.mark.parametrize("favourable", [None, "negative"])
+def test_values_that_few_rows_have_are_named_nowhere(favourable):
+    """Neither by the sentence, nor by who is in, nor as a value without a term."""
+    data = skewed(1, n=1200)
+    data["sensitive_features"]["race"] = data["sensitive_features"]["race"].astype("<U9")
+    data["sensitive_features"]["race"][:4] = "rareville"
+    report = audit(**data, favourable=favourable, top=2)
+    assert "·" in report.worst.describe()
+    assert report.in_a_sentence is not None
+    for shown in (report.to_json(), str(report), report.to_markdown(), report.to_html()):
+        assert "rareville" not in shown
+    assert_checked(report, **data)
