@@ -144,7 +144,11 @@ def test_what_is_not_exact_is_told(report, earlier):
     assert "Not both are exact: a larger one may have been missed, then or now." in text
     assert "| Verdict | Not decided |" in text
     old = {name: value for name, value in vague.items() if name not in ("provenance", "notions")}
-    assert "Whether the data are the same is not known" in report.to_markdown(since=old)
+    old["worst"] = {k: v for k, v in old["worst"].items() if k not in ("composition", "treated")}
+    old["worst"] |= {"subgroup": "2·age ≥ 3", "rule": {"kind": "linear", "terms": []}}
+    text = report.to_markdown(since=old)
+    assert "Whether the data are the same is not known" in text
+    assert "| The subgroup of it | 2·age ≥ 3 |" in text
 
 
 BAD = [

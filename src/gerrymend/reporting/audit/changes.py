@@ -43,7 +43,10 @@ def _found(report: Report) -> str:
 
 def _worst(report: Report) -> str:
     worst = report["worst"]
-    return "none that may be described" if worst is None else short_name(worst)
+    # Reports of earlier versions don't say who is in by composition.
+    return (
+        "none that may be described" if worst is None else short_name({"composition": [], **worst})
+    )
 
 
 def _rate(report: Report) -> str:
