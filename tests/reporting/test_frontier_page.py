@@ -331,10 +331,10 @@ def command(part, name):
 def test_the_command_shown_refits(open_page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     demo.save_rows(tmp_path / "my people.csv", 200, seed=0)
-    asked = ["my people.csv", "--label", "y", "--protected", "race,gender", "--subgroups",
+    asked = ["my people.csv", "--label", "repaid", "--protected", "race,sex", "--subgroups",
              "conjunctions", "--estimator", "linear-regression", "--max-iter", "20", "--seed", "5",
-             "--gammas", "0.01,0.05", "--drop", "decided", "--test-size", "0.3",
-             "--report", "page.html"]  # fmt: skip
+             "--gammas", "0.01,0.05", "--prediction", "granted", "--drop", "id,applied,score",
+             "--test-size", "0.3", "--report", "page.html"]  # fmt: skip
     ran = command(cli_frontier, "frontier")(*asked)
     assert ran.exit_code == 0, ran.output
     assert "The page to choose on: page.html" in ran.output
@@ -347,7 +347,7 @@ def test_the_command_shown_refits(open_page, tmp_path, monkeypatch):
     ran = command(cli_fit, "fit")(*words[2:])
     assert ran.exit_code in (0, 1, 3), ran.output
     assert (tmp_path / "model.skops").exists()
-    assert opened.page.locator("tbody[data-estimator]").count() == 2  # MARGINAL's too
+    assert opened.page.locator("tbody[data-estimator]").count() == 3  # today's, and MARGINAL's
     opened.page.check('input[name^="a-"][value="2"]')
     assert "no command trains it" in opened.page.inner_text("#refits")
     assert not opened.errors
