@@ -58,7 +58,7 @@ def frontier(data):
     return pareto_frontier(
         SubgroupParityClassifier(LinearRegression(), max_iter=20, tol=None, random_state=0),
         data.data, data.target, sensitive_features=data.sensitive_features, test_size=0.4,
-        gammas=[0.0, 0.005, 0.02], audit_subgroups="conjunctions",
+        gammas=[0.0, 0.005, 0.02], audit_subgroups="conjunctions", today=1 - data.target,
         estimators={"linear": LinearRegression(), "other": LinearRegression(fit_intercept=False)},
     )  # fmt: skip
 
@@ -235,6 +235,18 @@ def test_a_frontier_s_points(frontier):
     )
     knees = [text for text in display.ax_.get_legend_handles_labels()[1] if "knee" in text]
     assert knees == [f"knee: gamma = {point.gamma:g}" for point in frontier.suggested]
+    labels = display.ax_.get_legend_handles_labels()[1]
+    for marker, kind, words in (("*", "today", "your model today"),
+                                ("X", "unconstrained", "unconstrained")):  # fmt: skip
+        places = [
+            (float(one.get_xdata()[0]), float(one.get_ydata()[0]))
+            for one in display.ax_.get_lines()
+            if one.get_marker() == marker and len(one.get_xdata()) == 1
+        ]
+        models = [one for one in frontier.references if one.kind == kind]
+        told = [(s.error, s.unfairness) for one in models for s in (one.train, one.test)]
+        assert sorted(places) == sorted(told)
+        assert labels.count(words) == 1
 
 
 def test_a_frontier_of_several_notions_needs_a_name(data, frontier):

@@ -131,6 +131,16 @@ def test_what_changed_is_told_with_what_differs(report, earlier, tmp_path):
     assert "What changed" not in report.to_html()
 
 
+def test_an_earlier_report_is_text_too(report, open_page, tmp_path):
+    opened = open_page(
+        report.write_html(tmp_path / "audit.html", since=audits.hostile()), width=390
+    )
+    assert audits.HOSTILE in opened.page.inner_text("main")
+    assert opened.page.locator("script, img").count() == 0
+    assert not opened.errors
+    assert not opened.is_wider_than_its_window()
+
+
 def test_the_same_report_again_has_not_changed(report):
     text = report.to_markdown(since=report)
     assert f"The largest unfairness found is {report.unfairness:.4f}, as it was." in text
