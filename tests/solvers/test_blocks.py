@@ -80,7 +80,9 @@ def assert_same(ours, theirs, X):
         np.testing.assert_allclose(
             one.mixture.positive_probability(X), other.mixture.positive_probability(X), atol=1e-9
         )
-        assert str(one.worst) == str(other.worst)
+        # Blocks don't see rows of all others, and may keep terms that decide nothing.
+        groups = (found.worst.contains(X[:, 5:7]) for found in (one, other))
+        np.testing.assert_array_equal(*groups)
         assert one.worst.size == other.worst.size
         assert one.worst.unfairness == pytest.approx(other.worst.unfairness, abs=1e-9)
         assert one.worst.rate == pytest.approx(other.worst.rate, abs=1e-9)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.extras import need
+from gerrymend.auditing.composition import Trait
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.models.mixture import (
     ConstantPredictor,
@@ -38,7 +39,7 @@ from gerrymend.subgroups.tree_rule import Split, TreeRule
 
 _PREDICTORS = (ConstantPredictor, LinearPredictor, CostPredictor, LabelPredictor, ScorePredictor)
 _RULES = (Condition, Conjunction, Term, LinearRule, Split, TreeRule)
-_GAME = (Ending, Certificate, PooledGroup, Standing, Weighing, Subgroup, FairnessNotion)
+_GAME = (Ending, Certificate, PooledGroup, Standing, Weighing, Subgroup, Trait, FairnessNotion)
 _RECORDS: dict[str, type[Any]] = {
     record.__name__: record for record in (*_PREDICTORS, *_RULES, *_GAME)
 }

@@ -125,11 +125,17 @@ def _undecided(report: Report) -> str:
     )
 
 
+def _withheld_as(report: Report) -> str:
+    """Say why a group is not described: its size or, where there are any, values of few rows."""
+    rare = " or told by values too rare" if report["rare_values"] else ""
+    return f"too small{rare} to be described"
+
+
 def _too_small(report: Report) -> str:
     """Say that a group exceeds gamma that may not be described."""
     gamma = report["gamma"]
     return (
-        "A subgroup that is too small to be described has an unfairness of "
+        f"A subgroup that is {_withheld_as(report)} has an unfairness of "
         f"{unfairness(report['unfairness'], gamma)}; {gamma:g} is allowed."
     )
 
@@ -173,7 +179,7 @@ def _exceeding(report: Report) -> str:
     gamma = report["gamma"]
     first = leads(report)[0]
     if report["withheld"]:
-        beside = f"a group that is too small to be described has {unfairness(report['unfairness'])}"
+        beside = f"a group that is {_withheld_as(report)} has {unfairness(report['unfairness'])}"
     elif report["exact"]:
         beside = "no subgroup that was searched has more"
     else:

@@ -186,7 +186,7 @@ def _treatment(sample: Mapping[str, Any]) -> str:
             f"{wording.percent(sample['overall_rate'])}."
         )
         if sample["withheld"]:
-            words.append("One with more unfairness is too small to be described.")
+            words.append("One with more unfairness may not be described: few rows identify people.")
     return " ".join(words)
 
 
