@@ -74,7 +74,7 @@ def test_a_search_that_time_ended_is_told():
     data["sensitive_features"] |= {f"x{i}": rng.standard_normal(400).round(3) for i in range(4)}
     seen = tally_of_rows(*data.values()).of_notion(FALSE_POSITIVE_RATE)
     nothing = Published(seen.rows, 10)
-    said = sentence_group(seen, report.worst, nothing, min_group_size=10, deadline=0.0)
+    said = sentence_group(seen, report.worst, nothing, min_group_size=10, seconds=0.0)
     assert not said.exact
     assert said.upper_bound > abs(said.subgroup.unfairness)
     report = dataclasses.replace(report, in_a_sentence=said)
@@ -247,4 +247,20 @@ def test_values_that_few_rows_have_are_named_nowhere(favourable):
     assert report.in_a_sentence is not None
     for shown in (report.to_json(), str(report), report.to_markdown(), report.to_html()):
         assert "rareville" not in shown
+    assert_checked(report, **data)
+
+
+def test_fine_numbers_are_cut_into_bins():
+    """Every pair of 400 cuts of three numbers takes minutes, and says no more."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((400, 3))
+    lean = x @ [1.0, -0.8, 0.6]
+    data = {"y_true": np.zeros(400, int), "sensitive_features": x,
+            "y_pred": (rng.random(400) < 1 / (1 + np.exp(-lean))).astype(int)}  # fmt: skip
+    report = audit(**data, favourable="negative")
+    said = report.in_a_sentence
+    assert "cut into at most 32 bins" in said.covers
+    text = flat(str(report))
+    assert "numbers cut into at most 32 bins" in text
+    assert text.count("numbers cut into at most 32 bins at") == 0
     assert_checked(report, **data)

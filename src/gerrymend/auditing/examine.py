@@ -44,6 +44,8 @@ logger = logging.getLogger("gerrymend.proving")
 
 # The part of a budget that proofs leave to the searches for subgroups to describe.
 DESCRIBING = 0.2
+# And the part of it that the search for a group in a sentence may take.
+SAYING = 0.1
 
 
 def check_settings(
@@ -203,7 +205,14 @@ random_state, on_draw, features, intersection, n_jobs
         **sides._asdict(),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **_listed(
-            examined, subgroups, sides, several, min_group_size, side, intersection, deadline
+            examined,
+            subgroups,
+            sides,
+            several,
+            min_group_size,
+            side,
+            intersection,
+            SAYING * budget,
         ),
     )
 
@@ -265,7 +274,7 @@ def _listed(
     min_group_size: int,
     side: str,
     intersection: tuple[str, ...] | None,
-    deadline: float,
+    seconds: float,
 ) -> dict[str, Any]:
     """Return the group in a sentence, those that were named beforehand, and of one attribute."""
     seen = [part.seen for part in examined]
@@ -282,7 +291,7 @@ def _listed(
             lead,
             published[lead.notion],
             min_group_size=min_group_size,
-            deadline=deadline,
+            seconds=seconds,
         )
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
     intervals = (

@@ -6,7 +6,6 @@ with how much of the worst it shares.
 """
 
 import math
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +24,9 @@ from gerrymend.subgroups.compiling import compile_proofs
 CONDITIONS = 3
 _MOST_VALUES = 6
 _MOST_SETS = 16
+# Numbers of more values than this are cut into bins.
+_MOST_NUMBERS = 100
+_BINS = 32
 # Longer descriptions are no sentences.
 _LONGEST = 120
 
@@ -76,10 +78,16 @@ def can_be_said(subgroup: Subgroup) -> bool:
 
 
 def sentence_class(columns: tuple[Column, ...]) -> SubgroupClass:
-    """Return the class that is searched: sets of values where these are few, else single values."""
+    """Return the class that is searched: sets of values where these are few, else single values.
+
+    Numbers of many values are cut into bins: a sentence needs no finer cuts, and the search over
+    every pair of values of three of them would take minutes.
+    """
     sizes = [len(column.categories) for column in columns if column.categories is not None]
     few = max(sizes, default=0) <= _MOST_VALUES and sum(sizes) <= _MOST_SETS
-    return (ValueSets if few else Conjunctions)(max_depth=CONDITIONS)
+    numbers = [len(np.unique(column.values)) for column in columns if not column.is_categorical]
+    bins = _BINS if max(numbers, default=0) > _MOST_NUMBERS else None
+    return (ValueSets if few else Conjunctions)(max_depth=CONDITIONS, bins=bins)
 
 
 def sentence_group(
@@ -88,7 +96,7 @@ def sentence_group(
     published: Published,
     *,
     min_group_size: int,
-    deadline: float = math.inf,
+    seconds: float = math.inf,
 ) -> SentenceGroup | None:
     """Return the worst group that can be said in a sentence, beside a worst that can't.
 
@@ -102,20 +110,19 @@ def sentence_group(
         What is described already: a group that would disclose few rows beside it is not returned.
     min_group_size : int
         The floor of `small_groups`.
-    deadline : float, default=inf
-        By time.monotonic(); what was found by then is told as such.
+    seconds : float, default=inf
+        Time for the search; what was found by then is told as such.
     """
     columns = seen.tally.columns
     chosen = sentence_class(columns)
     compile_proofs(chosen, columns)
     sign = 1 if worst.unfairness > 0 else -1
     bound = seen.bind(chosen).one_sided(sign)
-    left = max(0.0, deadline - time.monotonic())
-    bracket = bound.prove(seen.residual, seconds=left / 2)
+    bracket = bound.prove(seen.residual, seconds=seconds)
     found = bracket.found
     n = seen.cells.total_weight
     part = Examined(seen, bound, bracket, chosen)
-    subgroup = describable(part, found, seen.residual, min_group_size, left / 4)
+    subgroup = describable(part, found, seen.residual, min_group_size, seconds)
     if subgroup is None or subgroup.unfairness * sign <= ROUNDING or not can_be_said(subgroup):
         return None
     blocks = active_members(seen, subgroup)

@@ -68,12 +68,13 @@ def wrong_treated(
     one: Mapping[str, Any], unfairness: Fraction, stated: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield a sentence if a described subgroup is not treated as is said of it."""
-    value = unfairness * harm_of(stated, one["notion"])
+    harm = harm_of(stated, one["notion"])
     treated = None
-    if abs(value) > _SAME:
-        treated = "worse" if value > 0 else "better"
-    # Audits sum in float64: what is that close to nothing may be called either.
-    if one["treated"] != treated and abs(value) > TOLERANCE:
+    if abs(unfairness) > _SAME and harm:
+        treated = "worse" if unfairness * harm > 0 else "better"
+    # Audits sum in float64: what is that close to nothing may be called either, or neither.
+    close = harm and abs(unfairness) <= TOLERANCE and one["treated"] in (None, "worse", "better")
+    if one["treated"] != treated and not close:
         yield f"it is stated to be treated {one['treated']!r}, and is {treated!r}."
 
 

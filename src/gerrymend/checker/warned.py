@@ -23,6 +23,12 @@ def check_warnings(stated: Mapping[str, Any], table: Table, result: CheckResult)
         result.problems.append(f"warnings lack constant_decisions, and every row is {always}.")
     for code in sorted(shown - set(codes)):
         result.problems.append(f"warnings lack {code}, which the rows show.")
+    # Whether it is so is checked with the rows that were held out.
+    same = stated["held_out"] is not None and stated["held_out"]["same_rows"]
+    if same != ("holdout_is_searched" in codes):
+        result.problems.append(
+            "warnings and held_out disagree on whether other rows were held out."
+        )
     possible = shown | _TAKEN_AS_STATED | _decided_alike(table)
     for code in codes:
         if code not in possible or (codes.count(code) > 1 and code in _ALIKE):

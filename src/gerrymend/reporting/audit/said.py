@@ -41,9 +41,12 @@ def beside_words(report: Report) -> str:
 def exactness_words(report: Report) -> str:
     """Say whether a worse group in a sentence is ruled out."""
     said = report["in_a_sentence"]
+    # At which numbers bins are cut is left to the JSON.
+    class_words, bins, _ = said["covers"].partition(" bins")
+    covers = f"{class_words}{bins}"
     if said["exact"]:
-        return f"exact over {said['covers']}"
+        return f"exact over {covers}"
     return (
-        f"a lower bound over {said['covers']}: none is above {bound(said['upper_bound'])}; one "
+        f"a lower bound over {covers}: none is above {bound(said['upper_bound'])}; one "
         "that has more is too small to describe, or the time was up"
     )
