@@ -163,7 +163,7 @@ def test_long_names_and_many_groups():
     assert all(above.y0 >= below.y1 for above, below in itertools.pairwise(boxes))
 
 
-def test_long_rules_are_named_by_who_is_in():
+def test_long_rules_are_named_in_few_words():
     rng = np.random.default_rng(1)
     district, age = rng.integers(0, 40, 1500), rng.choice([25, 45, 65], 1500)
     decided = rng.random(1500) < 0.2 + 0.3 * (district % 3 == 0) + 0.004 * (age - 40)
@@ -171,8 +171,7 @@ def test_long_rules_are_named_by_who_is_in():
     report = audit(np.zeros(1500, int), decided.astype(int), sensitive_features=protected, budget=1)
     assert len(report.worst.describe()) > 300
     found = AuditDisplay.from_report(report).groups[0]
-    assert "district = D" in found.words
-    assert "everyone: " in found.words
+    assert found.words.startswith("a sum of ")
     assert len(found.words) < 120
 
 

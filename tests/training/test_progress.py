@@ -13,7 +13,7 @@ from gerrymend.cli import demo
 pty = pytest.importorskip("pty", reason="there are no terminals to make here")
 RUN = [sys.executable, "-c", "from gerrymend.cli import main; main()"]
 AUDIT = ["audit", "people.csv", "--label", "repaid", "--prediction", "granted",
-         "--protected", "race,sex"]  # fmt: skip
+         "--protected", "race,sex", "--notion", "false_negative_rate"]  # fmt: skip
 FIT = ["fit", "people.csv", "--label", "repaid", "--protected", "race,sex",
        "--drop", "id,applied,granted", "--out", "m.skops"]  # fmt: skip
 HIDDEN, SHOWN = "\x1b[?25l", "\x1b[?25h"  # the cursor

@@ -29,7 +29,7 @@ Favourable = Annotated[str | None, option(
     "treated worse, and who better.", DATA, metavar="WHICH", show_default=False)]  # fmt: skip
 Side = Annotated[str, option(
     "Which subgroups count: both, or disadvantaged alone (which --favourable has to tell, but for "
-    "error rates).", DATA, metavar="SIDE")]  # fmt: skip
+    "error rates).", DATA, "--side", metavar="WHICH")]  # fmt: skip
 Protected = Annotated[list[str], option(
     "Protected attributes, separated by commas.", DATA, metavar="COLUMNS",
     show_default=False)]  # fmt: skip
