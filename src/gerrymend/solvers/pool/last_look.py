@@ -50,7 +50,8 @@ class LastLook:
         self._aim = _AIM
         self._keeps_clear = False
         self._inner: list[Standing] = []
-        self._audited: list[Array] = []
+        self._audited: list[Array] = []  # by a short proof
+        self._in_full: list[Array] = []
         self.program: Weighing
 
     def best_from(self, first: Standing, *, audited: bool, hurried: Callable[[], bool]) -> Standing:
@@ -69,8 +70,12 @@ class LastLook:
                 break
             if hurried():
                 break
-        while audited and self._is_refuted(self._best()):
-            pass  # another may be the best now, that was not audited
+        # Another may be the best then, that was not audited. What stands in the end was looked at
+        # for as long as any: its unfairness is what the fit reports.
+        while audited and (
+            self._is_refuted(self._best()) or self._is_refuted(self._best(), in_full=True)
+        ):
+            pass
         self._weigh()
         return self._best()
 
@@ -101,13 +106,18 @@ class LastLook:
                 return
         self._inner.append(standing)
 
-    def _is_refuted(self, best: Standing) -> bool:
-        """Audit a mixture, unless it was before, and return whether it is worse than was known."""
-        known = any(np.array_equal(best.weights, weights) for weights in self._audited)
+    def _is_refuted(self, best: Standing, *, in_full: bool = False) -> bool:
+        """Audit a mixture, unless it was before, and return whether it is worse than was known.
+
+        Once a proof didn't end, the next are short, unless they are asked for `in_full`.
+        """
+        hopeful = in_full or not self._keeps_clear
+        seen = self._in_full if hopeful else [*self._audited, *self._in_full]
+        known = any(np.array_equal(best.weights, weights) for weights in seen)
         if known or self._looks.exact:
             return False
-        self._audited.append(best.weights)
-        look = self._looks.audit(best.weights, hopeful=not self._keeps_clear)
+        (self._in_full if hopeful else self._audited).append(best.weights)
+        look = self._looks.audit(best.weights, hopeful=hopeful)
         self._measured(best.weights, look)
         if not look.is_closed and not self._keeps_clear:
             self._keeps_clear = True
