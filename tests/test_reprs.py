@@ -55,6 +55,12 @@ def test_a_repr_is_one_short_line_that_tells_a_terminal_nothing(results):
         assert not re.search(r"[\x00-\x1f\x7f-\x9f]", shown), name
 
 
+def test_words_of_a_group_tell_a_terminal_nothing(results):
+    for words in (results["subgroup"].describe(), str(results["subgroup"])):
+        assert "red" in words
+        assert "\x1b" not in words
+
+
 def test_a_reports_repr_has_its_figures(results):
     report = results["report"]
     shown = repr(report)

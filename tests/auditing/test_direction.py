@@ -223,3 +223,20 @@ def test_a_single_attribute_is_measured_on_the_same_side():
                        side="disadvantaged")  # fmt: skip
         assert report.single_unfairness == pytest.approx(report.unfairness)
         assert report.marginal_unfairness <= report.single_unfairness
+
+
+@pytest.mark.parametrize("subgroups", ["marginals", "conjunctions"])
+def test_further_subgroups_are_of_the_side_that_counts(subgroups):
+    """Once the worst are taken out of the search, those that are left look too low."""
+    rows = {"a": (100, 30), "e": (100, 31), "f": (100, 32), "b": (400, 220), "c": (50, 50)}
+    town = np.repeat(list(rows), [n for n, _ in rows.values()])
+    decided = np.concatenate([[1] * k + [0] * (n - k) for n, k in rows.values()])
+    how = {"notion": "statistical_parity", "subgroups": subgroups, "favourable": "positive",
+           "side": "disadvantaged", "gamma": 0.03}  # fmt: skip
+    alone, several = (
+        audit(0 * decided, decided, sensitive_features={"town": town}, **how, top=top)
+        for top in (1, 4)
+    )
+    assert several.unfairness == pytest.approx(alone.unfairness, abs=1e-12)
+    assert several.verdict == alone.verdict == "within gamma"
+    assert all(one.treated == "worse" for one in several.top)

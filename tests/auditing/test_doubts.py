@@ -14,6 +14,8 @@ SEX = np.where(np.arange(N) % 3 == 0, "F", "M")
 CASES = {
     "none": ({"d": D, "a": SEX}, {}, []),
     "decisions_equal_labels": ({"d": Y, "a": SEX}, {}, ["decisions_equal_labels"]),
+    "decisions_oppose_labels": ({"d": 1 - Y, "a": SEX}, {}, ["decisions_oppose_labels"]),
+    "one value": ({"d": D, "a": np.full(N, "F")}, {}, ["constant_attribute"]),
     "all 0": ({"d": 0 * Y, "a": SEX}, {}, ["constant_decisions"]),
     "all 1": ({"d": 0 * Y + 1, "a": SEX}, {}, ["constant_decisions"]),
     "threshold above": ({"d": D + 0.5, "a": SEX}, {"threshold": 2}, ["threshold_outside_scores"]),

@@ -264,3 +264,15 @@ def test_fine_numbers_are_cut_into_bins():
     assert "numbers cut into at most 32 bins" in text
     assert text.count("numbers cut into at most 32 bins at") == 0
     assert_checked(report, **data)
+
+
+@pytest.mark.parametrize("unknown", [9999.0, -999.0])
+def test_medians_are_not_made_coarse_by_few_that_are_far_away(unknown):
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 80, 2000).astype(float)
+    age[:20] = unknown
+    columns = read_columns({"age": age})
+    old = age >= 60
+    (trait,) = composition(columns, np.ones(2000, dtype=int), old, 10)
+    assert trait.median == np.sort(age[old])[(old.sum() - 1) // 2]
+    assert trait.overall == np.sort(age)[999]

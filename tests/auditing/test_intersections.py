@@ -173,3 +173,17 @@ def test_which_two_are_chosen():
             attributes(intersection=asked)
     alone = audit(y, decided, sensitive_features={"sex": protected["sex"]}, subgroups="marginals")
     assert alone.intersections == ((), (), 0)
+
+
+def test_the_table_tells_nothing_small_beside_described_groups():
+    """Blue and green men, less blue men, less green, would be four green women."""
+    cells = {("blue", "F"): (11, 4), ("blue", "M"): (47, 10), ("green", "F"): (4, 1),
+             ("green", "M"): (35, 3), ("red", "F"): (11, 3), ("red", "M"): (32, 10)}  # fmt: skip
+    people = np.repeat(list(cells), [n for n, _ in cells.values()], axis=0)
+    decided = np.concatenate([[1] * k + [0] * (n - k) for n, k in cells.values()])
+    report = audit(
+        0 * decided, decided, favourable="negative",
+        sensitive_features={"race": people[:, 0], "sex": people[:, 1]},
+    )  # fmt: skip
+    sizes = {group.subgroup: group for group in report.intersections}
+    assert not sizes

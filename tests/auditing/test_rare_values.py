@@ -190,3 +190,22 @@ def test_who_is_treated_worse_is_told_without_names(subgroups, side):
     assert told.contains({"town": ["Ulm"]}).all()
     if side == "disadvantaged":
         assert report.worst.unfairness > 0
+
+
+@pytest.mark.parametrize("subgroups", ["value_sets", "linear", "conjunctions", "trees"])
+def test_a_value_of_rows_that_are_held_out_is_named_nowhere(subgroups):
+    rng = np.random.default_rng(1)
+    town = np.array(["x", "y"], "U12")[rng.integers(0, 2, 200)]
+    town[0], town[1:4] = "JOHNSMITH", "JANEDOE"
+    sex = np.array(list("FM"))[rng.integers(0, 2, 200)]
+    people = {"town": town, "sex": sex, "age": rng.integers(0, 5, 200)}
+    rate = 0.3 + 0.3 * (sex == "F") * (town == "x") + 0.1 * (people["age"] > 2)
+    decided = (rng.random(200) < rate).astype(int)
+    for seed in range(3):
+        report = audit(
+            0 * decided, decided, sensitive_features=people, notion="statistical_parity",
+            subgroups=subgroups, budget=2, test_size=0.3, random_state=seed,
+        )  # fmt: skip
+        for text in (report.to_json(), str(report), report.to_markdown()):
+            assert "JOHNSMITH" not in text
+            assert "JANEDOE" not in text

@@ -177,7 +177,7 @@ def test_categories_that_identify_are_refused(distinct):
             refused()
     with pytest.warns(UserWarning, match=message):
         report = audit(y, 1 - y, sensitive_features={"id": pd.Categorical(persons)})
-    assert [doubt.code for doubt in report.warnings] == ["nearly_unique_attribute"]
+    assert "nearly_unique_attribute" in [doubt.code for doubt in report.warnings]
     # Half of the rows, and any number in rows that many may share, are groups.
     audit(y, 1 - y, sensitive_features={"id": PERSONS[:15] * 2})
     audit_counts(counts | {"count": np.full(30, 2)}, sensitive_features="id")

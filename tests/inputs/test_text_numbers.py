@@ -8,6 +8,7 @@ import pytest
 from gerrymend import audit
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.protected import read_columns, select_columns
+from gerrymend.inputs.text_numbers import check_no_numbers
 
 WHOLE = [str(i) for i in range(18, 60)]
 NUMBERS = {
@@ -69,3 +70,21 @@ def test_a_lazy_frame_is_no_way_around():
     rows = pl.LazyFrame({"age": ["34,5", "51", "7,25"] * 20, "y": [0, 1] * 30, "d": [0, 1, 1] * 20})
     with pytest.raises(ArgumentError, match=r"Column 'age' .* read as text"):
         audit("y", "d", sensitive_features="age", data=rows)
+
+
+@pytest.mark.parametrize("form", ["{} years", "€{}", "{}kg", "{} EUR", "$ {}"])
+def test_numbers_with_their_unit_are_numbers(form):
+    texts = [form.format(number) for number in np.arange(20, 70)]
+    with pytest.raises(ArgumentError, match="numbers that were read as text"):
+        check_no_numbers(texts, "age")
+
+
+@pytest.mark.parametrize("form", ["D{}", "district {}", "{}th street", "zone-{}"])
+def test_names_with_a_number_are_names(form):
+    check_no_numbers([form.format(number) for number in range(50)], "place")
+
+
+def test_commas_may_part_thousands():
+    """Read as decimals, 1,003 would be less than 999."""
+    with pytest.raises(ArgumentError, match="If the commas part thousands, take them out; else"):
+        check_no_numbers(["999", "1,003", "12,500"], "income")

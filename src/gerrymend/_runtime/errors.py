@@ -38,7 +38,12 @@ Subject = str | Argument
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != ord("\n")}
 
 
-def _inert(text: str) -> str:
+def inert(text: str) -> str:
+    """Return a text with its control signs in letters, so that a terminal obeys none of them.
+
+    >>> inert("\\x1b[31mred")
+    '\\\\x1b[31mred'
+    """
     return text.translate(_CONTROLS)
 
 
@@ -75,7 +80,7 @@ class Message:
             word.in_terms(names) if isinstance(word, Argument) else word for word in self.words
         )
         blank = "" if words.startswith((".", ",", ":", ";")) else " "
-        return _inert(f"{self.lead}{self.subject.in_terms(names)}{blank}{words}")
+        return inert(f"{self.lead}{self.subject.in_terms(names)}{blank}{words}")
 
 
 class ArgumentError(Message, ValueError, TypeError):

@@ -22,5 +22,5 @@ def _brief(value: Any) -> str:
     if isinstance(value, str) and len(value) > _LONG:
         return repr(value[: _LONG - 1] + "…")
     if isinstance(value, tuple):
-        return f"({', '.join(map(_brief, value))})"
+        return f"({', '.join(map(_brief, value))}{',' * (len(value) == 1)})"
     return repr(value)

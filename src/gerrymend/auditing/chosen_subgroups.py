@@ -286,7 +286,9 @@ def top_subgroups(
             break
         apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
         told = published_beside(part.seen, chosen, min_group_size)
-        if apart and not told.told_by(active_members(part.seen, best)):
+        # The rest was centred anew: what is too low in it may be too high among all.
+        on_side = best.unfairness * part.sign >= 0
+        if on_side and apart and not told.told_by(active_members(part.seen, best)):
             chosen.append(best)
             kept.append(members)
         taken_out.append(members)

@@ -36,7 +36,8 @@ class Trait:
         Whether `share` is only no more than the part: so few others are in the subgroup that their
         number is not told.
     median : float or None
-        The median of a number in the subgroup, to two digits of its range; None for a category.
+        The median of a number in the subgroup, to two digits of how far apart the numbers of
+        people are; None for a category.
     overall : float
         The share, or the median, of all rows.
     """
@@ -136,20 +137,21 @@ def _median_trait(
     ends = float(column.values.min()), float(column.values.max())
     if ends[0] == ends[1]:
         return None
-    own = _median(column.values, inside)
+    own = _quantile(column.values, inside, 0.5)
     below = float(n_rows[column.values < own].sum() + n_rows[column.values <= own].sum())
     far = abs(below / (2 * n_rows.sum()) - 0.5)
-    # To two digits of the range: nobody's own number, where numbers are fine.
-    step = 10.0 ** (math.floor(math.log10(ends[1] - ends[0])) - 1)
-    shown, overall = (
-        float(f"{round(value / step) * step:.12g}")
-        for value in (own, _median(column.values, n_rows))
-    )
+    # To two digits of the middle 80 % of people: nobody's own number, where numbers are fine. A
+    # few that are far away, 9999 for unknown, don't make it coarse.
+    low, middle, high = (_quantile(column.values, n_rows, part) for part in (0.1, 0.5, 0.9))
+    apart = high - low or ends[1] - ends[0]
+    step = 10.0 ** (math.floor(math.log10(apart)) - 1)
+    shown, overall = (float(f"{round(value / step) * step:.12g}") for value in (own, middle))
     return far, Trait(column.name, None, None, False, shown, overall)
 
 
-def _median(values: Array, rows: NDArray[np.intp]) -> float:
-    """Return the value that half of the rows, or more, do not exceed."""
+def _quantile(values: Array, rows: NDArray[np.intp], part: float) -> float:
+    """Return the least value that this part of the rows, or more, do not exceed."""
     order = np.argsort(values, kind="stable")
     counted = np.cumsum(rows[order])
-    return float(values[order][np.searchsorted(counted, counted[-1] / 2)])
+    # In tenths, which are whole: no rounding decides.
+    return float(values[order][np.searchsorted(10 * counted, round(10 * part) * counted[-1])])

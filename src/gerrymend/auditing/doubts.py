@@ -22,8 +22,9 @@ _FEW_ROWS = 20
 class Doubt(NamedTuple):
     """A doubt, by a code for programs and a sentence for people.
 
-    Codes are decisions_equal_labels, label_is_protected, decision_is_protected,
-    constant_decisions, threshold_outside_scores, nearly_unique_attribute and holdout_is_searched.
+    Codes are decisions_equal_labels, decisions_oppose_labels, label_is_protected,
+    decision_is_protected, constant_attribute, constant_decisions, threshold_outside_scores,
+    nearly_unique_attribute and holdout_is_searched.
     """
 
     code: str
@@ -75,6 +76,14 @@ def _about_decisions(tally: Tally, decided: Decided) -> Iterator[Doubt]:
             "decisions, or the model has seen them.",
         )
         return
+    always_wrong = np.array_equal(tally.positive[0], tally.weight[0]) and tally.weight[0].any()
+    if always_wrong and not tally.positive[1].any() and tally.weight[1].any():
+        yield Doubt(
+            "decisions_oppose_labels",
+            "The decisions are the opposite of the labels in every row: the two labels of the "
+            "decisions are probably turned round.",
+        )
+        return
     all_positive = np.array_equal(tally.positive, tally.weight)
     always_drawn = tally.rows is not None and bool(np.ptp(tally.rows.p) == 0)
     if tally.positive.any() and not all_positive and not always_drawn:
@@ -111,6 +120,12 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
                     f"The protected attribute {column.name} is the {what} itself: its groups are "
                     "made of what they are compared by.",
                 )
+        if n_rows > _FEW_ROWS and (column.values == column.values[0]).all():
+            yield Doubt(
+                "constant_attribute",
+                f"The protected attribute {column.name} is the same in every row: it makes no "
+                "groups.",
+            )
     for name, distinct in nearly_unique(tally.columns, n_rows).items():
         yield Doubt(
             "nearly_unique_attribute",

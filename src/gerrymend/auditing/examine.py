@@ -258,7 +258,8 @@ def _of_the_data(
     return {
         "attributes": attributes,
         "rare_values": tuple(
-            (name, len(values)) for name, values in rare_values(tally, min_group_size).items()
+            (name, len(values))
+            for name, values in rare_values(tally, min_group_size, with_rows=True).items()
         ),
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),

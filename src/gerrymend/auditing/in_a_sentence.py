@@ -72,9 +72,9 @@ class SentenceGroup:
 
 
 def can_be_said(subgroup: Subgroup) -> bool:
-    """Return whether a subgroup's own description is a sentence: no formula, and not too long."""
+    """Return whether a subgroup's own description says who is in: no formula, "not (…)" or list."""
     words = subgroup.describe()
-    return "·" not in words and len(words) <= _LONGEST
+    return "·" not in words and not words.startswith("not (") and len(words) <= _LONGEST
 
 
 def sentence_class(columns: tuple[Column, ...]) -> SubgroupClass:
@@ -121,7 +121,7 @@ def sentence_group(
     bracket = bound.prove(seen.residual, seconds=seconds)
     found = bracket.found
     n = seen.cells.total_weight
-    part = Examined(seen, bound, bracket, chosen)
+    part = Examined(seen, bound, bracket, chosen, sign)
     subgroup = describable(part, found, seen.residual, min_group_size, seconds)
     if subgroup is None or subgroup.unfairness * sign <= ROUNDING or not can_be_said(subgroup):
         return None

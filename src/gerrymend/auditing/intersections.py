@@ -110,8 +110,25 @@ def intersection_rates(
         min_group_size=min_group_size,
         guard=partial(_guarded, places, sizes, min_group_size),
     )
+    if any(
+        _tells(each, published[each.notion], group_of[each.cells.active], min_group_size)
+        for each in seen
+    ):
+        groups = ()
     left_out = len(rules) * len(seen) - len(groups)
     return Intersections(tuple(column.name for column in pair), groups, left_out)
+
+
+def _tells(
+    seen: NotionTally, published: Published, group_of: NDArray[np.intp], min_group_size: int
+) -> bool:
+    """Return whether a small combination follows from all that is published, described groups too.
+
+    `_guarded` sees what the table's own margins tell; this, what three or more groups do together.
+    """
+    inside = np.bincount(group_of, seen.rows)
+    small = set(np.flatnonzero(identifies(inside, min_group_size)).tolist())
+    return bool(small) and not small.isdisjoint(published.follow(group_of))
 
 
 def _pair(columns: Sequence[Column], asked: Sequence[str] | None) -> list[Column] | None:

@@ -23,8 +23,12 @@ from gerrymend.subgroups.rules import Members, Rule
 from gerrymend.subgroups.value_sets import ValueSets
 
 
-def rare_values(tally: Tally, min_group_size: int) -> dict[str, frozenset[Any]]:
+def rare_values(
+    tally: Tally, min_group_size: int, *, with_rows: bool = False
+) -> dict[str, frozenset[Any]]:
     """Return the categories that fewer rows have than may be listed, by attribute, where any are.
+
+    A category of no row here may be that of a few that are held out; `with_rows` leaves it out.
 
     >>> from gerrymend.auditing.from_rows import tally_of_rows
     >>> tally = tally_of_rows([0, 1, 0], [0, 1, 1], {"town": ["Ulm", "Ulm", "Au"]})
@@ -37,7 +41,9 @@ def rare_values(tally: Tally, min_group_size: int) -> dict[str, frozenset[Any]]:
         if column.categories is not None:
             code = column.values.astype(np.intp)
             rows = np.bincount(code, weights=n_rows, minlength=len(column.categories))
-            few = too_few(rows, max(min_group_size, FEWEST_TO_LIST)) & (rows > 0)
+            few = too_few(rows, max(min_group_size, FEWEST_TO_LIST))
+            if with_rows:
+                few &= rows > 0
             if few.any():
                 found[column.name] = frozenset(column.categories[i] for i in np.flatnonzero(few))
     return found

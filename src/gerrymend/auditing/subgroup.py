@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import inert
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.composition import Trait, composition
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
@@ -87,7 +88,7 @@ class Subgroup:
 
     def describe(self) -> str:
         """Return who is in, in words."""
-        return self.rule.describe()
+        return inert(self.rule.describe())
 
     def contains(self, sensitive_features: Any) -> Members:
         """Return who is in, for any rows that have the attributes."""
@@ -124,7 +125,7 @@ class Subgroup:
         """Return who is in, in words, a sum of many terms by the largest of them."""
         from gerrymend.reporting.audit.subgroup_words import who_words
 
-        return who_words(self.to_dict())
+        return inert(who_words(self.to_dict()))
 
     def _repr_html_(self) -> str | None:
         from gerrymend.reporting.audit.page import subgroup_fragment

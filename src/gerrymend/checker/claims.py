@@ -232,7 +232,12 @@ class _Check:
             *wrong_composition(
                 stated["composition"], inside, self.table, self.stated["min_group_size"]
             ),
-            *wrong_reference(stated["rule"], self.table, self.stated["min_group_size"]),
+            *wrong_reference(
+                stated["rule"],
+                self.table,
+                self.stated["min_group_size"],
+                held_out=self.stated["held_out"] is not None,
+            ),
             *self.too_small(figures),
             *self.listed(stated["rule"]),
             *self.unsafe_numbers(stated["rule"], inside),

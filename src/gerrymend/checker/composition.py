@@ -88,20 +88,21 @@ def _number(attribute: Attribute, own: list[int], rows: list[int]) -> dict[str, 
     span = max(attribute.values) - min(attribute.values)
     if span == 0:
         return None
-    median = _median(attribute, own)
+    median = _quantile(attribute, own, 5)
     below = sum(n for v, n in zip(attribute.values, rows, strict=True) if v < median)
     at = sum(n for v, n in zip(attribute.values, rows, strict=True) if v <= median)
     far = abs(Fraction(below + at, 2 * sum(rows)) - Fraction(1, 2))
-    step = Fraction(10) ** (floor(log10(float(span))) - 1)
-    return {"median": median, "overall": _median(attribute, rows), "step": step, "far": far}
+    apart = _quantile(attribute, rows, 9) - _quantile(attribute, rows, 1) or span
+    step = Fraction(10) ** (floor(log10(float(apart))) - 1)
+    return {"median": median, "overall": _quantile(attribute, rows, 5), "step": step, "far": far}
 
 
-def _median(attribute: Attribute, rows: list[int]) -> Fraction:
-    """Return the least value that half of the rows do not exceed."""
+def _quantile(attribute: Attribute, rows: list[int], tenths: int) -> Fraction:
+    """Return the least value that so many tenths of the rows do not exceed."""
     counted = 0
     for value, number in sorted(zip(attribute.values, rows, strict=True)):
         counted += number
-        if 2 * counted >= sum(rows):
+        if 10 * counted >= tenths * sum(rows):
             return Fraction(value)
     raise AssertionError("no rows")
 

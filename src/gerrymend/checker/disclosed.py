@@ -41,10 +41,12 @@ def listed_rare_values(rule: Mapping[str, Any], table: Table, min_group_size: in
             )
 
 
-def wrong_reference(rule: Mapping[str, Any], table: Table, min_group_size: int) -> Iterator[str]:
+def wrong_reference(
+    rule: Mapping[str, Any], table: Table, min_group_size: int, *, held_out: bool
+) -> Iterator[str]:
     """Yield a sentence if the values without a term in a formula are not those that are stated.
 
-    Those that few rows have are not listed.
+    Those that few rows have are not listed. With rows `held_out` there may be values of theirs.
     """
     if rule["kind"] != "linear":
         return
@@ -65,8 +67,7 @@ def wrong_reference(rule: Mapping[str, Any], table: Table, min_group_size: int) 
             for value in table.attributes[name].values
             if value not in terms[name] and value not in hidden
         }
-        # Others are those of rows that were held out; none has a term, and none is there twice.
         twice = len(known) < len(told)
         listed = any(value in terms[name] or value in hidden for value in told)
-        if not there <= known or twice or listed:
+        if not (there <= known if held_out else there == known) or twice or listed:
             yield f"the values of {name} without a term are stated as {values!r}."

@@ -34,7 +34,8 @@ def check_said(
     lead = stated["worst"]
     if lead is None or lead["treated"] is not None:
         lead = stated["disadvantaged"] or stated["favoured"] or lead
-    is_sentence = lead is None or ("·" not in lead["subgroup"] and len(lead["subgroup"]) <= 120)
+    words = "" if lead is None else lead["subgroup"]
+    is_sentence = "·" not in words and not words.startswith("not (") and len(words) <= 120
     if said is None:
         if not is_sentence:
             result.leave("in_a_sentence", "that no group that can be said may be described")

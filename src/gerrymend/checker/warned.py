@@ -44,6 +44,11 @@ def _shown(table: Table) -> set[str]:
         for positive, weight in zip(table.positive, table.weight, strict=True)
     ):
         found.add("decisions_equal_labels")
+    if all(labels) and all(
+        positive == [weight[0], 0]
+        for positive, weight in zip(table.positive, table.weight, strict=True)
+    ):
+        found.add("decisions_oppose_labels")
     if table.n_rows > _FEW_ROWS:
         by_label = [weight[1] for weight in table.weight]
         decided = [sum(positive, ZERO) for positive in table.positive]
@@ -52,6 +57,8 @@ def _shown(table: Table) -> set[str]:
                 found.add("label_is_protected")
             if _is_one_with(attribute, decided, table):
                 found.add("decision_is_protected")
+            if len(set(attribute.values)) == 1:
+                found.add("constant_attribute")
             if _nearly_unique(attribute, table.n_rows):
                 found.add("nearly_unique_attribute")
     return found
@@ -72,13 +79,13 @@ def _nearly_unique(attribute: Attribute, n_rows: int) -> bool:
     distinct = set(attribute.values)
     if not attribute.is_number:
         return 2 * len(distinct) > n_rows
-    return all(value.denominator == 1 for value in distinct) and 100 * len(distinct) > 99 * n_rows
+    return all(value.denominator == 1 for value in distinct) and 1000 * len(distinct) > 999 * n_rows
 
 
 def _always(table: Table) -> str:
     """Return how every row is decided, if all are decided 0 or all 1; nothing otherwise."""
     pairs = zip(table.positive, table.weight, strict=True)
-    if _shown(table) & {"decisions_equal_labels"}:
+    if _shown(table) & {"decisions_equal_labels", "decisions_oppose_labels"}:
         return ""
     if not any(any(positive) for positive in table.positive):
         return "decided negative"

@@ -108,13 +108,15 @@ def save_rows(path: Path, n_rows: int = 2000, seed: int = 0) -> None:
     """Write people who applied for a loan as CSV, for the commands to be tried on.
 
     They are those of the toy example turned round, so that blue men and green women who would repay
-    are refused, with a score that is less sure of itself, and with what such files have besides: an
-    id, the day of the application and an age, which decide nothing.
+    are refused, with a score that is less sure of itself, but for blue men, and with what such
+    files have besides: an id, the day of the application and an age, which decide nothing.
     """
     toy = make_gerrymandered(n_rows - n_rows % 8, noise=0.3, random_state=seed)
     n_people = len(toy.target)
     rng = np.random.default_rng(seed)
-    score = np.clip(1.0 - toy.score, 0.0, 1.0).round(2)
+    sure = make_gerrymandered(n_people, random_state=seed)
+    blue_men = (toy.data[:, 1] == 1) & (toy.data[:, 2] == 1)
+    score = np.clip(1.0 - np.where(blue_men, sure.score, toy.score), 0.0, 1.0).round(2)
     columns = {
         "id": [f"A{number:06d}" for number in range(1, n_people + 1)],
         "applied": np.datetime64("2025-01-01") + rng.integers(0, 365, n_people),

@@ -5,8 +5,8 @@ What is no table is refused with a ValueError in plain words.
 
 import csv
 import io
+import re
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,9 @@ from gerrymend._runtime.files import write_whole
 from gerrymend.cli.file_contents import Source, not_a_table, source_of, start_of
 from gerrymend.cli.typed_tables import read_sheet, retyped
 from gerrymend.inputs.validation import check_column, same_name
+
+# Tabs and returns too: spreadsheets skip them, and find the formula behind.
+_FORMULA = r"^[=+\-@\t\r]"
 
 if TYPE_CHECKING:
     import polars as pl
@@ -171,10 +174,11 @@ def write_table(frame: "pl.DataFrame", path: Path) -> bool:
         frame.write_parquet(content)
         write_whole(path, content.getvalue())
         return False
+    names = {name: f"'{name}" for name in frame.columns if re.match(_FORMULA, name)}
     safe = frame.with_columns(_no_formulas())
-    safe.write_csv(content)
+    safe.rename(names).write_csv(content)
     write_whole(path, content.getvalue())
-    return not safe.equals(frame)
+    return bool(names) or not safe.equals(frame)
 
 
 def _no_formulas() -> "pl.Expr":
@@ -182,24 +186,4 @@ def _no_formulas() -> "pl.Expr":
     import polars as pl
 
     text = pl.col(pl.String)
-    # Tabs and returns too: spreadsheets skip them, and find the formula behind.
-    return pl.when(text.str.contains(r"^[=+\-@\t\r]")).then("'" + text).otherwise(text).name.keep()
-
-
-def positive_label(given: str | None, dtype: Any) -> Any:
-    """Return the positive label in the type of the labels, from the text of the option.
-
-    "1" is a number among numbers, and "true" a boolean among booleans; what can't be converted
-    stays text, and the reader of rows says that it is no label.
-    """
-    if given is None:
-        return None
-    if dtype.is_numeric():
-        with suppress(ValueError):
-            return int(given)  # all its digits, which float() would not keep
-        with suppress(ValueError):
-            number = float(given)
-            return int(number) if number.is_integer() else number
-    if dtype.base_type().__name__ == "Boolean":
-        return {"true": True, "false": False}.get(given.lower(), given)
-    return given
+    return pl.when(text.str.contains(_FORMULA)).then("'" + text).otherwise(text).name.keep()

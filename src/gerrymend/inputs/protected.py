@@ -27,7 +27,7 @@ from gerrymend.inputs.numbers import (
     series_numbers,
 )
 from gerrymend.inputs.settings import did_you_mean
-from gerrymend.inputs.text_numbers import AS_CATEGORY, check_no_numbers
+from gerrymend.inputs.text_numbers import check_no_numbers
 from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 
 MISSING_LABEL = "(missing)"
@@ -380,8 +380,6 @@ def _missing_number(where: Subject) -> ValueError:
     """Return the error for missing values of a number."""
     return ArgumentError(
         where,
-        "is numeric and has missing values. A threshold can't place them: fill them in, "
-        "drop these rows yourself, or make it a category, where missing is one of its own, with ",
-        AS_CATEGORY,
-        ".",
+        "is numeric and has missing values. A threshold can't place them: fill them in or drop "
+        "these rows, and say so; or cut it into a few named ranges, with missing as one more.",
     )

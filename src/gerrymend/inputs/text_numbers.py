@@ -5,6 +5,7 @@ each make an audit that finds nothing, which looks like fairness.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from gerrymend._runtime.errors import Argument, ArgumentError, Subject
@@ -14,6 +15,9 @@ _NUMBER = re.compile(
     r"[+\-−]?(?:\d+|\d{1,3}(?:[., '\u00a0\u202f]\d{3})+)?(?:[.,]\d+)?(?:[eE][+\-]?\d+)?\s?%?"
 )
 _DECIMALS = re.compile(r"[.,]\d*[1-9]\d*(?:[eE][+\-]?\d+)?\s?%?$")
+_THOUSANDS = re.compile(r"[+\-−]?\d{1,3}(?:,\d{3})+")
+# A number with its unit: a currency before it, or letters behind.
+_WITH_UNIT = re.compile(r"([$€£¥]?)\s?([+\-−]?\d+(?:[.,]\d+)*)\s?([$€£¥°]?[^\W\d_]*\.?)")
 _LEADING_ZERO = re.compile(r"0\d")
 # What tables have in place of a value that is missing, in small letters.
 _ABSENT = frozenset(
@@ -43,7 +47,7 @@ def check_no_numbers(texts: Iterable[str], where: Subject) -> None:
 '34,5'. Text has no order: each number would be a group of its own. Read them with \
 pandas.read_csv(decimal=','), or insist that they are categories with .astype('category').
     """
-    texts = [text.strip() for text in texts]
+    texts = _without_unit([text.strip() for text in texts])
     numbers = [text for text in texts if _is_number(text)]
     words = sorted(set(texts).difference(numbers))
     if not numbers or any(map(_LEADING_ZERO.match, numbers)):
@@ -67,6 +71,23 @@ pandas.read_csv(decimal=','), or insist that they are categories with .astype('c
     )
 
 
+def _without_unit(texts: list[str]) -> list[str]:
+    """Return amounts without the unit that nearly all of them have; other texts as they are.
+
+    >>> _without_unit(["34.5 years", "51 years"]), _without_unit(["5th", "D15"])
+    (['34.5', '51'], ['5th', 'D15'])
+    """
+    parts = [_WITH_UNIT.fullmatch(text) for text in texts]
+    units = Counter((part[1], part[3]) for part in parts if part)
+    (unit, number), *_ = units.most_common(1) or [(("", ""), 0)]
+    if unit == ("", "") or number < (1 - _FEW_WORDS) * len(texts):
+        return texts
+    return [
+        part[2] if part and (part[1], part[3]) == unit else text
+        for part, text in zip(parts, texts, strict=True)
+    ]
+
+
 def _is_number(text: str) -> bool:
     """Return whether a text is a number, with a decimal point or comma.
 
@@ -80,6 +101,8 @@ def _remedy(words: list[str], decimals: list[str]) -> list[str | Argument]:
     """Return how to read such a column as numbers, in the parts of a message."""
     if words:
         return ["Have ", Argument("na_values", value=repr(words[0])), " read as missing"]
+    if decimals and all(map(_THOUSANDS.fullmatch, decimals)):
+        return ["If the commas part thousands, take them out; else read them with ", DECIMAL_COMMA]
     if any("," in text for text in decimals):
         return ["Read them with ", DECIMAL_COMMA]
     return ["Convert them to numbers, as .astype(float) does"]

@@ -205,11 +205,12 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
             f"has only one class, {classes.tolist()[0]!r}; two are needed to compare rates.",
         )
     if len(classes) > 2:
-        shown = ", ".join(map(repr, classes[:6].tolist())) + (", …" if len(classes) > 6 else "")
+        # So many are no labels: each may be a person.
+        shown = f", {', '.join(map(repr, classes.tolist()))}" if len(classes) <= 6 else ""
         kind = f"The type of the target is {type_of_target(labels)}: "
         raise ArgumentError(
             argument,
-            f"has {'at least ' * cut_off}{len(classes)} classes, {shown}. Merge them into two.",
+            f"has {'at least ' * cut_off}{len(classes)} classes{shown}. Merge them into two.",
             lead=f"Only binary classification is supported. {kind}",
         )
     return classes

@@ -26,6 +26,15 @@ from gerrymend.auditing.small_groups import identifies
 Blocks = NDArray[np.intp]
 
 
+# Below this part of the largest, singular values and what they leave are rounding.
+_RANK = 1e-9
+
+
+def _indicators(blocks: Blocks) -> Array:
+    """Return a row for each block, 1 where it is; blocks that are nowhere have a row of 0."""
+    return (blocks == np.arange(int(blocks.max()) + 1)[:, None]).astype(np.float64)
+
+
 class Published:
     """The partitions that are published of the rows in an event; `rows` is their number by cell.
 
@@ -69,6 +78,26 @@ class Published:
             whole = (n == size[mine]) & (n == self._sizes(other)[theirs])
             told.update(mine[whole].tolist())
         return told
+
+    def follow(self, groups: Blocks) -> set[int]:
+        """Return which of these disjoint groups follow from all that is published together.
+
+        A sum over a group follows if its indicator is a combination of those of published blocks.
+
+        >>> published = Published(np.array([60, 60, 4, 60]), min_group_size=10)
+        >>> for blocks in ([0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 0]):
+        ...     published.add(np.array(blocks))
+        >>> published.follow(np.array([0, 1, 2, 3]))
+        {0, 1, 2, 3}
+        """
+        there = self.rows > 0
+        profiles = np.unique(np.vstack([groups, *self._partitions])[:, there], axis=1)
+        wanted, *known = (_indicators(blocks) for blocks in profiles)
+        table = np.vstack([np.ones(profiles.shape[1]), *known])
+        _, sizes, directions = np.linalg.svd(table, full_matrices=False)
+        spanned = directions[sizes > _RANK * sizes[0]]
+        left = wanted - wanted @ spanned.T @ spanned
+        return set(np.flatnonzero((left * left).sum(axis=1) < _RANK).tolist())
 
     def shown(self, groups: Blocks, fits: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Publish as many of these disjoint groups as disclose no small one; return a mask of them.

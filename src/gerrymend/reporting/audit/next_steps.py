@@ -72,6 +72,7 @@ def _options(report: Report) -> list[str] | None:
         *option_words("--protected", report["attributes"]),
         *option_words("--notion", ",".join(notions)),
         *option_words("--subgroups", name),
+        *(option_words("--favourable", report["favourable"]) if report["favourable"] else []),
     ]
 
 

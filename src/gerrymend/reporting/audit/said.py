@@ -17,8 +17,9 @@ def said_sentences(report: Report) -> list[str]:
         return []
     one = said["subgroup"]
     most = "the most" if said["exact"] else "the most that was found"
+    cut = ", numbers cut in few places," if " bins" in said["covers"] else ","
     return [
-        f"Of the groups that can be said in a sentence, {one['subgroup']} has {most}, "
+        f"Of the groups that can be said in a sentence{cut} {one['subgroup']} has {most}, "
         f"{count(one['size'])} rows: {rate_sentence(one)}; its unfairness is "
         f"{unfairness(one['unfairness'])}, {beside_words(report)}."
     ]
