@@ -34,7 +34,8 @@ def audit_text(report: Report) -> str:
     """Return the report as plain text, in lines of at most 80 characters.
 
     >>> from gerrymend import audit
-    >>> report = audit([0] * 40, [1, 0] * 20, sensitive_features={"country": ["NL"] * 40})
+    >>> countries = {"country": ["NL", "NL", "BE", "BE"] * 10}
+    >>> report = audit([0] * 40, [1, 0] * 20, sensitive_features=countries)
     >>> print(audit_text(report.to_dict()).splitlines()[0])
     Within what is allowed
     """
