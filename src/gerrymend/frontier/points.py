@@ -103,6 +103,14 @@ class _OnBoth:
         """The figures that models are compared by: on the test rows, if there are any."""
         return self.train if self.test is None else self.test
 
+    def _figures(self) -> dict[str, Any]:
+        """Return what both kinds of models show of themselves."""
+        return {
+            "error": self.compared.error,
+            "unfairness": self.compared.unfairness,
+            "rows": "train" if self.test is None else "test",
+        }
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FrontierPoint(_OnBoth):
@@ -149,9 +157,7 @@ class FrontierPoint(_OnBoth):
             gamma=self.gamma,
             notion=self.notion,
             estimator=self.estimator,
-            error=self.compared.error,
-            unfairness=self.compared.unfairness,
-            rows="train" if self.test is None else "test",
+            **self._figures(),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -204,9 +210,7 @@ class FrontierReference(_OnBoth):
             kind=self.kind,
             notion=self.notion,
             estimator=self.estimator,
-            error=self.compared.error,
-            unfairness=self.compared.unfairness,
-            rows="train" if self.test is None else "test",
+            **self._figures(),
         )
 
     def to_dict(self) -> dict[str, Any]:

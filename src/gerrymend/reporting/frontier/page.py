@@ -11,9 +11,8 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
-from gerrymend.reporting.audit.direction import direction_sentences
-from gerrymend.reporting.audit.direction import standing as treated
-from gerrymend.reporting.frontier.text import REFERENCES, standing
+from gerrymend.reporting.audit.direction import direction_sentences, standing
+from gerrymend.reporting.frontier.text import REFERENCES, beaten_sentence
 
 View = dict[str, Any]
 _KINDS = {"train": "training rows", "test": "test rows"}
@@ -90,7 +89,7 @@ def _notion(name: str, everyone: Sequence[View], key: str, data: Mapping[str, An
         "words": in_words(name),
         "summary": _summary(models, key),
         "standing": [
-            standing(data, reference)
+            beaten_sentence(data, reference)
             for reference in data["references"]
             if (reference["notion"], reference["kind"]) == (name, "today")
         ],
@@ -172,7 +171,7 @@ def _sample(sample: Mapping[str, Any]) -> View:
 def _who(sample: Mapping[str, Any]) -> str:
     """Say who is treated worst, or why that is not said."""
     if sample["worst"] is not None:
-        return f"{treated(sample['worst_treated'])}: {sample['worst_who']}"
+        return f"{standing(sample['worst_treated'])}: {sample['worst_who']}"
     return "Not described: it is too small." if sample["withheld"] else "None differs."
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
-from gerrymend.reporting.audit.direction import direction_sentences
-from gerrymend.reporting.audit.direction import standing as treated
+from gerrymend.reporting.audit.direction import direction_sentences, standing
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
@@ -57,10 +56,10 @@ def reference_words(data: Mapping[str, Any]) -> list[str]:
         "dominated, or suggested, because of them."
     )
     flatter = "If your model was fitted to some of these rows, its figures on them flatter it."
-    return [words, *(f"{standing(data, one)} {flatter}" for one in today)]
+    return [words, *(f"{beaten_sentence(data, one)} {flatter}" for one in today)]
 
 
-def standing(data: Mapping[str, Any], reference: Mapping[str, Any]) -> str:
+def beaten_sentence(data: Mapping[str, Any], reference: Mapping[str, Any]) -> str:
     """Say how many points beat a reference, and how many it beats, on the rows to choose by."""
     notions = [point["notion"] for point in data["points"]]
     number = notions.count(reference["notion"])
@@ -207,7 +206,7 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
             return f"not described: too small ({few}, inside or outside)"
         return "none differs at all"
     return (
-        f"{treated(sample['worst_treated'])}: {wording.visible(sample['worst_who'])} "
+        f"{standing(sample['worst_treated'])}: {wording.visible(sample['worst_who'])} "
         f"({wording.count(sample['worst_size'])} rows): "
         f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, overall "
         f"{wording.percent(sample['overall_rate'])}"
