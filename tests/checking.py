@@ -46,7 +46,7 @@ def assert_tally_checked(report: AuditReport, tally: Tally) -> None:
     decided = set(rows.p.tolist()) <= {0, 1}
     assert_checked(
         report,
-        [tally.labels[y] for y in rows.y.tolist()],
+        [tally.labels[y] for y in rows.y.tolist()] if tally.is_labelled else None,
         [tally.labels[int(p)] for p in rows.p.tolist()] if decided else rows.p,
         sensitive_features=features,
         sample_weight=rows.weight,

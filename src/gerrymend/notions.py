@@ -15,6 +15,7 @@ and its transpose.
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -159,6 +160,15 @@ class FairnessNotion:
     def harm(self) -> int:
         """The sign of the unfairness of a group that is treated worse; 0 where it is not known."""
         return {"higher": 1, "lower": -1, None: 0}[self.worse]
+
+    @property
+    def reads_labels(self) -> bool:
+        """True unless every row counts, and its outcome is the same whatever its label is.
+
+        >>> STATISTICAL_PARITY.reads_labels, ERROR_RATE.reads_labels
+        (False, True)
+        """
+        return not all(self.event) or self.a[0] != self.a[1] or self.b[0] != self.b[1]
 
     @property
     def words(self) -> str:
@@ -334,6 +344,28 @@ def as_notions(notion: NotionLike) -> tuple[FairnessNotion, ...]:
         "notion",
         f"must be a name, a FairnessNotion, or a non-empty tuple of these; got {notion!r}.",
     )
+
+
+def check_labels_given(labels: Any, notions: Iterable[FairnessNotion], argument: str) -> None:
+    """Raise an ArgumentError if there are no labels, and a notion reads them.
+
+    >>> check_labels_given(None, [STATISTICAL_PARITY, ERROR_RATE], "y_true")
+    Traceback (most recent call last):
+        ...
+    gerrymend._runtime.errors.ArgumentError: y_true is None, and the error rate can't be told \
+without labels. Pass them, or choose notion='statistical_parity', which compares decisions alone.
+    """
+    if labels is not None:
+        return
+    for notion in notions:
+        if notion.reads_labels:
+            raise ArgumentError(
+                Argument(argument),
+                f"is None, and the {notion.words} can't be told without labels. Pass them, or "
+                "choose ",
+                Argument("notion", value="'statistical_parity'"),
+                ", which compares decisions alone.",
+            )
 
 
 def nothing_counts(notion: FairnessNotion) -> ArgumentError:

@@ -46,7 +46,8 @@ def audit(
 
     Parameters
     ----------
-    y_true : array of labels, of two values
+    y_true : array of labels, of two values, or None
+        None where the notion compares decisions alone, as "statistical_parity" does.
     y_pred : array of decisions, of the same two values
         Or scores, with `threshold`; or a mixture's probabilities of deciding the positive label,
         with `decision_probabilities=True`.
@@ -195,7 +196,7 @@ def audit(
             )
     decided = Decided(threshold, decision_probabilities, pos_label)
     given = Given(y_true, y_pred, sensitive_features, sample_weight)
-    tally = read_tally(data, given, decided)
+    tally = read_tally(data, given, decided, settings["notions"])
     held_out = None
     if holdout is not None:
         held_out = second_sample(holdout, tally, data, given, decided)

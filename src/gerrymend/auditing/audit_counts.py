@@ -33,14 +33,14 @@ from gerrymend.inputs.validation import (
     columns_of,
     is_lazy,
 )
-from gerrymend.notions import NotionLike
+from gerrymend.notions import NotionLike, check_labels_given
 
 
 def audit_counts(
     table: Any,
     *,
     sensitive_features: Any,
-    label: str = "label",
+    label: str | None = "label",
     prediction: str = "prediction",
     count: str = "count",
     notion: NotionLike = "false_positive_rate",
@@ -75,8 +75,9 @@ def audit_counts(
     sensitive_features : str or list of str
         The protected columns.
     label, prediction, count : str
-        The columns of the true label, of the decision (or of a score, with `threshold`, or of a
-        probability, with `decision_probabilities=True`), and of the number of rows.
+        The columns of the true label (None where the notion reads none), of the decision (or of a
+        score, with `threshold`, or of a probability, with `decision_probabilities=True`), and of
+        the number of rows.
     notion, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, side, \
 budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs
         As in audit().
@@ -120,15 +121,16 @@ budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, f
     )
     if test_size is not None:
         test_size = check_test_size(test_size)
+    check_labels_given(label, settings["notions"], "label")
     names = {"label": label, "prediction": prediction, "count": count}
     attributes = check_attribute_names(sensitive_features)
     columns = _columns(table, attributes, names)
     n = _counts(columns[count])
-    labels = as_vector(columns[label], "label")
+    labels = None if label is None else as_vector(columns[label], "label")
     predicted = as_vector(columns[prediction], "prediction")
     protected = read_columns({name: columns[name] for name in attributes})
     check_same_length(
-        label=len(labels),
+        **({} if labels is None else {"label": len(labels)}),
         prediction=len(predicted),
         count=len(n),
         sensitive_features=len(protected[0].values),
@@ -136,7 +138,7 @@ budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, f
     decided = Decided(threshold, decision_probabilities, pos_label)
     some = n > 0  # a line of no rows says nothing
     sample = Sample.read(
-        labels[some],
+        None if labels is None else labels[some],
         {column.name: in_use(column) for column in take_rows(protected, some)},
         decisions=predicted[some],
         decided=decided,
@@ -165,14 +167,17 @@ def _tally(sample: Sample, n: NDArray[np.int64]) -> Tally:
         is_count=bool(((sample.p == 0) | (sample.p == 1)).all()),
         labels=sample.pair,
         squared_weight=weight,  # each of the rows weighs 1
+        is_labelled=sample.is_labelled,
     )
 
 
-def _columns(table: Any, attributes: list[str], names: dict[str, str]) -> dict[str, Any]:
+def _columns(table: Any, attributes: list[str], named: dict[str, str | None]) -> dict[str, Any]:
     """Return the columns of the table, or raise a ValueError if one that is named is missing.
 
-    Of a lazy frame only the named columns are collected.
+    `named` has the column of each argument, None where there is none. Of a lazy frame only the
+    named columns are collected.
     """
+    names = {argument: name for argument, name in named.items() if name is not None}
     if is_lazy(table):
         frame = nw.from_native(table)
         available = list(frame.collect_schema())

@@ -181,6 +181,7 @@ random_state, on_draw, features, intersection, n_jobs
         partial=_partial(brackets, n),
         min_group_size=min_group_size,
         labels=tally.labels,
+        is_labelled=tally.is_labelled,
         notions=tuple(notions),
         favourable=favourable,
         side=side,

@@ -70,7 +70,7 @@ def tally_of_lazy(
     p = overview.decided(summary)
     return Tally.of_sums(
         distinct_rows(columns),
-        (as_vector(summary["label"], "y_true") == overview.classes[1]).astype(np.intp),
+        overview.labels(summary),
         n.astype(np.int64),
         _parts(summary, "weight") if rows.weighted else n,
         p * (_parts(summary, "positive") if rows.has_sums else n),
@@ -78,6 +78,7 @@ def tally_of_lazy(
         as_pair(overview.classes),
         _parts(summary, "square") if rows.weighted else n,
         _numbers(summary["counted"]).astype(np.int64) if rows.weighted else None,
+        is_labelled=rows.is_labelled,
     )
 
 
@@ -85,8 +86,9 @@ def tally_of_lazy(
 class LazyRows:
     """Hold the query of the columns that an audit needs, under names of our own.
 
-    They are `label`; `decision`, unless y_pred are probabilities; `weight` and `positive`, w·p,
-    where counts don't give them; and `p` and the missing values of y_pred and of the weights.
+    They are `label`, if there are any; `decision`, unless y_pred are probabilities; `weight` and
+    `positive`, w·p, where counts don't give them; and `p` and the missing values of y_pred and of
+    the weights.
 
     Attributes
     ----------
@@ -98,6 +100,8 @@ class LazyRows:
         Whether rows have weights, and whether y_pred are probabilities.
     cut : float or None
         The threshold of scores.
+    is_labelled : bool
+        False where rows have decisions alone.
     """
 
     frame: "nw.LazyFrame[Any]"
@@ -105,6 +109,7 @@ class LazyRows:
     weighted: bool
     cut: float | None
     probabilities: bool
+    is_labelled: bool = True
 
     @classmethod
     def of(
@@ -125,16 +130,20 @@ class LazyRows:
         for name in names:
             check_column(name, "sensitive_features", schema, "data")
             check_attribute_type(name, schema[name])
-        check_column(y_true, "y_true", schema, "data")
+        is_labelled = y_true is not None
+        if is_labelled:
+            check_column(y_true, "y_true", schema, "data")
         check_column(y_pred, "y_pred", schema, "data")
         attributes = {name: f"attribute_{i}" for i, name in enumerate(names)}
         chosen = {key: nw.col(name) for name, key in attributes.items()}
-        chosen |= {"label": nw.col(y_true)} | _predicted(y_pred, schema[y_pred], cut, probabilities)
+        if is_labelled:
+            chosen["label"] = nw.col(y_true)
+        chosen |= _predicted(y_pred, schema[y_pred], cut, probabilities)
         weighted = sample_weight is not None
         if weighted:
             check_column(sample_weight, "sample_weight", schema, "data")
             chosen |= _weighed(sample_weight, schema[sample_weight])
-        rows = cls(frame.select(**chosen), attributes, weighted, cut, probabilities)
+        rows = cls(frame.select(**chosen), attributes, weighted, cut, probabilities, is_labelled)
         return rows._with_products()
 
     def scaled(self, scale: float) -> "LazyRows":
@@ -173,8 +182,8 @@ class LazyRows:
 
     @property
     def keys(self) -> list[str]:
-        """Columns that the first query groups by."""
-        return ["label"] if self.probabilities else ["label", "decision"]
+        """Columns that the first query groups by; there are none where all rows are one group."""
+        return ["label"] * self.is_labelled + ["decision"] * (not self.probabilities)
 
     def checks(self) -> "nw.DataFrame[Any]":
         """Run the first query: extremes and missing values to check, by label and decision."""
@@ -190,6 +199,8 @@ class LazyRows:
         if self.probabilities:
             wanted += [nw.col("p").min().alias("p_min"), nw.col("p").max().alias("p_max"),
                        nw.col("certain").sum()]  # fmt: skip
+        if not self.keys:
+            return self.frame.select(*wanted).collect()
         return self.frame.group_by(self.keys).agg(*wanted).head(_ENOUGH).collect()
 
     def sums(self, overview: "Overview") -> "nw.DataFrame[Any]":
@@ -239,17 +250,19 @@ class Overview:
     def of(cls, rows: LazyRows, decided: Decided) -> "Overview":
         """Run the first query, and raise what audit() would raise for the rows."""
         lines = rows.checks()
-        labels = as_vector(lines["label"], "y_true")
-        cut_off = len(labels) == _ENOUGH
-        missing = are_missing(labels)
+        labels = as_vector(lines["label"], "y_true") if rows.is_labelled else None
+        cut_off = len(lines) == _ENOUGH
         if not cut_off:  # otherwise there are too many values, and not all of them were counted
-            check_none(int(_numbers(lines["n"])[missing].sum()), "y_true")
+            if labels is not None:
+                check_none(int(_numbers(lines["n"])[are_missing(labels)].sum()), "y_true")
             check_none(int(_numbers(lines["missing"]).sum()), "y_pred")
+        if labels is not None:
+            labels = labels[~are_missing(labels)]
         if rows.weighted:
             _check_weights(lines)
         # From here on the checks are those of audit(), on the few lines in place of all rows.
         decisions = as_vector(lines["decision"], "y_pred") if decided.by_label else None
-        classes = read_classes(labels[~missing], decisions, decided, AUDIT, cut_off=cut_off)
+        classes = read_classes(labels, decisions, decided, AUDIT, cut_off=cut_off)
         if decisions is not None:
             decisions_from(decisions, classes, None, False, "y_pred")
         if rows.probabilities:
@@ -270,6 +283,12 @@ class Overview:
         decisions = as_vector(lines["decision"], "y_pred")
         classes = self.classes if self.rows.cut is None else np.array([False, True])
         return decisions_from(decisions, classes, None, False, "y_pred")
+
+    def labels(self, lines: "nw.DataFrame[Any]") -> NDArray[np.intp]:
+        """Return 1 for groups of rows of the positive label, 0 for others and without labels."""
+        if not self.rows.is_labelled:
+            return np.zeros(len(lines), dtype=np.intp)
+        return (as_vector(lines["label"], "y_true") == self.classes[1]).astype(np.intp)
 
     @cached_property
     def n_rows(self) -> int:

@@ -1,6 +1,6 @@
 """Reading of what users pass into a tally: arrays, columns of a frame by name, or a lazy frame."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gerrymend._runtime.errors import ArgumentError
@@ -10,6 +10,7 @@ from gerrymend.inputs.identifiers import check_identifiers
 from gerrymend.inputs.protected import check_kinds, check_spreads
 from gerrymend.inputs.sample import AUDIT, BY_LABEL, Decided, Sample
 from gerrymend.inputs.validation import check_attribute_names, check_column, columns_of, is_lazy
+from gerrymend.notions import FairnessNotion, check_labels_given
 
 
 class Given(NamedTuple):
@@ -21,12 +22,16 @@ class Given(NamedTuple):
     sample_weight: Any = None
 
 
-def read_tally(data: Any, given: Given, decided: Decided) -> Tally:
+def read_tally(
+    data: Any, given: Given, decided: Decided, notions: Iterable[FairnessNotion]
+) -> Tally:
     """Return the tally of the rows that audit() was given.
 
     `data` is the frame, eager or lazy, that `given` names columns of; None where `given` has the
-    arrays themselves. Raises an ArgumentError, and warns of numbers that look like identifiers.
+    arrays themselves. Labels may be None where none of the `notions` reads them. Raises an
+    ArgumentError, and warns of numbers that look like identifiers.
     """
+    check_labels_given(given.y_true, notions, "y_true")
     if data is None:
         _refuse_frames(given)
     tally = _tally(data, given, decided)
@@ -79,9 +84,11 @@ def _chosen(data: Any, given: Given) -> Given:
     chosen = {
         argument: columns[check_column(name, argument, columns, "data")]
         for argument, name in given._asdict().items()
-        if argument != "sensitive_features" and (name is not None or argument != "sample_weight")
+        if argument != "sensitive_features"
+        and (name is not None or argument not in ("y_true", "sample_weight"))
     }
-    return Given(sensitive_features={name: columns[name] for name in attributes}, **chosen)
+    protected = {name: columns[name] for name in attributes}
+    return Given(sensitive_features=protected, **{"y_true": None, **chosen})
 
 
 def _refuse_frames(given: Given) -> None:
@@ -111,6 +118,11 @@ def second_sample(holdout: Any, like: Tally, data: Any, given: Given, decided: D
                 + (f" of {len(holdout)}." if isinstance(holdout, tuple) else "."),
             )
         given = Given(*holdout)
+        if (given.y_true is None) == like.is_labelled:
+            have = "has labels, and the first sample has none"
+            if given.y_true is None:
+                have = "has no labels, and the first sample has"
+            raise ArgumentError("holdout", f"{have}; pass both with labels, or both without.")
     kinds = {column.name: column.kind for column in like.columns}
     try:
         tally = _tally(None if data is None else holdout, given, decided, kinds)

@@ -152,7 +152,8 @@ decision_probabilities, pos_label, favourable, side, budget, min_group_size, dat
     budget = check_budget(budget)
     min_group_size = check_min_group_size(min_group_size)
     given = Given(y_true, y_pred, sensitive_features, sample_weight)
-    tally = read_tally(data, given, Decided(threshold, decision_probabilities, pos_label))
+    decided = Decided(threshold, decision_probabilities, pos_label)
+    tally = read_tally(data, given, decided, notions)
     # No subgroup's rate is farther from the overall one than outcomes are from each other.
     widest = max(high - low for low, high in (notion.outcome_range for notion in notions))
     reachable = min(at_most, widest)

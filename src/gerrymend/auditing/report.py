@@ -54,7 +54,9 @@ class AuditReport:
         Groups with fewer rows in the event of a rate (for false positives: negatives), inside or
         outside, are not described. The bounds cover them all the same.
     labels : pair
-        The negative and the positive label.
+        The negative and the positive label; of decisions, where rows have no labels.
+    is_labelled : bool
+        Whether rows have labels.
     notions : tuple of FairnessNotion
         The rates that were compared; the bounds are over all of them.
     favourable : {"positive", "negative"} or None
@@ -133,6 +135,7 @@ class AuditReport:
     partial: tuple[tuple[str, float], ...] = ()
     min_group_size: int = MIN_GROUP_SIZE
     labels: tuple[Any, Any] = (0, 1)
+    is_labelled: bool = True
     notions: tuple[FairnessNotion, ...] = ()
     favourable: str | None = None
     side: str = "both"
@@ -217,6 +220,7 @@ class AuditReport:
             ],
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
+            "is_labelled": self.is_labelled,
             "attributes": list(self.attributes),
             "class": self.subgroups.to_dict(),
             "notions": [notion.to_dict() for notion in self.notions],

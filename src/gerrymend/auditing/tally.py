@@ -52,6 +52,8 @@ class Tally:
         Rows of positive weight; None where that is every row.
     rows : Rows or None
         The rows themselves, where they are at hand.
+    is_labelled : bool
+        False if rows have no labels: all then stand with the negative one.
     """
 
     columns: tuple[Column, ...]
@@ -63,6 +65,7 @@ class Tally:
     squared_weight: Array | None = None
     n_counted: NDArray[np.intp] | None = None
     rows: Rows | None = None
+    is_labelled: bool = True
 
     @classmethod
     def of_rows(
@@ -72,6 +75,7 @@ class Tally:
         p: Array,
         weight: Array,
         labels: tuple[Any, Any] = (0, 1),
+        is_labelled: bool = True,
     ) -> "Tally":
         """Sum rows by cell and label, to the same bits for every order of the rows.
 
@@ -95,6 +99,7 @@ class Tally:
             squared_weight=by_label(weight**2),
             n_counted=np.bincount(key[weight > 0], minlength=2 * m).reshape(2, m),
             rows=Rows(cells.index, y, p, weight),
+            is_labelled=is_labelled,
         )
 
     @classmethod
@@ -102,7 +107,9 @@ class Tally:
         """Sum a sample that has decisions."""
         assert sample.p is not None
         cells = distinct_rows(sample.columns)
-        return cls.of_rows(cells, sample.y, sample.p, sample.weight, sample.pair)
+        return cls.of_rows(
+            cells, sample.y, sample.p, sample.weight, sample.pair, sample.is_labelled
+        )
 
     @classmethod
     def of_sums(
@@ -116,6 +123,7 @@ class Tally:
         labels: tuple[Any, Any] = (0, 1),
         squared_weight: Array | None = None,
         n_counted: NDArray[np.int64] | None = None,
+        is_labelled: bool = True,
     ) -> "Tally":
         """Add up entries that each stand for many rows of one cell and label.
 
@@ -155,6 +163,7 @@ class Tally:
             labels,
             squares,
             counted,
+            is_labelled=is_labelled,
         )
 
     @cached_property

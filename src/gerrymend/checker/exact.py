@@ -11,7 +11,7 @@ Rows are read and summed one by one in Python: slow, and easy to believe.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -53,7 +53,8 @@ class Table:
     `rows[c][y]`, `weight[c][y]` and `positive[c][y]` are the number of rows, their weight and the
     weight that is decided positive; `weighty[c][y]` is the number of rows that have any weight,
     None where all do, and `squares[c][y]` the sum of their squared weights, None where each row
-    weighs 1. `labels` are the negative and the positive one.
+    weighs 1. `labels` are the negative and the positive one; where rows have none (`is_labelled`),
+    those of decisions, and every row stands with the negative one.
     """
 
     attributes: dict[str, Attribute]
@@ -63,6 +64,7 @@ class Table:
     weighty: list[list[int]] | None = None
     squares: list[list[Fraction]] | None = None
     labels: tuple[Any, Any] = (0, 1)
+    is_labelled: bool = True
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -107,8 +109,15 @@ def read_table(
     """
     if threshold is not None and decision_probabilities:
         raise ValueError("threshold and decision_probabilities exclude each other; pass one.")
-    labels = _vector(y_true, "y_true")
     predicted = _vector(y_pred, "y_pred")
+    are_decisions = threshold is None and not decision_probabilities
+    if y_true is None:
+        # Decisions show both labels, or are numbers, to be decided 0 and 1 by.
+        shown: list[Any] = sorted(set(predicted)) if are_decisions else [0, 1]
+        chosen = _classes(shown, [], pos_label) if like is None else list(like.labels)
+        labels = [chosen[0]] * len(predicted)
+    else:
+        labels = _vector(y_true, "y_true")
     columns = _columns(sensitive_features)
     weights = (
         [1] * len(labels) if sample_weight is None else _vector(sample_weight, "sample_weight")
@@ -118,9 +127,10 @@ def read_table(
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"The arguments differ in their number of rows: {counts}.")
-    are_decisions = threshold is None and not decision_probabilities
     # A second sample may have only one of the labels, which then must not be taken for both.
-    if like is not None and set(labels) <= set(like.labels):
+    if y_true is None:
+        classes = chosen
+    elif like is not None and set(labels) <= set(like.labels):
         classes = list(like.labels)
     else:
         classes = _classes(labels, predicted if are_decisions else [], pos_label)
@@ -132,7 +142,8 @@ def read_table(
     y = [int(label == classes[1]) for label in labels]
     # Equal rows are summed at once: a fraction for each of them would take most of the time.
     counted = Counter(zip(cells, y, decided, weights, strict=True))
-    return _summed(columns, counted, (classes[0], classes[1]))
+    table = _summed(columns, counted, (classes[0], classes[1]))
+    return replace(table, is_labelled=y_true is not None)
 
 
 def _summed(

@@ -114,6 +114,7 @@ REPORT = {
     "rare_values": Many({"attribute": TEXT, "values": WHOLE}),
     "subgroups": TEXT,
     "labels": Many(LABEL, 2),
+    "is_labelled": FLAG,
     "attributes": Many(TEXT),
     "class": {"name": TEXT, "parameters": MAPPING},
     "notions": Many(

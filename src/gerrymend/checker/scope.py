@@ -42,6 +42,9 @@ def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
         yield f"n_rows is stated as {stated['n_rows']}, and the data has {table.n_rows} rows."
     if not _same_labels(stated["labels"], table.labels):
         yield f"labels are stated as {stated['labels']!r}, and are {list(table.labels)!r}."
+    if stated["is_labelled"] != table.is_labelled:
+        have = "have labels" if table.is_labelled else "have none: y_true is None"
+        yield f"is_labelled is stated as {stated['is_labelled']!r}, and the rows {have}."
     if stated["attributes"] != list(table.attributes):
         yield (
             f"attributes are stated as {stated['attributes']!r}, and the data has "

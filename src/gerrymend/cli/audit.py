@@ -55,8 +55,11 @@ def add_to(app: typer.Typer) -> None:
     @app.command("audit", no_args_is_help=True)
     def audit(
         file: options.File,
-        label: Annotated[str, _column("True label, of two values.")],
         protected: options.Protected,
+        label: Annotated[
+            str | None,
+            _column("True label, of two values; every rate but statistical_parity needs it."),
+        ] = None,
         prediction: Annotated[str | None, _column("Decision, of the same values.")] = None,
         score: Annotated[str | None, _column("Or: score, cut at --threshold.")] = None,
         threshold: Annotated[float | None, option(

@@ -150,8 +150,8 @@ class AuditRequest(TableRequest):
         tables: list[Any] = [frame, second]
         needs_rows = self.permutations > 0 or self.test_size is not None
         if needs_rows and (self.weight is not None or self.probability is not None):
-            named = [self.label, decided, *attributes, *([self.weight] if self.weight else [])]
-            chosen = list(dict.fromkeys(named))
+            named = [self.label, decided, self.weight, *attributes]
+            chosen = [name for name in dict.fromkeys(named) if name is not None]
             tables = [None if table is None else table.select(chosen).collect() for table in tables]
         return audit(
             self.label, decided, sample_weight=self.weight, data=tables[0], holdout=tables[1], **how
@@ -161,7 +161,7 @@ class AuditRequest(TableRequest):
     def options(self) -> dict[str, str]:
         """The option, with its column, behind each argument of audit() and audit_counts()."""
         ((option, column),) = self.decided.items()
-        label = f"--label {self.label}"
+        label = "--label" if self.label is None else f"--label {self.label}"
         decided = f"{option} {column}"
         return self.options_with(
             y_true=label,

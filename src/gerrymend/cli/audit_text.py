@@ -1,5 +1,7 @@
 """Print a report as `gerrymend audit` does: the report's own text, and what the command read."""
 
+from typing import Any
+
 from rich.console import Console
 
 from gerrymend.auditing.report import AuditReport
@@ -16,6 +18,13 @@ def show(console: Console, report: AuditReport, request: AuditRequest) -> None:
     console.print()
 
 
+def _positive(label: str | None, positive: Any, decided: str) -> tuple[str, str]:
+    """Return the column of labels and which is positive, or what is decided so without one."""
+    if label is None:
+        return ("  decision", f"positive: {decided}; there are no labels")
+    return ("  label", f"{label}, positive is {positive}; decided so: {decided}")
+
+
 def _compared(report: AuditReport, request: AuditRequest) -> Facts:
     """Return what was read of which file, and permutations that there was no time for."""
     positive = report.labels[1]
@@ -27,7 +36,7 @@ def _compared(report: AuditReport, request: AuditRequest) -> Facts:
         decided = f"with the probability in {column}"
     facts = [
         ("Audited", f"{count(report.n_rows)} rows of {request.file}"),
-        ("  label", f"{request.label}, positive is {positive}; decided so: {decided}"),
+        _positive(request.label, positive, decided),
         ("  compared", ", ".join(notion.words for notion in report.notions)),
     ]
     if report.p_value is not None and report.n_permutations < request.permutations:

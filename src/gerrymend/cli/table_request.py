@@ -25,7 +25,7 @@ class TableRequest:
     """
 
     file: Path
-    label: str
+    label: str | None
     protected: list[str]
     positive: str | None = None
     prediction: str | None = None
@@ -113,7 +113,9 @@ class TableRequest:
         """
         if self.positive is None:
             return None
-        dtype = frame.collect_schema()[self.label]
+        # Without labels, decisions have the values that labels would have.
+        (named,) = [self.label] if self.label is not None else self.decided.values()
+        dtype = frame.collect_schema()[named]
         if dtype.is_numeric():
             with suppress(ValueError):
                 return int(self.positive)  # all its digits, which float() would not keep

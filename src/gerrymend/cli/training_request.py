@@ -99,6 +99,7 @@ class TrainingRequest(TableRequest):
     checked by `prepare`.
     """
 
+    label: str
     features: list[str] | None = None
     drop: list[str] | None = None
     exclude_protected: bool = False

@@ -89,6 +89,8 @@ class Sample:
         Probability of the positive decision; None where there are no decisions.
     features : frame, array or list, or None
         As they were given.
+    is_labelled : bool
+        False if there are decisions alone: each row then stands with the negative label.
 
     >>> sample = Sample.read([0, 1, 0, 1], {"sex": ["F", "F", "M", "M"]}, features=[[1], [2]] * 2)
     >>> train, test = sample.split(0.5, seed=0)
@@ -103,6 +105,7 @@ class Sample:
     is_weighted: bool = False
     p: Array | None = None
     features: Any = None
+    is_labelled: bool = True
 
     @classmethod
     def read(
@@ -123,7 +126,8 @@ class Sample:
         Parameters
         ----------
         labels, protected, weight :
-            By row. `protected` may name columns of the features; None is all of them.
+            By row. `protected` may name columns of the features; None is all of them. `labels` are
+            None where rows have decisions alone.
         features : frame, array or list, optional
         decisions, decided : optional
             Decisions by row, read as `decided` says; without it there are none.
@@ -142,25 +146,30 @@ class Sample:
         rows = {}
         if features is not _NO_FEATURES:
             rows = {names.features: n_rows_of(features, names.features)}
-        y = read_vector(labels, names.labels)
+        is_labelled = labels is not None or decided is None
+        y = read_vector(labels, names.labels) if is_labelled else None
         predicted = None if decided is None else read_vector(decisions, names.decisions)
         columns = _read_protected(features, protected, kinds, names)
-        rows |= {names.labels: len(y)}
+        if y is not None:
+            rows |= {names.labels: len(y)}
         if predicted is not None:
             rows |= {names.decisions: len(predicted)}
         check_same_length(**rows, **{names.protected: len(columns[0].values)})
         if kinds is None:
             check_spreads(columns)
+        n_rows = len(columns[0].values)
         if features is not _NO_FEATURES:
-            refuse_identifiers(columns, len(y))
-        by_row = check_weights(weight, len(y), names.weight)
+            refuse_identifiers(columns, n_rows)
+        by_row = check_weights(weight, n_rows, names.weight)
         asked = Decided(pos_label=pos_label) if decided is None else decided
         classes = read_classes(y, predicted, asked, names)
         p = None
         if decided is not None and predicted is not None:
             p = decisions_from(predicted, classes, *decided[:2], names.decisions)
         kept = None if features is _NO_FEATURES else features
-        return cls(y, classes, columns, by_row, weight is not None, p, kept)
+        if y is None:
+            y = np.full(n_rows, classes[0])
+        return cls(y, classes, columns, by_row, weight is not None, p, kept, is_labelled)
 
     @property
     def y(self) -> NDArray[np.intp]:
@@ -231,7 +240,7 @@ def read_vector(values: Any, argument: str) -> NDArray[Any]:
 
 
 def read_classes(
-    labels: NDArray[Any],
+    labels: NDArray[Any] | None,
     decisions: NDArray[Any] | None,
     decided: Decided,
     names: Names,
@@ -240,8 +249,15 @@ def read_classes(
 ) -> NDArray[Any]:
     """Return the two labels, the positive one second; raise ArgumentError unless there are two.
 
+    Without labels they are the values of the decisions, or 0 and 1 where these are numbers.
     `cut_off` says that only the first of many labels are given, for the message.
     """
+    if labels is None:
+        names = names._replace(labels=names.decisions)
+        if decisions is None or not decided.by_label:
+            return positive_second(np.array([0, 1]), decided.pos_label, names)
+        classes = check_labels(decisions, names.decisions, cut_off)
+        return positive_second(classes, decided.pos_label, names)
     check_label_types(labels, names.labels)
     # A sample may hold one label only: the false positive rate of negatives is well defined. Then
     # decisions may show the other; scores and probabilities can't.

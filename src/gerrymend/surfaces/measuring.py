@@ -98,7 +98,9 @@ def discrimination_surface(
     given = Given(y_true, None, sensitive_features, sample_weight)
     tallies = {
         name: over_two(
-            read_tally(data, given._replace(y_pred=predictions), decided), attributes, smallest
+            read_tally(data, given._replace(y_pred=predictions), decided, [rate]),
+            attributes,
+            smallest,
         )
         for name, predictions in models.items()
     }

@@ -126,7 +126,8 @@ decision_probabilities, pos_label, data
     seed = check_whole(random_state, "random_state", low=0)
     n_jobs = check_jobs(n_jobs)
     given = Given(y_true, y_pred, sensitive_features, sample_weight)
-    tally = read_tally(data, given, Decided(threshold, decision_probabilities, pos_label))
+    decided = Decided(threshold, decision_probabilities, pos_label)
+    tally = read_tally(data, given, decided, notions)
     if reason := obstacle(tally):
         raise ValueError(f"Rows can't be drawn anew: {reason}. Pass the rows themselves.")
     seen = [tally.of_notion(compared) for compared in notions]

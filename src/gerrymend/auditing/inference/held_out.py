@@ -166,6 +166,7 @@ def _of_counts(tally: Tally, by_decision: NDArray[np.int64]) -> Tally:
         is_count=True,
         labels=tally.labels,
         squared_weight=n_rows.astype(np.float64),
+        is_labelled=tally.is_labelled,
     )
 
 
@@ -191,7 +192,14 @@ def _of_rows(tally: Tally, rows: Rows, chosen: NDArray[np.bool_]) -> Tally:
     """Return the tally of some of the rows, over the cells that they are in."""
     there, cell = np.unique(rows.cell[chosen], return_inverse=True)
     cells = Cells(take_rows(tally.columns, there), cell)
-    return Tally.of_rows(cells, rows.y[chosen], rows.p[chosen], rows.weight[chosen], tally.labels)
+    return Tally.of_rows(
+        cells,
+        rows.y[chosen],
+        rows.p[chosen],
+        rows.weight[chosen],
+        tally.labels,
+        tally.is_labelled,
+    )
 
 
 def _plain(interval: Interval | None) -> list[float] | None:

@@ -69,10 +69,15 @@ def subject(subgroup: Subgroup) -> str:
     return _SENTENCE[subgroup["treated"]]
 
 
+def labelled(report: Report) -> str:
+    """Return whose values the two are: a label's, or a decision's where rows have no labels."""
+    return "label" if report.get("is_labelled", True) else "decision"
+
+
 def direction_sentences(report: Report) -> list[str]:
     """Say which label is positive, which rates are worse for a group, and which groups count."""
     negative, positive = map(quoted, report["labels"])
-    sentences = [f"{positive} is the positive label, {negative} the negative one."]
+    sentences = [f"{positive} is the positive {labelled(report)}, {negative} the negative one."]
     if report["favourable"] is not None:
         good = positive if report["favourable"] == "positive" else negative
         sentences.append(f"To be decided {good} is favourable.")

@@ -10,7 +10,7 @@ from gerrymend.reporting.audit.chance import (
     held_out_sentence,
     permutation_sentences,
 )
-from gerrymend.reporting.audit.direction import described, direction_sentences, is_rest
+from gerrymend.reporting.audit.direction import described, direction_sentences, is_rest, labelled
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
@@ -131,4 +131,4 @@ def _verdict(report: Report) -> Facts:
 
 def _labels(report: Report) -> Facts:
     """Return which label is positive, and which decision is favourable."""
-    return [("Labels", " ".join(direction_sentences(report)))]
+    return [(f"{labelled(report).capitalize()}s", " ".join(direction_sentences(report)))]

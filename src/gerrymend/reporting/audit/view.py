@@ -17,6 +17,7 @@ from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
     is_rest,
+    labelled,
     leads,
     subject,
 )
@@ -331,7 +332,10 @@ def _how(report: Report) -> Facts:
     rates = [_rate_words(notion, report) for notion in report["notions"]]
     facts = [
         ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
-        ("Labels", f"{negative} is negative, {positive} is positive"),
+        (
+            f"{labelled(report).capitalize()}s",
+            f"{negative} is negative, {positive} is positive",
+        ),
         ("Protected columns", ", ".join(report["attributes"])),
         ("Rates compared", ", ".join(rates)),
         ("Subgroups searched", report["covers"]),

@@ -1,0 +1,42 @@
+"""The command line asks for labels only where a rate reads them."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.cli.calling import call
+
+
+@pytest.fixture(scope="module")
+def hiring(tmp_path_factory):
+    rng = np.random.default_rng(7)
+    sex = np.array(["F", "M"])[rng.integers(0, 2, 600)]
+    hired = rng.random(600) < np.where(sex == "F", 0.2, 0.5)
+    file = tmp_path_factory.mktemp("hiring") / "hiring.csv"
+    pl.DataFrame({"sex": sex, "hired": np.where(hired, "yes", "no")}).write_csv(file)
+    return ["audit", file, "--protected", "sex", "--prediction", "hired", "--permutations", "0"]
+
+
+@pytest.mark.parametrize(
+    ("positive", "labels"), [((), ["no", "yes"]), (("--positive", "no"), ["yes", "no"])]
+)
+def test_parity_needs_none(hiring, positive, labels):
+    code, out, _ = call(*hiring, "--notion", "statistical_parity", "--json", "-", *positive)
+    report = json.loads(out)
+    assert code == 1
+    assert report["labels"] == labels
+    assert not report["is_labelled"]
+
+
+def test_the_text_speaks_of_decisions(hiring):
+    _, out, _ = call(*hiring, "--notion", "statistical_parity")
+    assert "“yes” is the positive decision" in out
+    assert "positive: hired is yes; there are no labels" in out
+
+
+def test_a_rate_that_reads_them_names_the_option(hiring):
+    code, _, error = call(*hiring)
+    assert code == 2
+    assert "--label is None" in error
