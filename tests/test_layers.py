@@ -46,7 +46,7 @@ def layer_of(name: str) -> str:
 def test_every_module_is_in_a_layer():
     assert {layer_of(name) for name, _ in modules()} <= {*LAYERS, "checker"}
     at_the_root = {path.stem for path in SOURCE.glob("*.py")}
-    assert at_the_root == {"__init__", "notions", "classifiers"}
+    assert at_the_root == {"__init__", "classifiers"}
 
 
 def test_packages_import_only_those_before_them():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gerrymend.models.derandomizing import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
-    from gerrymend.notions import FairnessNotion
+    from gerrymend.notions import FairnessNotion, OutcomeNotion
     from gerrymend.plotting import (
         AuditDisplay,
         ConvergenceDisplay,
@@ -76,7 +76,8 @@ _HOME = {
     "types_to_trust": "models.saving",
     "ModelFileError": "models.saving",
     "CheckpointError": "training.checkpoints",
-    "FairnessNotion": "notions",
+    "FairnessNotion": "notions.rates",
+    "OutcomeNotion": "notions.outcomes",
     "FictitiousPlay": "solvers",
     "NoRegret": "solvers",
     "MultiplicativeWeights": "solvers",
@@ -121,6 +122,7 @@ __all__ = [
     "ModelFileError",
     "MultiplicativeWeights",
     "NoRegret",
+    "OutcomeNotion",
     "ParetoFrontier",
     "Proof",
     "Subgroup",

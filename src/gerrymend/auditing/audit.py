@@ -199,7 +199,7 @@ def audit(
     tally = read_tally(data, given, decided, settings["notions"])
     held_out = None
     if holdout is not None:
-        held_out = second_sample(holdout, tally, data, given, decided)
+        held_out = second_sample(holdout, tally, data, given, decided, settings["notions"])
     named = (y_true, y_pred) if data is not None else (None, None)
     doubts = doubts_of(tally, held_out, decided, named)
     if test_size is not None:

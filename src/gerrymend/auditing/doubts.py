@@ -14,6 +14,7 @@ from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
+from gerrymend.notions import in_words
 
 # In so few rows an attribute may well be one with the label or the decision.
 _FEW_ROWS = 20
@@ -54,7 +55,8 @@ def doubts_of(
     >>> [doubt.code for doubt in doubts_of(tally, None, Decided(), ("y", "d"))]
     ['constant_decisions']
     """
-    found = [*_about_decisions(tally, decided), *_about_attributes(tally, named)]
+    about = _about_numbers(tally) if tally.views else _about_decisions(tally, decided)
+    found = [*about, *_about_attributes(tally, named)]
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
         found.append(
             Doubt(
@@ -101,6 +103,19 @@ def _about_decisions(tally: Tally, decided: Decided) -> Iterator[Doubt]:
     )
 
 
+def _about_numbers(tally: Tally) -> Iterator[Doubt]:
+    """Yield a doubt about each outcome that is the same in every row that counts."""
+    for name, view in tally.views.items():
+        assert view.rows is not None
+        outcomes = view.rows.p[view.rows.y == 1]
+        if len(outcomes) and np.ptp(outcomes) == 0:
+            yield Doubt(
+                "constant_decisions",
+                f"The {in_words(name)} is the same in every row. No subgroup can differ, which "
+                "says nothing of fairness.",
+            )
+
+
 def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
     """Yield doubts about attributes that are the label, the decision or an identifier."""
     n_rows = int(tally.n_rows.sum())
@@ -113,7 +128,9 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
     for column in tally.columns:
         for what, name, positive in asked:
             if (isinstance(name, str) and name == column.name) or (
-                n_rows > _FEW_ROWS and _is_one_with(column, tally.labels, positive, total)
+                n_rows > _FEW_ROWS
+                and not tally.views
+                and _is_one_with(column, tally.labels, positive, total)
             ):
                 yield Doubt(
                     f"{what}_is_protected",

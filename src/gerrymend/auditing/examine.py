@@ -35,7 +35,7 @@ from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.inputs.settings import check_budget, check_callable, check_gamma, check_whole
-from gerrymend.notions import FairnessNotion, NotionLike, directed_notions
+from gerrymend.notions import AnyNotion, NotionLike, directed_notions
 from gerrymend.subgroups import Marginals, SubgroupClass, as_subgroup_class
 from gerrymend.subgroups.base import Bracket
 from gerrymend.subgroups.compiling import compile_proofs
@@ -119,7 +119,7 @@ def _check_pair(intersection: Any) -> tuple[str, ...]:
 def examine(
     tally: Tally,
     *,
-    notions: Sequence[FairnessNotion],
+    notions: Sequence[AnyNotion],
     subgroups: SubgroupClass,
     gamma: float,
     budget: float,
@@ -182,7 +182,7 @@ random_state, on_draw, features, intersection, n_jobs
         min_group_size=min_group_size,
         labels=tally.labels,
         is_labelled=tally.is_labelled,
-        notions=tuple(notions),
+        notions=tuple(part.seen.notion for part in examined),
         favourable=favourable,
         side=side,
         top=several,
@@ -315,7 +315,7 @@ def _listed(
 
 def prove_each(
     tally: Tally,
-    notions: Sequence[FairnessNotion],
+    notions: Sequence[AnyNotion],
     subgroups: SubgroupClass,
     budget: float,
     at_most: float | None = None,

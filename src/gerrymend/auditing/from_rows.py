@@ -1,16 +1,18 @@
 """Reading of what users pass into a tally: arrays, columns of a frame by name, or a lazy frame."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gerrymend._runtime.errors import ArgumentError
+import narwhals as nw
+
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.from_engine import tally_of_lazy
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.identifiers import check_identifiers
 from gerrymend.inputs.protected import check_kinds, check_spreads
-from gerrymend.inputs.sample import AUDIT, BY_LABEL, Decided, Sample
+from gerrymend.inputs.sample import AUDIT, BY_LABEL, Decided, Numbers, Sample
 from gerrymend.inputs.validation import check_attribute_names, check_column, columns_of, is_lazy
-from gerrymend.notions import FairnessNotion, check_labels_given
+from gerrymend.notions import AnyNotion, OutcomeNotion, check_labels_given
 
 
 class Given(NamedTuple):
@@ -22,9 +24,7 @@ class Given(NamedTuple):
     sample_weight: Any = None
 
 
-def read_tally(
-    data: Any, given: Given, decided: Decided, notions: Iterable[FairnessNotion]
-) -> Tally:
+def read_tally(data: Any, given: Given, decided: Decided, notions: Sequence[AnyNotion]) -> Tally:
     """Return the tally of the rows that audit() was given.
 
     `data` is the frame, eager or lazy, that `given` names columns of; None where `given` has the
@@ -34,16 +34,26 @@ def read_tally(
     check_labels_given(given.y_true, notions, "y_true")
     if data is None:
         _refuse_frames(given)
-    tally = _tally(data, given, decided)
+    tally = _tally(data, given, decided, notions)
     # The warning is to point at the line that calls audit(), prove() or discrimination_surface().
     check_identifiers(tally.columns, int(tally.n_rows.sum()), stacklevel=4)
     return tally
 
 
 def _tally(
-    data: Any, given: Given, decided: Decided, kinds: Mapping[str, str] | None = None
+    data: Any,
+    given: Given,
+    decided: Decided,
+    notions: Sequence[AnyNotion],
+    kinds: Mapping[str, str] | None = None,
 ) -> Tally:
     """Read rows and sum them; a second sample has the attributes in `kinds`, of the first."""
+    if means := [notion for notion in notions if isinstance(notion, OutcomeNotion)]:
+        check_no_decisions(decided, means[0])
+        if is_lazy(data):
+            data = collected(data, given)
+        rows = given if data is None else _chosen(data, given)
+        return Tally.of_outcomes(Numbers.read(*rows, kinds=kinds), means)
     if is_lazy(data):
         tally = tally_of_lazy(data, *given, decided=decided)
         if kinds is None:
@@ -52,6 +62,27 @@ def _tally(
             check_kinds({column.name: column for column in tally.columns}, kinds, "data")
         return tally
     return tally_of_rows(*(given if data is None else _chosen(data, given)), decided, kinds)
+
+
+def check_no_decisions(decided: Decided, notion: OutcomeNotion) -> None:
+    """Raise an ArgumentError for a setting of decisions, where numbers are compared."""
+    for argument, value in decided._asdict().items():
+        if value not in (None, False):
+            raise ArgumentError(
+                Argument(argument, value=repr(value)),
+                f"is for decisions, and the {notion.words} is a mean of numbers; leave it out.",
+            )
+
+
+def collected(data: Any, given: Given) -> Any:
+    """Return the columns of a lazy frame that the arguments name, and no others, in memory."""
+    frame = nw.from_native(data)
+    there = frame.collect_schema().names()
+    named = [name for name in (given.y_true, given.y_pred, given.sample_weight) if name is not None]
+    named += check_attribute_names(given.sensitive_features)
+    # A name that is not there is told of with the argument that has it, once they are chosen.
+    wanted = [name for name in dict.fromkeys(named) if name in there]
+    return frame.select(wanted).collect().to_native()
 
 
 def tally_of_rows(
@@ -103,7 +134,14 @@ def _refuse_frames(given: Given) -> None:
             )
 
 
-def second_sample(holdout: Any, like: Tally, data: Any, given: Given, decided: Decided) -> Tally:
+def second_sample(
+    holdout: Any,
+    like: Tally,
+    data: Any,
+    given: Given,
+    decided: Decided,
+    notions: Sequence[AnyNotion],
+) -> Tally:
     """Return the tally of `holdout`, which has the form of the first sample.
 
     It is a frame if the first was one, and otherwise a tuple of arrays. Labels and attributes are
@@ -125,7 +163,7 @@ def second_sample(holdout: Any, like: Tally, data: Any, given: Given, decided: D
             raise ArgumentError("holdout", f"{have}; pass both with labels, or both without.")
     kinds = {column.name: column.kind for column in like.columns}
     try:
-        tally = _tally(None if data is None else holdout, given, decided, kinds)
+        tally = _tally(None if data is None else holdout, given, decided, notions, kinds)
     except ArgumentError as error:
         error.lead = f"In holdout: {error.lead}"
         raise

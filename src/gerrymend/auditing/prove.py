@@ -155,7 +155,8 @@ decision_probabilities, pos_label, favourable, side, budget, min_group_size, dat
     decided = Decided(threshold, decision_probabilities, pos_label)
     tally = read_tally(data, given, decided, notions)
     # No subgroup's rate is farther from the overall one than outcomes are from each other.
-    widest = max(high - low for low, high in (notion.outcome_range for notion in notions))
+    seen = [tally.of_notion(notion).notion for notion in notions]
+    widest = max(high - low for low, high in (notion.outcome_range for notion in seen))
     reachable = min(at_most, widest)
     compile_proofs(subgroup_class, tally.columns)
     examined = prove_each(tally, notions, subgroup_class, budget, reachable, side=side)

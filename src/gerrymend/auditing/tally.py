@@ -3,9 +3,13 @@
 A notion's event and outcome depend on the label and are affine in the decision, so that the weight
 and the weight decided positive, by protected values and label, give every rate of every subgroup.
 They can be summed wherever the data lives: only this table travels.
+
+Of numbers the same table is made once for each notion (`views`): the label then says whether a row
+counts, and the decision is its outcome.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,9 +18,9 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, add_parts, total, total_by_cell
 from gerrymend.auditing.subgroup import EventCells, Subgroup
-from gerrymend.inputs.protected import Cells, Column, distinct_rows
-from gerrymend.inputs.sample import Sample
-from gerrymend.notions import FairnessNotion, nothing_counts
+from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
+from gerrymend.inputs.sample import Numbers, Sample
+from gerrymend.notions import AnyNotion, FairnessNotion, OutcomeNotion, nothing_counts
 from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
 
@@ -54,6 +58,10 @@ class Tally:
         The rows themselves, where they are at hand.
     is_labelled : bool
         False if rows have no labels: all then stand with the negative one.
+    spread : array (2, 2, m) or None
+        Of numbers, Σ w²·u and Σ w²·u² by label and cell, for intervals; None for decisions.
+    views : mapping of str to Tally
+        Of numbers, the table of each notion, by its name; empty for decisions.
     """
 
     columns: tuple[Column, ...]
@@ -66,6 +74,8 @@ class Tally:
     n_counted: NDArray[np.intp] | None = None
     rows: Rows | None = None
     is_labelled: bool = True
+    spread: Array | None = None
+    views: Mapping[str, "Tally"] = field(default_factory=dict)
 
     @classmethod
     def of_rows(
@@ -101,6 +111,44 @@ class Tally:
             rows=Rows(cells.index, y, p, weight),
             is_labelled=is_labelled,
         )
+
+    @classmethod
+    def of_outcomes(cls, numbers: Numbers, notions: Iterable[OutcomeNotion]) -> "Tally":
+        """Sum the outcomes of each notion by cell; the first is the table itself."""
+        cells = distinct_rows(numbers.columns)
+        views = {}
+        for notion in notions:
+            counts = notion.counts(numbers.y, numbers.p)
+            # A row that doesn't count has no outcome, whatever the function makes of it.
+            u = np.where(counts, notion.outcomes(numbers.y, numbers.p, counts), 0.0)
+            views[notion.name] = cls._of_numbers(
+                cells, counts.astype(np.intp), u, numbers.weight, numbers.y is not None
+            )
+        return replace(next(iter(views.values())), views=views)
+
+    @classmethod
+    def _of_numbers(
+        cls, cells: Cells, counts: NDArray[np.intp], u: Array, weight: Array, is_labelled: bool
+    ) -> "Tally":
+        """Sum the outcomes of one notion, and their squares."""
+        m = len(cells)
+        key = cells.index + m * counts
+        tally = cls.of_rows(cells, counts, u, weight, (None, None), is_labelled)
+        squares = [total_by_cell(key, weight**2 * u**power, 2 * m) for power in (1, 2)]
+        return replace(tally, is_count=False, spread=np.reshape(squares, (2, 2, m)))
+
+    def take(self, chosen: NDArray[np.bool_]) -> "Tally":
+        """Return the tally of some of the rows, which are at hand, over the cells they are in."""
+        assert self.rows is not None
+        rows = self.rows
+        there, cell = np.unique(rows.cell[chosen], return_inverse=True)
+        cells = Cells(take_rows(self.columns, there), cell)
+        some = rows.y[chosen], rows.p[chosen], rows.weight[chosen]
+        if self.spread is None:
+            return Tally.of_rows(cells, *some, self.labels, self.is_labelled)
+        taken = Tally._of_numbers(cells, *some, self.is_labelled)
+        views = {name: replace(view, views={}).take(chosen) for name, view in self.views.items()}
+        return replace(taken, views=views)
 
     @classmethod
     def of_sample(cls, sample: Sample) -> "Tally":
@@ -171,9 +219,14 @@ class Tally:
         """The weight of all rows, n in the formulas."""
         return total(self.weight.ravel())
 
-    def of_notion(self, notion: FairnessNotion) -> "NotionTally":
+    def view(self, notion: AnyNotion) -> "Tally":
+        """Return the table that has the outcomes of a notion."""
+        return self.views.get(notion.name, self)
+
+    def of_notion(self, notion: AnyNotion) -> "NotionTally":
         """Return the sums of one notion; raise a ValueError where no row is in its event."""
-        return NotionTally.of(notion, self)
+        rate = notion.rate if isinstance(notion, OutcomeNotion) else notion
+        return NotionTally.of(rate, self.view(notion))
 
 
 @dataclass(frozen=True, eq=False)

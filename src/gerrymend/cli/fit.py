@@ -40,7 +40,7 @@ from gerrymend.cli.training_request import (
     TrainingRequest,
 )
 from gerrymend.inputs.settings import check_choice
-from gerrymend.notions import NOTION_NAMES, as_notions
+from gerrymend.notions import NOTION_NAMES, as_rates
 from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.page import write_page
 
@@ -186,7 +186,7 @@ def _trained(request: TrainingRequest, prepared: Prepared, asked: Asked, say: Sa
     rates: Any = request.notion
     # A classifier's positive label is the last in order.
     if prepared.train.pair[1] != max(prepared.train.pair):
-        rates = tuple(rate.of_other_label() for rate in as_notions(rates))
+        rates = tuple(rate.of_other_label() for rate in as_rates(rates))
     classifier = request.classifier(
         asked.estimator, notion=rates, verbose=1, checkpoint=asked.checkpoint, **more
     )

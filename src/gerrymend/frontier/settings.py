@@ -11,7 +11,7 @@ from gerrymend.classifiers import MarginalParityClassifier
 from gerrymend.frontier.as_code import Code, UnwritableError
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_flag, check_gammas
-from gerrymend.notions import FairnessNotion, as_notions
+from gerrymend.notions import FairnessNotion, as_rates
 from gerrymend.solvers import ExponentiatedGradient, as_solver
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, as_subgroup_class
@@ -50,7 +50,7 @@ class Setting(NamedTuple):
             shared = list(gammas)
         try:
             parameters = code.arguments(
-                classifier, notion=code.notion(as_notions(classifier.notion)), gamma=code.of(gamma)
+                classifier, notion=code.notion(as_rates(classifier.notion)), gamma=code.of(gamma)
             )
             name = code.of(classifier).partition("(")[0]
         except UnwritableError:
@@ -146,8 +146,8 @@ def _named_notions(notions: Any) -> dict[str, tuple[FairnessNotion, ...]]:
             f"'equalized_odds']; got {notions!r}.",
         )
     named = {
-        notion if isinstance(notion, str) else " and ".join(n.name for n in as_notions(notion)):
-        as_notions(notion)
+        notion if isinstance(notion, str) else " and ".join(n.name for n in as_rates(notion)):
+        as_rates(notion)
         for notion in notions
     }  # fmt: skip
     if len(named) < len(notions):

@@ -14,6 +14,7 @@ from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.features import n_rows_of
 from gerrymend.inputs.identifiers import refuse_identifiers
+from gerrymend.inputs.numbers import LARGEST, as_numbers
 from gerrymend.inputs.protected import (
     Column,
     check_spreads,
@@ -230,6 +231,59 @@ class Sample:
             p=None if self.p is None else self.p[rows],
             features=None if self.features is None else _take(self.features, rows),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Rows of numbers that were read and checked, matched by position.
+
+    `y` is what was true, None where that was not given, and `p` what was predicted; `columns` are
+    the protected attributes, and `weight` is ones where none was given.
+    """
+
+    y: Array | None
+    p: Array
+    columns: tuple[Column, ...]
+    weight: Array
+
+    @classmethod
+    def read(
+        cls,
+        true: Any,
+        predicted: Any,
+        protected: Any,
+        weight: Any = None,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        names: Names = AUDIT,
+    ) -> "Numbers":
+        """Read rows in any container; the arguments are those of `Sample.read`.
+
+        >>> Numbers.read(None, [3, 4.5], {"sex": ["F", "M"]}).p.tolist()
+        [3.0, 4.5]
+        """
+        y = None if true is None else _finite(true, names.labels)
+        p = _finite(predicted, names.decisions)
+        columns = _read_protected(_NO_FEATURES, protected, kinds, names)
+        rows = {} if y is None else {names.labels: len(y)}
+        rows |= {names.decisions: len(p), names.protected: len(columns[0].values)}
+        check_same_length(**rows)
+        if kinds is None:
+            check_spreads(columns)
+        return cls(y, p, columns, check_weights(weight, len(p), names.weight))
+
+
+def _finite(values: Any, argument: str) -> Array:
+    """Return numbers, one a row; raise an ArgumentError for one that is missing or too large."""
+    numbers = as_numbers(read_vector(values, argument), argument)
+    wrong = ~(np.abs(numbers) <= LARGEST)
+    if wrong.any():
+        raise ArgumentError(
+            argument,
+            f"has {int(wrong.sum())} numbers that are infinite or above {LARGEST:g} in size, such "
+            f"as {numbers[wrong][0]:g}; a mean of them says nothing. Correct or drop these rows.",
+        )
+    return numbers
 
 
 def read_vector(values: Any, argument: str) -> NDArray[Any]:

@@ -23,7 +23,7 @@ from gerrymend.inputs.sample import Decided, Names, Sample, named_columns, read_
 from gerrymend.inputs.settings import check_budget, check_choice, check_gamma
 from gerrymend.models.mixture import Predictor, ThresholdPredictor
 from gerrymend.models.mixture_classifier import MixtureClassifier
-from gerrymend.notions import FairnessNotion, NotionLike, as_notions
+from gerrymend.notions import FairnessNotion, NotionLike, as_rates
 from gerrymend.reporting import wording
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
@@ -184,7 +184,7 @@ def derandomize(
     how = check_choice(how, "how", ("best", "predictor", "threshold"))
     gamma = check_gamma(gamma)
     budget = check_budget(budget)
-    notions = as_notions(notion)
+    notions = as_rates(notion)
     subgroup_class = as_subgroup_class(subgroups)
     features = classifier.read(X)
     p = classifier.mixture.positive_probability(features)

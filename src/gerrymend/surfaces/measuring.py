@@ -19,7 +19,7 @@ from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_flag
-from gerrymend.notions import FairnessNotion, NotionLike, as_notions
+from gerrymend.notions import FairnessNotion, NotionLike, as_rates
 from gerrymend.surfaces.half_planes import HalfPlanes, check_not_rare, two_terms
 from gerrymend.surfaces.surface import DiscriminationSurface, SurfaceRound
 
@@ -89,7 +89,7 @@ def discrimination_surface(
         200 rows; rate 100 %, overall 50 %; unfairness 0.0625
     """
     check_flag(standardize, "standardize")
-    rate = one_notion(as_notions(notion))
+    rate = one_notion(as_rates(notion))
     smallest = check_min_group_size(min_group_size)
     models = y_pred if isinstance(y_pred, Mapping) else {"decisions": y_pred}
     if not models:

@@ -14,7 +14,7 @@ from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import Cells, distinct_rows
 from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_whole
-from gerrymend.notions import FairnessNotion, as_notions
+from gerrymend.notions import FairnessNotion, as_rates
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.surfaces.half_planes import check_not_rare, two_terms
@@ -70,7 +70,7 @@ def watch_training(
             f"classifier has checkpoint={classifier.checkpoint!r}, and rounds before it would not "
             "be seen; set checkpoint=None."
         )
-    rate = one_notion(as_notions(classifier.notion if notion is None else notion))
+    rate = one_notion(as_rates(classifier.notion if notion is None else notion))
     at = _check_rounds(rounds, check_whole(classifier.max_iter, "max_iter", low=1))
     rows = Sample.read(y, sensitive_features, sample_weight, features=X)
     listener = _RoundTallies(rows, attributes, at, min_group_size)

@@ -30,7 +30,7 @@ from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, shared_part
 from gerrymend.auditing.tally import NotionTally, Rows, Tally
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_callable, check_whole
-from gerrymend.notions import FairnessNotion, NotionLike, as_notions
+from gerrymend.notions import FairnessNotion, NotionLike, as_rates
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.base import BoundClass
 
@@ -118,7 +118,7 @@ decision_probabilities, pos_label, data
     >>> found.unfairness, found.optimism < 0.01
     (0.0625, True)
     """
-    notions = as_notions(notion)
+    notions = as_rates(notion)
     subgroup_class = as_subgroup_class(subgroups)
     check_callable(on_draw, "on_draw", "on_draw(done, of)")
     n_resamples = check_whole(n_resamples, "n_resamples", low=1)

@@ -74,8 +74,11 @@ class Generalisation:
 def generalisation(
     tally: Tally, examined: Sequence[Examined], *, confidence: float = 0.95
 ) -> Generalisation | None:
-    """Return the bound; None where rows weigh differently or the class's size is not known."""
-    if not np.array_equal(tally.weight, tally.n_rows):
+    """Return the bound; None where rows weigh differently or the class's size is not known.
+
+    And None for numbers, which have no range.
+    """
+    if tally.views or not np.array_equal(tally.weight, tally.n_rows):
         return None
     n = int(tally.n_rows.sum())
     # The failures that are allowed are shared among the notions (Bonferroni).

@@ -16,8 +16,9 @@ from gerrymend.auditing.inference.shuffles import MOST_ROWS
 from gerrymend.auditing.provenance import fingerprint
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.auditing.tally import Rows, Tally
-from gerrymend.inputs.protected import Cells, take_rows
+from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.protected import take_rows
+from gerrymend.notions import FairnessNotion
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ def measure_held_out(
     n_rows = int(tally.n_rows.sum())
     same_rows = fingerprint(tally) == fingerprint(searched)
     # No subgroup, or no row in the event of its notion.
-    if found is None or not (np.asarray(found.notion.event, float) @ tally.weight).any():
+    if found is None or not _counts_any(tally, found.notion):
         return HeldOut(n_rows, level=level, same_rows=same_rows)
     seen = tally.of_notion(found.notion)
     members = found.rule.members({column.name: column for column in tally.columns})
@@ -113,6 +114,11 @@ def measure_held_out(
         return HeldOut(n_rows, subgroup, level=level, same_rows=same_rows)
     _, gap, unfairness = estimates.of(0)
     return HeldOut(n_rows, subgroup, unfairness, gap, level, same_rows)
+
+
+def _counts_any(tally: Tally, notion: FairnessNotion) -> bool:
+    """Return whether any row with weight is in the event of a notion."""
+    return bool((np.asarray(notion.event, float) @ tally.view(notion).weight).any())
 
 
 def split(tally: Tally, test_size: float, random_state: int) -> tuple[Tally, Tally]:
@@ -185,21 +191,7 @@ def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tup
     for label in (0, 1):
         of_label = order[rows.y[order] == label]
         held[rng.permutation(of_label)[: _number_held_out(len(of_label), test_size)]] = True
-    return _of_rows(tally, rows, ~held), _of_rows(tally, rows, held)
-
-
-def _of_rows(tally: Tally, rows: Rows, chosen: NDArray[np.bool_]) -> Tally:
-    """Return the tally of some of the rows, over the cells that they are in."""
-    there, cell = np.unique(rows.cell[chosen], return_inverse=True)
-    cells = Cells(take_rows(tally.columns, there), cell)
-    return Tally.of_rows(
-        cells,
-        rows.y[chosen],
-        rows.p[chosen],
-        rows.weight[chosen],
-        tally.labels,
-        tally.is_labelled,
-    )
+    return tally.take(~held), tally.take(held)
 
 
 def _plain(interval: Interval | None) -> list[float] | None:

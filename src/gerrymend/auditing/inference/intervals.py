@@ -7,7 +7,8 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
 
 - A rate has its exact interval (Clopper and Pearson). Where rows weigh differently n becomes the
   effective number (Σ w)² / Σ w² (Korn and Graubard); an outcome between 0 and 1 varies no more than
-  one of 0 or 1 with the same mean, so its interval is wide enough too.
+  one of 0 or 1 with the same mean, so its interval is wide enough too. A mean of numbers has
+  Student's, with var(mean) = Σ w²·(u − mean)² / (Σ w)².
 - Δ is a difference of two independent rates, in intervals [l₁, u₁] and [l₀, u₀]. Its own (Newcombe)
   reaches from Δ − √((rate − l₁)² + (u₀ − other)²) to Δ + √((u₁ − rate)² + (other − l₀)²): each end
   with the spread that its side of either rate has, so that it is right for rates near 0 and 1.
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv, ndtri, stdtrit
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
@@ -269,17 +270,13 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     # Σ w² of the rows outside the event, where q = 0: they take part in the variance of c.
     rest = float(((1 - event) @ squared).sum())
 
-    # Rates between 0 and 1, whatever the outcomes of the notion are.
-    lowest, largest = notion.outcome_range
-    span = (largest - lowest) or 1.0
-    unit = (seen.outcomes - lowest * mass) / span
-    table = np.array([mass, squares, unit])
+    table, lowest, span, ends = _scaled(seen, squares)
     inside = (members @ table.T).T
     outside = _outside(table, inside, members)
 
     # Newcombe's interval of Δ, each end with the spread on its side of either rate.
-    rate, rate_low, rate_high = _rate(inside, level)
-    other, other_low, other_high = _rate(outside, level)
+    rate, rate_low, rate_high = ends(inside, level)
+    other, other_low, other_high = ends(outside, level)
     delta = rate - other
     below = np.hypot(rate - rate_low, other_high - other)
     above = np.hypot(rate_high - rate, other - other_low)
@@ -308,6 +305,24 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
         gap=times_delta(others, of_share / mass.sum() / mass.sum()),  # whose square may be 0
         unfairness=times_delta(c, of_c / n**2),
     )
+
+
+def _scaled(
+    seen: NotionTally, squares: Array
+) -> tuple[Array, float, float, Callable[[Array, float], tuple[Array, Array, Array]]]:
+    """Return what is summed over groups, and the function of these sums that has an interval.
+
+    Outcomes are from `lowest` to `lowest` + `span`, the second and the third that are returned:
+    rates are scaled to 0 and 1, and numbers are left as they are.
+    """
+    mass = seen.cells.mass
+    if seen.tally.spread is not None:
+        event = np.asarray(seen.notion.event, float)
+        spread = np.einsum("y,kym->km", event, seen.tally.spread)[:, seen.cells.active]
+        return np.array([mass, squares, seen.outcomes, *spread]), 0.0, 1.0, _mean
+    lowest, largest = seen.notion.outcome_range
+    span = (largest - lowest) or 1.0
+    return np.array([mass, squares, (seen.outcomes - lowest * mass) / span]), lowest, span, _rate
 
 
 def _outside(table: Array, inside: Array, members: Any) -> Array:
@@ -353,6 +368,23 @@ def _rate(sums: Array, level: float) -> tuple[Array, Array, Array]:
     # Squares of very small weights are 0 beside the largest: of so little, nothing is known.
     size = np.divide(mass**2, squares, out=np.zeros_like(mass), where=there & (squares > 0))
     return rate, *rate_interval(rate, size, level)
+
+
+def _mean(sums: Array, level: float) -> tuple[Array, Array, Array]:
+    """Return the mean, 0 where there are no rows, and Student's interval of it.
+
+    `sums` are Σ w, Σ w², Σ w·u, Σ w²·u and Σ w²·u².
+    """
+    mass, squares, outcomes, first, second = sums
+    there = (mass > 0) & (squares > 0)
+    mean = np.divide(outcomes, mass, out=np.zeros_like(mass), where=there)
+    size = np.divide(mass**2, squares, out=np.zeros_like(mass), where=there)
+    # Of about one row nothing is known; half a degree of freedom makes that wide, and finite.
+    freedom = np.maximum(size - 1, 0.5)
+    deviations = np.maximum(second - 2 * mean * first + mean**2 * squares, 0.0)
+    variance = np.divide(deviations, mass**2, out=np.zeros_like(mass), where=there)
+    half = stdtrit(freedom, (1 + level) / 2) * np.sqrt(variance * (freedom + 1) / freedom)
+    return mean, mean - half, mean + half
 
 
 def _interval(ends: Array, group: int) -> Interval:

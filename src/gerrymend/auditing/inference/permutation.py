@@ -111,7 +111,7 @@ def permutation_test(
     if reason := obstacle(tally):
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
-    families = _families(tally, examined, random_state, deadline)
+    families = _families(examined, random_state, deadline)
     if time.monotonic() >= deadline:
         # A search that was cut short is no T to compare with, and a draw would take as long.
         late = f"one search takes longer than the {seconds:g} s for all (budget, --budget)"
@@ -138,26 +138,24 @@ def permutation_test(
     return _summary(families, done)
 
 
-def _families(
-    tally: Tally, examined: Sequence[Examined], seed: int, deadline: float
-) -> list["_Family"]:
+def _families(examined: Sequence[Examined], seed: int, deadline: float) -> list["_Family"]:
     """Group the notions that can be tested by one maximum.
 
     Over rows of one label outcomes are dealt within the label, and two labels independently of each
     other. A notion over all rows asks for labels to be dealt too, which contradicts that: it is
-    of another family. Two families are two tests (Bonferroni).
+    of another family, and so is each mean of numbers, whose rows are its own. Several families are
+    several tests (Bonferroni).
     """
-    within: list[Examined] = []
-    across: list[Examined] = []
+    families: dict[tuple[int, bool], list[Examined]] = {}
     for part in examined:
-        family = across if all(part.seen.notion.event) else within
-        family.append(part)
-    return [_Family(tally, parts, seed, deadline) for parts in (within, across) if parts]
+        key = id(part.seen.tally), all(part.seen.notion.event)
+        families.setdefault(key, []).append(part)
+    return [_Family(parts[0].seen.tally, parts, seed, deadline) for parts in families.values()]
 
 
 def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
     """Return the p-value over families, and the line that an unfairness has to be above."""
-    # Bonferroni over at most two families.
+    # Bonferroni over families.
     smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
     # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
     # The last factor keeps a product that is whole from being rounded below it.

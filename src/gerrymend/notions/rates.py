@@ -15,17 +15,15 @@ and its transpose.
 
 import dataclasses
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gerrymend._numeric.sums import Array, total
-from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
-from gerrymend.inputs.settings import check_choice, did_you_mean
 
 
 def in_words(name: str) -> str:
@@ -54,6 +52,9 @@ class FairnessNotion:
         Which rate is the worse one for a group. By default it is the one with more errors, where a
         rate counts errors of both kinds; for others it follows from the decision that is
         favourable (`favouring`), and is None until that is known. It makes no other notion.
+    unit : str, optional
+        Of a mean of numbers, what these are counted in, or ""; None for a rate. An OutcomeNotion
+        has it.
 
     Examples
     --------
@@ -70,6 +71,7 @@ class FairnessNotion:
     a: tuple[float, float]
     b: tuple[float, float]
     worse: str | None = dataclasses.field(default=None, compare=False)
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -183,11 +185,14 @@ class FairnessNotion:
             "a": [float(value) for value in self.a],
             "b": [float(value) for value in self.b],
             "worse": self.worse,
+            "unit": self.unit,
         }
 
     @property
     def outcome_range(self) -> tuple[float, float]:
-        """The smallest and the largest outcome that a row can have."""
+        """The smallest and the largest outcome that a row can have; of numbers, ±infinity."""
+        if self.unit is not None:
+            return -math.inf, math.inf
         labels = [label for label in (0, 1) if self.event[label]]
         # The outcome is affine in p, so its extremes are at the ends.
         ends = [self.a[label] + self.b[label] * p for label in labels for p in (0.0, 1.0)]
@@ -275,97 +280,6 @@ FALSE_NEGATIVE_RATE = FairnessNotion("false_negative_rate", (False, True), a=(1,
 STATISTICAL_PARITY = FairnessNotion("statistical_parity", (True, True), a=(0, 0), b=(1, 1))
 ERROR_RATE = FairnessNotion("error_rate", (True, True), a=(0, 1), b=(1, -1))
 EQUALIZED_ODDS = (FALSE_POSITIVE_RATE, FALSE_NEGATIVE_RATE)
-
-_BY_NAME: dict[str, tuple[FairnessNotion, ...]] = {
-    notion.name: (notion,)
-    for notion in (FALSE_POSITIVE_RATE, FALSE_NEGATIVE_RATE, STATISTICAL_PARITY, ERROR_RATE)
-} | {"equalized_odds": EQUALIZED_ODDS}
-
-NOTION_NAMES = tuple(_BY_NAME)
-
-NotionLike: TypeAlias = "str | FairnessNotion | tuple[str | FairnessNotion, ...]"
-
-
-FAVOURABLE = ("positive", "negative")
-SIDES = ("both", "disadvantaged")
-
-
-def directed_notions(
-    notion: NotionLike, favourable: Any = None, side: Any = "both"
-) -> tuple[FairnessNotion, ...]:
-    """Return notions that know which of their rates is worse, as far as that can be known.
-
-    Parameters
-    ----------
-    notion : name, FairnessNotion, or collection of these
-    favourable : {"positive", "negative"} or None
-        The decision that people wish for.
-    side : {"both", "disadvantaged"}
-        With "disadvantaged" an ArgumentError is raised unless every direction is known.
-    """
-    if favourable is not None:
-        check_choice(favourable, "favourable", FAVOURABLE)
-    check_choice(side, "side", SIDES)
-    notions = tuple(one.favouring(favourable) for one in as_notions(notion))
-    unknown = [one for one in notions if not one.harm]
-    if side == "disadvantaged" and unknown:
-        raise ArgumentError(
-            Argument("side", value=repr(side)),
-            f"needs to know whether a high {unknown[0].words} is good or bad for a group, which "
-            "depends on the decision that people wish for: pass 'positive' or 'negative' as ",
-            Argument("favourable"),
-            ".",
-        )
-    return notions
-
-
-def as_notions(notion: NotionLike) -> tuple[FairnessNotion, ...]:
-    """Return the notions that a name, an instance, or a collection of these stands for.
-
-    Duplicates are removed. Raises ValueError for an unknown name, TypeError for anything else.
-
-    >>> [n.name for n in as_notions("equalized_odds")]
-    ['false_positive_rate', 'false_negative_rate']
-    """
-    if isinstance(notion, FairnessNotion):
-        return (notion,)
-    if isinstance(notion, str):
-        if notion not in _BY_NAME:
-            raise ArgumentError(
-                Argument("notion", value=repr(notion)),
-                f"is unknown{did_you_mean(notion, _BY_NAME)}. Known: {', '.join(_BY_NAME)}; or "
-                "pass a FairnessNotion.",
-            )
-        return _BY_NAME[notion]
-    if isinstance(notion, tuple | list) and notion:
-        every = (single for part in notion for single in as_notions(part))
-        return tuple(dict.fromkeys(every))
-    raise ArgumentError(
-        "notion",
-        f"must be a name, a FairnessNotion, or a non-empty tuple of these; got {notion!r}.",
-    )
-
-
-def check_labels_given(labels: Any, notions: Iterable[FairnessNotion], argument: str) -> None:
-    """Raise an ArgumentError if there are no labels, and a notion reads them.
-
-    >>> check_labels_given(None, [STATISTICAL_PARITY, ERROR_RATE], "y_true")
-    Traceback (most recent call last):
-        ...
-    gerrymend._runtime.errors.ArgumentError: y_true is None, and the error rate can't be told \
-without labels. Pass them, or choose notion='statistical_parity', which compares decisions alone.
-    """
-    if labels is not None:
-        return
-    for notion in notions:
-        if notion.reads_labels:
-            raise ArgumentError(
-                Argument(argument),
-                f"is None, and the {notion.words} can't be told without labels. Pass them, or "
-                "choose ",
-                Argument("notion", value="'statistical_parity'"),
-                ", which compares decisions alone.",
-            )
 
 
 def nothing_counts(notion: FairnessNotion) -> ArgumentError:

@@ -1,0 +1,57 @@
+"""Fairness notions: rates and means that are compared between subgroups."""
+
+from gerrymend.notions.choosing import (
+    FAVOURABLE,
+    NOTION_NAMES,
+    OUTCOME_NAMES,
+    SIDES,
+    AnyNotion,
+    NotionLike,
+    as_notions,
+    as_rates,
+    check_labels_given,
+    directed_notions,
+)
+from gerrymend.notions.outcomes import (
+    ABSOLUTE_ERROR,
+    MEAN_ERROR,
+    MEAN_OUTCOME,
+    SQUARED_ERROR,
+    OutcomeNotion,
+)
+from gerrymend.notions.rates import (
+    EQUALIZED_ODDS,
+    ERROR_RATE,
+    FALSE_NEGATIVE_RATE,
+    FALSE_POSITIVE_RATE,
+    STATISTICAL_PARITY,
+    FairnessNotion,
+    in_words,
+    nothing_counts,
+)
+
+__all__ = [
+    "ABSOLUTE_ERROR",
+    "EQUALIZED_ODDS",
+    "ERROR_RATE",
+    "FALSE_NEGATIVE_RATE",
+    "FALSE_POSITIVE_RATE",
+    "FAVOURABLE",
+    "MEAN_ERROR",
+    "MEAN_OUTCOME",
+    "NOTION_NAMES",
+    "OUTCOME_NAMES",
+    "SIDES",
+    "SQUARED_ERROR",
+    "STATISTICAL_PARITY",
+    "AnyNotion",
+    "FairnessNotion",
+    "NotionLike",
+    "OutcomeNotion",
+    "as_notions",
+    "as_rates",
+    "check_labels_given",
+    "directed_notions",
+    "in_words",
+    "nothing_counts",
+]

@@ -1,0 +1,147 @@
+"""Choosing of notions: by name or instance, with the direction that makes a group worse off."""
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.inputs.settings import check_choice, did_you_mean
+from gerrymend.notions.outcomes import (
+    ABSOLUTE_ERROR,
+    MEAN_ERROR,
+    MEAN_OUTCOME,
+    SQUARED_ERROR,
+    OutcomeNotion,
+)
+from gerrymend.notions.rates import (
+    EQUALIZED_ODDS,
+    ERROR_RATE,
+    FALSE_NEGATIVE_RATE,
+    FALSE_POSITIVE_RATE,
+    STATISTICAL_PARITY,
+    FairnessNotion,
+)
+
+AnyNotion: TypeAlias = FairnessNotion | OutcomeNotion
+
+_RATES: dict[str, tuple[AnyNotion, ...]] = {
+    notion.name: (notion,)
+    for notion in (FALSE_POSITIVE_RATE, FALSE_NEGATIVE_RATE, STATISTICAL_PARITY, ERROR_RATE)
+} | {"equalized_odds": EQUALIZED_ODDS}
+_OUTCOMES: dict[str, tuple[AnyNotion, ...]] = {
+    notion.name: (notion,) for notion in (MEAN_OUTCOME, MEAN_ERROR, ABSOLUTE_ERROR, SQUARED_ERROR)
+}
+_BY_NAME = _RATES | _OUTCOMES
+
+NOTION_NAMES = tuple(_RATES)
+OUTCOME_NAMES = tuple(_OUTCOMES)
+
+NotionLike: TypeAlias = "str | AnyNotion | tuple[str | AnyNotion, ...]"
+
+FAVOURABLE = ("positive", "negative")
+SIDES = ("both", "disadvantaged")
+
+
+def directed_notions(
+    notion: NotionLike, favourable: Any = None, side: Any = "both"
+) -> tuple[AnyNotion, ...]:
+    """Return notions that know which of their rates is worse, as far as that can be known.
+
+    Parameters
+    ----------
+    notion : name, FairnessNotion, OutcomeNotion, or collection of these
+    favourable : {"positive", "negative"} or None
+        The decision that people wish for; of numbers, "positive" is a high one.
+    side : {"both", "disadvantaged"}
+        With "disadvantaged" an ArgumentError is raised unless every direction is known.
+    """
+    if favourable is not None:
+        check_choice(favourable, "favourable", FAVOURABLE)
+    check_choice(side, "side", SIDES)
+    notions = tuple(one.favouring(favourable) for one in as_notions(notion))
+    unknown = [one for one in notions if not one.harm]
+    if side == "disadvantaged" and unknown:
+        raise ArgumentError(
+            Argument("side", value=repr(side)),
+            f"needs to know whether a high {unknown[0].words} is good or bad for a group, which "
+            "depends on the decision that people wish for: pass 'positive' or 'negative' (of "
+            "numbers: high or low) as ",
+            Argument("favourable"),
+            ".",
+        )
+    return notions
+
+
+def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
+    """Return the notions that a name, an instance, or a collection of these stands for.
+
+    Duplicates are removed. Raises an ArgumentError for an unknown name or anything else, and for
+    rates and means of numbers in one.
+
+    >>> [n.name for n in as_notions("equalized_odds")]
+    ['false_positive_rate', 'false_negative_rate']
+    """
+    if isinstance(notion, AnyNotion):
+        return (notion,)
+    if isinstance(notion, str):
+        if notion not in _BY_NAME:
+            raise ArgumentError(
+                Argument("notion", value=repr(notion)),
+                f"is unknown{did_you_mean(notion, _BY_NAME)}. Known: {', '.join(_BY_NAME)}; or "
+                "pass a FairnessNotion or an OutcomeNotion.",
+            )
+        return _BY_NAME[notion]
+    if isinstance(notion, tuple | list) and notion:
+        every = tuple(dict.fromkeys(single for part in notion for single in as_notions(part)))
+        numbers = [isinstance(one, OutcomeNotion) for one in every]
+        if any(numbers) and not all(numbers):
+            raise ArgumentError(
+                "notion",
+                f"has the rate {every[numbers.index(False)].words!r}, of labels and decisions, and "
+                f"the mean {every[numbers.index(True)].words!r}, of numbers: y_true and y_pred "
+                "can't be both. Audit them one after the other.",
+            )
+        return every
+    raise ArgumentError(
+        "notion",
+        "must be a name, a FairnessNotion, an OutcomeNotion, or a non-empty tuple of these; got "
+        f"{notion!r}.",
+    )
+
+
+def as_rates(notion: NotionLike, argument: str = "notion") -> tuple[FairnessNotion, ...]:
+    """Return notions that are rates of decisions; raise an ArgumentError for means of numbers.
+
+    >>> [n.name for n in as_rates(("statistical_parity", "error_rate"))]
+    ['statistical_parity', 'error_rate']
+    """
+    notions = as_notions(notion)
+    rates = tuple(one for one in notions if isinstance(one, FairnessNotion))
+    if len(rates) < len(notions):
+        raise ArgumentError(
+            argument,
+            f"is {notions[0].name!r}, a mean of numbers, and a rate of decisions is needed here: "
+            f"{', '.join(NOTION_NAMES)}, or a FairnessNotion. Audits take both.",
+        )
+    return rates
+
+
+def check_labels_given(labels: Any, notions: Iterable[AnyNotion], argument: str) -> None:
+    """Raise an ArgumentError if there are no labels, and a notion reads them.
+
+    >>> check_labels_given(None, [STATISTICAL_PARITY, ERROR_RATE], "y_true")
+    Traceback (most recent call last):
+        ...
+    gerrymend._runtime.errors.ArgumentError: y_true is None, and the error rate can't be told \
+without labels. Pass them, or choose notion='statistical_parity', which compares decisions alone.
+    """
+    if labels is not None:
+        return
+    for notion in notions:
+        if notion.reads_labels:
+            raise ArgumentError(
+                Argument(argument),
+                f"is None, and the {notion.words} can't be told without labels. Pass them, or "
+                "choose ",
+                Argument("notion", value="'statistical_parity'"),
+                ", which compares decisions alone.",
+            )

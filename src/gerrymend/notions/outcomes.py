@@ -1,0 +1,184 @@
+"""Notions of numbers: means of any outcome a row, which are compared between subgroups.
+
+A rate is the mean of outcomes between 0 and 1; here an outcome is any number u, and the unfairness
+of a subgroup is α(g)·(mean of u in g − mean of u): the share of the rows that are in the group and
+count, times how far its mean is off, in the unit of the outcome. Once u is known by row nothing
+else differs: `OutcomeNotion.rate` is the same sum as a `FairnessNotion`, over rows whose "decision"
+is u.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.numbers import LARGEST, as_numbers, short
+from gerrymend.notions.rates import FairnessNotion
+
+# Of two arrays of numbers, y_true and y_pred; the first is None where rows have no labels.
+Outcome = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class OutcomeNotion:
+    """A mean of numbers, one a row, that should be the same in every subgroup.
+
+    Parameters
+    ----------
+    name : str
+        A name for reports; underscores are shown as spaces.
+    outcome : callable
+        outcome(y_true, y_pred) returns a number for each row, from two arrays of numbers.
+    event : callable, optional
+        event(y_true, y_pred) returns True for the rows that count; by default all do.
+    reads_labels : bool, default=True
+        Whether either reads y_true. Where neither does, audits take None for it, and pass it on.
+    unit : str, default=""
+        What the outcome is counted in, in the plural, for reports: "days".
+    worse : {"higher", "lower"}, optional
+        Which mean is the worse one for a group; None where that is not known, or follows from what
+        is favourable. It makes no other notion.
+    rises : {-1, 0, 1}, default=0
+        1 if a higher prediction makes the outcome higher, −1 if it makes it lower; 0 where that
+        depends on the row. With it `favourable` says which mean is worse.
+
+    Examples
+    --------
+    Days of delay, of those who waited more than a month:
+
+    >>> import numpy as np
+    >>> from gerrymend import OutcomeNotion, audit
+    >>> delay = OutcomeNotion(
+    ...     "delay", lambda y, waited: waited - 30, event=lambda y, waited: waited > 30,
+    ...     reads_labels=False, unit="days", worse="higher")
+    >>> waited = np.array([40, 50, 60, 70] * 10)
+    >>> town = np.array(["Ulm", "Ulm", "Au", "Au"] * 10)
+    >>> worst = audit(None, waited, sensitive_features={"town": town}, notion=delay).worst
+    >>> worst.describe(), worst.rate, worst.overall_rate, worst.unfairness
+    ('town = Au', 35.0, 25.0, 5.0)
+    """
+
+    name: str
+    outcome: Outcome
+    event: Outcome | None = None
+    reads_labels: bool = True
+    unit: str = ""
+    worse: str | None = field(default=None, compare=False)
+    rises: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        for part in ("name", "unit"):
+            if not isinstance(getattr(self, part), str):
+                got = short(getattr(self, part))
+                raise TypeError(f"{part} of an OutcomeNotion must be text; got {got}.")
+        if not self.name:
+            raise TypeError("name of an OutcomeNotion must be text; got ''.")
+        for part in ("outcome", "event"):
+            given = getattr(self, part)
+            if not callable(given) and not (part == "event" and given is None):
+                raise TypeError(
+                    f"{part} of an OutcomeNotion must be a function of (y_true, y_pred); got "
+                    f"{short(given)}."
+                )
+        if self.worse not in (None, "higher", "lower"):
+            raise ValueError(
+                f"worse of the notion {self.name!r} is 'higher', 'lower' or None; got "
+                f"{short(self.worse)}."
+            )
+
+    @property
+    def rate(self) -> FairnessNotion:
+        """The same mean over rows that were read: label 1 where they count, u for the decision."""
+        return FairnessNotion(
+            self.name, (False, True), a=(0, 0), b=(1, 1), worse=self.worse, unit=self.unit
+        )
+
+    @property
+    def words(self) -> str:
+        """The name as it is written in a sentence."""
+        return self.rate.words
+
+    @property
+    def harm(self) -> int:
+        """The sign of the unfairness of a group that is treated worse; 0 where it is not known."""
+        return self.rate.harm
+
+    def favouring(self, favourable: str | None) -> "OutcomeNotion":
+        """Return the notion with the direction that follows from what is favourable.
+
+        "positive" is a high prediction, and "negative" a low one.
+
+        >>> MEAN_OUTCOME.favouring("negative").worse, ABSOLUTE_ERROR.favouring(None).worse
+        ('higher', 'higher')
+        """
+        if favourable is None or self.worse is not None or not self.rises:
+            return self
+        good = 1 if favourable == "positive" else -1
+        return replace(self, worse="lower" if self.rises == good else "higher")
+
+    def outcomes(self, y: Array | None, p: Array, counts: NDArray[np.bool_]) -> Array:
+        """Return the outcome of each row.
+
+        Raises an ArgumentError unless all of those that count are finite numbers.
+        """
+        values = _by_row(self.outcome(y, p), len(p), self.name, "outcome")
+        outcomes = as_numbers(values, "notion")
+        is_wrong = counts & ~(np.abs(outcomes) <= LARGEST)
+        if is_wrong.any():
+            wrong = outcomes[is_wrong][0]
+            raise ArgumentError(
+                "notion",
+                f"{self.name!r} has the outcome {wrong:g} in a row; outcomes are finite numbers, "
+                f"of at most {LARGEST:g} in size. Leave such rows out, by its event.",
+            )
+        return outcomes
+
+    def counts(self, y: Array | None, p: Array) -> NDArray[np.bool_]:
+        """Return a mask of the rows that count."""
+        if self.event is None:
+            return np.ones(len(p), dtype=bool)
+        mask = _by_row(self.event(y, p), len(p), self.name, "event")
+        if mask.dtype != bool:
+            raise ArgumentError(
+                "notion",
+                f"{self.name!r} has an event of {mask.dtype}; it must be True or False by row.",
+            )
+        return mask
+
+
+def _by_row(values: Any, n_rows: int, name: str, part: str) -> NDArray[Any]:
+    """Return what a user's function made, as an array; raise unless it has one value a row."""
+    made = np.asarray(values)
+    if made.shape != (n_rows,):
+        raise ArgumentError(
+            "notion",
+            f"{name!r} has an {part} of shape {made.shape} for {n_rows} rows; it must return one "
+            "value a row.",
+        )
+    return made
+
+
+def _predicted(y: Any, p: Any) -> Any:
+    return p
+
+
+def _error(y: Any, p: Any) -> Any:
+    return y - p
+
+
+def _absolute_error(y: Any, p: Any) -> Any:
+    return np.abs(y - p)
+
+
+def _squared_error(y: Any, p: Any) -> Any:
+    return (y - p) ** 2
+
+
+MEAN_OUTCOME = OutcomeNotion("mean_outcome", _predicted, reads_labels=False, rises=1)
+MEAN_ERROR = OutcomeNotion("mean_error", _error, rises=-1)
+ABSOLUTE_ERROR = OutcomeNotion("absolute_error", _absolute_error, worse="higher")
+SQUARED_ERROR = OutcomeNotion("squared_error", _squared_error, worse="higher")
