@@ -2,14 +2,14 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gerrymend.checker.case import Case
+from gerrymend.checker.classes import PARAMETERS
 from gerrymend.checker.disclosed import rare_values
 from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, outcomes_of, same_notion
-from gerrymend.checker.form import is_whole
 from gerrymend.checker.warned import check_warnings
 
 
@@ -171,37 +171,13 @@ def check_class(case: Case) -> None:
         case.problem(f"covers is stated as {stated['covers']!r}, and the class is {expected!r}.")
 
 
-# What the parameters of each class can be.
-_SEARCHES = ("search", "regression", "grid")
-_DEPTH = {"max_depth": lambda value: value is None or (is_whole(value) and value >= 1)}
-_BINS = {"bins": lambda value: value is None or (is_whole(value) and value >= 2)}
-# The parameters of each class, each with a test of its value.
-_PARAMETERS: dict[str, dict[str, Callable[[Any], bool]]] = {
-    "LinearThresholds": {
-        "search": lambda value: value in _SEARCHES,
-        "intercept": lambda value: isinstance(value, bool),
-        "restarts": lambda value: value is None or is_whole(value),
-        "random_state": is_whole,
-    },
-    "Conjunctions": {
-        **_DEPTH,
-        "numeric": lambda value: value in ("intervals", "half_lines"),
-        **_BINS,
-    },
-    "ValueSets": {**_DEPTH, **_BINS},
-    "Trees": {**_DEPTH, **_BINS},
-    "Marginals": {},
-    "ExplicitGroups": {"groups": lambda value: isinstance(value, Mapping) and bool(value)},
-}
-
-
 def _check_parameters(name: str, parameters: Mapping[str, Any], case: Case) -> None:
     """Check that a known class has all of its parameters, with possible values.
 
     How linear thresholds were searched is noted as not checked: it leaves no trace in the result,
     and neither does `intercept` where they are those of the grid.
     """
-    known = _PARAMETERS.get(name)
+    known = PARAMETERS.get(name)
     if known is None:
         case.leave("class class.parameters class.parameters.*", f"what the class {name} is")
         return
