@@ -1,6 +1,6 @@
 """Rows that were read and checked, wherever they are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ class RowsRead(NamedTuple):
 
     protected: tuple[Column, ...]
     """The protected attributes, with their categories and no rows."""
+
+    counts: Mapping[str, Mapping[Any, float]]
+    """The number of rows of each category, by attribute."""
 
     digests: Callable[[], dict[str, str]]
     """The sha256 of each argument; to be asked for before a game begins."""
