@@ -122,7 +122,7 @@ def test_a_model_that_decides_alike_holds_the_gate(file, tmp_path, monkeypatch):
 
 def test_the_positive_label_can_be_the_first(file, tmp_path):
     """A false positive is then a wrong "no", and the model decides as before by its labels."""
-    usual = ["--label", "y", "--protected", "race", *QUICK, "--gamma", "0.5"]
+    usual = ["--label", "y", "--protected", "race", *QUICK, "--gamma", "0.1"]
     models = {}
     for positive in ("yes", "no"):
         code, out, _, _ = fit(file, tmp_path, "--positive", positive, usual=usual)
@@ -140,7 +140,7 @@ def test_the_positive_label_can_be_the_first(file, tmp_path):
 
 def test_depth_is_that_of_the_class(file, tmp_path):
     usual = ["--label", "y", "--protected", "race,x", "--estimator", "linear-regression",
-             "--max-iter", "3", "--subgroups", "conjunctions", "--gamma", "0.5"]  # fmt: skip
+             "--max-iter", "3", "--subgroups", "conjunctions", "--gamma", "0.1"]  # fmt: skip
     code, _, _, html = fit(file, tmp_path, "--depth", "1", usual=usual)
     assert code == 0
     assert "every conjunction of one condition on race, x" in html

@@ -200,7 +200,7 @@ def audit(
     if holdout is not None:
         held_out = second_sample(holdout, tally, data, given, decided)
     named = (y_true, y_pred) if data is not None else (None, None)
-    doubts = doubts_of(tally, held_out, decided, named)
+    doubts = doubts_of(tally, held_out, decided, named, settings["notions"], settings["gamma"])
     if test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
     return examine(tally, held_out=held_out, doubts=doubts, **settings)
