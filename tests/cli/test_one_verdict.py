@@ -58,11 +58,13 @@ def test_the_gate_decides_and_the_page_says_the_same(file, tmp_path, gate, code)
     assert (of_train, of_test) == ("proven to be within gamma", "above gamma")
     assert float(train) <= 0.02 < float(test)
     assert found == code
-    heading = "Within what is allowed" if code == 0 else "More unfair than allowed"
+    # So few test rows are told apart from chance by neither.
+    heading = "Within what is allowed" if code == 0 else (
+        "More unfair than allowed, which could be chance")  # fmt: skip
     assert out.startswith(heading)
     assert heading_of(html) == heading
     assert figures(html) == figures(out)
-    other = {"Within what is allowed", "More unfair than allowed"} - {heading}
+    other = {"Within what is allowed", "More unfair than allowed"} - {heading.partition(",")[0]}
     assert not any(f"<strong>{one}" in html for one in other)
 
 
