@@ -104,6 +104,7 @@ class Subgroup:
             "subgroup": self.describe(),
             "rule": self.rule.to_dict(),
             "notion": self.notion.name,
+            "unit": self.notion.unit,
             "unfairness": self.unfairness,
             "share": self.share,
             "size": self.size,

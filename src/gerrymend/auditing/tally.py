@@ -219,6 +219,13 @@ class Tally:
         """The weight of all rows, n in the formulas."""
         return total(self.weight.ravel())
 
+    @property
+    def outcome_range(self) -> tuple[float, float]:
+        """The smallest and the largest outcome of the rows that count; of numbers, at hand."""
+        assert self.rows is not None
+        outcomes = self.rows.p[self.rows.y == 1]
+        return float(outcomes.min(initial=np.inf)), float(outcomes.max(initial=-np.inf))
+
     def view(self, notion: AnyNotion) -> "Tally":
         """Return the table that has the outcomes of a notion."""
         return self.views.get(notion.name, self)

@@ -42,6 +42,34 @@ def _hides(rate: float, digits: int) -> bool:
     return 0 < nearest < 10 ** (-digits - 2) * 5
 
 
+def figure(value: float, unit: str | None = None) -> str:
+    """Return a rate in percent, or a mean of numbers in its unit, to four digits.
+
+    >>> figure(0.125), figure(24.675, "days"), figure(-1234567.0, ""), figure(0.0, "days")
+    ('12.5 %', '24.68 days', '−1,235,000', '0 days')
+    """
+    if unit is None:
+        return percent(value)
+    if not math.isfinite(value):
+        return "–"
+    digits = 0 if value == 0 else 3 - math.floor(math.log10(abs(value)))
+    rounded = round(value, digits) + 0.0
+    words = f"{rounded:,.{max(digits, 0)}f}"
+    words = words.rstrip("0").rstrip(".") if "." in words else words
+    return f"{words} {unit}".strip().replace("-", "−")
+
+
+def difference(gap: float, unit: str | None = None) -> str:
+    """Return a difference of rates in points, or of means in their unit, with its sign.
+
+    >>> difference(0.5), difference(3.1, "days"), difference(-2.0, ""), difference(0.0, "days")
+    ('+50 points', '+3.1 days', '−2', '0 days')
+    """
+    if unit is None:
+        return points(gap)
+    return ("+" if gap > 0 else "") + figure(gap, unit)
+
+
 def points(gap: float) -> str:
     """Return a difference of rates in percentage points, with its sign.
 
@@ -145,9 +173,12 @@ def event_noun(notions: Sequence[Mapping[str, Any]], name: str | None = None) ->
     >>> event_noun(rates, "false_positive_rate"), event_noun(rates[1:]), event_noun(rates)
     ('negatives', 'rows', 'rows in the event')
     """
-    events = {tuple(one["event"]) for one in notions if name in (None, one["name"])}
+    chosen = [one for one in notions if name in (None, one["name"])]
+    events = {tuple(one["event"]) for one in chosen}
     if len(events) != 1:
         return "rows in the event"
+    if chosen[0].get("unit") is not None:  # of numbers, the label is whether a row counts
+        return "rows that count"
     return _EVENT_NOUNS[events.pop()]
 
 
@@ -157,8 +188,41 @@ def quoted(label: Any) -> str:
     >>> quoted("yes"), quoted(1), quoted(1.0), quoted(0.5)
     ('“yes”', '“1”', '“1”', '“0.5”')
     """
-    is_whole = isinstance(label, float) and label.is_integer()
-    return f"“{int(label) if is_whole else label}”"
+    return f"“{_plain(label)}”"
+
+
+def _plain(label: Any) -> str:
+    return str(int(label) if isinstance(label, float) and label.is_integer() else label)
+
+
+def label_words(report: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the negative and the positive label, by the name of their column where it is known.
+
+    >>> label_words({"labels": [0, 1]})
+    ('“0”', '“1”')
+    >>> label_words({"labels": [0, 1], "columns": {"label": "repaid", "decision": None}})
+    ('repaid = 0', 'repaid = 1')
+    """
+    name = report.get("columns", {}).get("label")
+    negative, positive = report["labels"]
+    if name is None:
+        return quoted(negative), quoted(positive)
+    return f"{name} = {_plain(negative)}", f"{name} = {_plain(positive)}"
+
+
+def decision_words(report: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the negative and the positive decision, in the same way; a score by where it is cut.
+
+    >>> decision_words({"labels": ["no", "yes"], "columns": {"label": "repaid", "decision": "ok"}})
+    ('ok = no', 'ok = yes')
+    >>> decision_words({"labels": [0, 1], "columns": {"decision": "score", "threshold": 0.5}})
+    ('score < 0.5', 'score ≥ 0.5')
+    """
+    columns = report.get("columns", {})
+    name = columns.get("decision")
+    if name is not None and columns.get("threshold") is not None:
+        return f"{name} < {columns['threshold']:g}", f"{name} ≥ {columns['threshold']:g}"
+    return label_words({"labels": report["labels"], "columns": {"label": name}})
 
 
 def capitalised(words: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.subgroup_words import short_name
 from gerrymend.reporting.audit.verdict import LOOKS
-from gerrymend.reporting.wording import bound, count, percent, quoted, unfairness
+from gerrymend.reporting.wording import bound, count, figure, quoted, unfairness
 
 Report = Mapping[str, Any]
 
@@ -54,8 +54,8 @@ def _rate(report: Report) -> str:
     if worst is None:
         return "–"
     return (
-        f"{in_words(worst['notion'])} {percent(worst['rate'])}, overall "
-        f"{percent(worst['overall_rate'])}; {count(worst['size'])} rows"
+        f"{in_words(worst['notion'])} {figure(worst['rate'], worst.get('unit'))}, overall "
+        f"{figure(worst['overall_rate'], worst.get('unit'))}; {count(worst['size'])} rows"
     )
 
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
-from gerrymend.reporting.wording import capitalised, quoted
+from gerrymend.reporting.audit.subgroup_words import notion_meaning
+from gerrymend.reporting.wording import capitalised, decision_words, label_words
 
 Report = Mapping[str, Any]
 Subgroup = Mapping[str, Any]
@@ -69,18 +70,72 @@ def subject(subgroup: Subgroup) -> str:
     return _SENTENCE[subgroup["treated"]]
 
 
+# What the means that have a name are means of.
+_AVERAGED = {
+    "mean_outcome": "mean of what was predicted or measured",
+    "mean_error": "mean of what was true less what was predicted",
+    "absolute_error": "mean of how far predictions are off, without sign",
+    "squared_error": "mean of the squares of how far predictions are off",
+}
+
+
 def labelled(report: Report) -> str:
     """Return whose values the two are: a label's, or a decision's where rows have no labels."""
     return "label" if report.get("is_labelled", True) else "decision"
 
 
-def direction_sentences(report: Report) -> list[str]:
-    """Say which label is positive, which rates are worse for a group, and which groups count."""
-    negative, positive = map(quoted, report["labels"])
+def counts_sentence(treated: str | None) -> str:
+    """Say what a subgroup is called worst by, or the one that differs most.
+
+    >>> counts_sentence("worse")
+    "“Worst” counts both how far a group's rate is off and how many people are in it."
+    """
+    word = "Most" if treated is None else "Worst"
+    return f"“{word}” counts both how far a group's rate is off and how many people are in it."
+
+
+def of_numbers(report: Report) -> bool:
+    """Return whether means of numbers are compared, and not rates of decisions."""
+    return any(one.get("unit") is not None for one in report["notions"])
+
+
+def _about_labels(report: Report) -> list[str]:
+    """Say which label is positive, what rates count, and what is favourable."""
+    negative, positive = label_words(report)
+    refused, granted = decision_words(report)
     sentences = [f"{positive} is the positive {labelled(report)}, {negative} the negative one."]
+    if granted != positive:
+        sentences.append(f"Decided positive are rows with {granted}.")
+    for one in report["notions"]:
+        if meaning := notion_meaning(one["name"], report):
+            sentences.append(f"The {in_words(one['name'])} is, {meaning}.")
     if report["favourable"] is not None:
-        good = positive if report["favourable"] == "positive" else negative
+        good = granted if report["favourable"] == "positive" else refused
         sentences.append(f"To be decided {good} is favourable.")
+    return sentences
+
+
+def _about_numbers(report: Report) -> list[str]:
+    """Say what is averaged, in which unit, and what is favourable."""
+    sentences = []
+    for one in report["notions"]:
+        unit = f", in {one['unit']}" if one["unit"] else ""
+        meaning = _AVERAGED.get(one["name"], "mean of an outcome of one's own")
+        sentences.append(f"The {in_words(one['name'])} is the {meaning}{unit}.")
+    units = " or ".join(dict.fromkeys(one["unit"] or "its own unit" for one in report["notions"]))
+    sentences.append(
+        f"Every unfairness, and gamma, is a difference of means, in {units}, times the share of "
+        "the rows that it is about."
+    )
+    if report["favourable"] is not None:
+        high = "high" if report["favourable"] == "positive" else "low"
+        sentences.append(f"A {high} prediction is favourable.")
+    return sentences
+
+
+def direction_sentences(report: Report) -> list[str]:
+    """Say which label is positive, what rates count, which are worse, and which groups count."""
+    sentences = _about_numbers(report) if of_numbers(report) else _about_labels(report)
     known = [
         f"a {one['worse']} {in_words(one['name'])}" for one in report["notions"] if one["worse"]
     ]

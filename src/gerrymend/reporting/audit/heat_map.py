@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
-from gerrymend.reporting.wording import capitalised, count, percent, points
+from gerrymend.reporting.audit.subgroup_words import unit_of
+from gerrymend.reporting.wording import capitalised, count, difference, figure
 
 # The part of a colour that the furthest rate gets: more would be hard to read on.
 _STRONGEST = 45
@@ -37,13 +38,14 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
             first, second = (one["values"][0] for one in group["rule"]["conditions"])
             cells[first, second] = group
     middle = overall["rate"] or 0.0
+    unit = unit_of(report, overall["notion"])
     furthest = max((abs(one["rate"] - middle) for one in cells.values()), default=0.0) or 1.0
     # Not every row shows every value, so that their order is not that of the groups.
     columns = sorted({second for _, second in cells}, key=lambda value: (value is None, value))
     names = report["intersected"]
     return {
         "name": capitalised(in_words(overall["notion"])),
-        "overall": percent(middle),
+        "overall": figure(middle, unit),
         "across": names[1] if names else "",
         "down": names[0] if names else "",
         "columns": [*map(_words, columns)],
@@ -51,7 +53,7 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
             {
                 "value": _words(value),
                 "cells": [
-                    _cell(cells.get((value, column)), middle, furthest) for column in columns
+                    _cell(cells.get((value, column)), middle, furthest, unit) for column in columns
                 ],
             }
             for value in dict.fromkeys(first for first, _ in cells)
@@ -63,14 +65,16 @@ def _words(value: Any) -> str:
     return "missing" if value is None else str(value)
 
 
-def _cell(group: Mapping[str, Any] | None, middle: float, furthest: float) -> dict[str, Any] | None:
+def _cell(
+    group: Mapping[str, Any] | None, middle: float, furthest: float, unit: str | None
+) -> dict[str, Any] | None:
     """Return what is read in a cell, and how strong which colour is; None for one not shown."""
     if group is None:
         return None
     gap = group["rate"] - middle
     return {
-        "rate": percent(group["rate"]),
-        "gap": points(gap),
+        "rate": figure(group["rate"], unit),
+        "gap": difference(gap, unit),
         "sign": "▲" if gap > 0 else "▼" if gap < 0 else "",
         "rows": count(group["size"]),
         "side": "above" if gap > 0 else "below",

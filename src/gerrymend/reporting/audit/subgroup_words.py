@@ -10,10 +10,13 @@ from gerrymend.notions import in_words
 from gerrymend.reporting.wording import (
     capitalised,
     count,
+    decision_words,
+    difference,
     event_noun,
+    figure,
+    label_words,
     percent,
     points,
-    quoted,
     unfairness,
 )
 from gerrymend.subgroups.linear_rule import Term
@@ -37,30 +40,31 @@ _LONGEST = 2000
 _REST = "are in the report's JSON"
 
 
-def notion_meaning(name: str, labels: list[Any]) -> str | None:
+def notion_meaning(name: str, report: Mapping[str, Any]) -> str | None:
     """Say what a rate counts; None for one of the user's own.
 
-    >>> notion_meaning("false_positive_rate", ["no", "yes"])
+    >>> notion_meaning("false_positive_rate", {"labels": ["no", "yes"]})
     'of those whose label is “no”, the part that is decided “yes”'
     """
-    negative, positive = map(quoted, labels)
+    negative, positive = label_words(report)
+    refused, granted = decision_words(report)
     return {
         "false_positive_rate": f"of those whose label is {negative}, the part that is decided "
-        f"{positive}",
+        f"{granted}",
         "false_negative_rate": f"of those whose label is {positive}, the part that is decided "
-        f"{negative}",
-        "statistical_parity": f"of all, the part that is decided {positive}",
+        f"{refused}",
+        "statistical_parity": f"of all, the part that is decided {granted}",
         "error_rate": "of all, the part that is decided wrongly",
     }.get(name)
 
 
-def _outcome(name: str, labels: list[Any]) -> str | None:
+def _outcome(name: str, report: Mapping[str, Any]) -> str | None:
     """Say what happens to those that a rate counts; None for one of the user's own."""
-    negative, positive = map(quoted, labels)
+    refused, granted = decision_words(report)
     return {
-        "false_positive_rate": f"wrongly decided {positive}",
-        "false_negative_rate": f"wrongly decided {negative}",
-        "statistical_parity": f"decided {positive}",
+        "false_positive_rate": f"wrongly decided {granted}",
+        "false_negative_rate": f"wrongly decided {refused}",
+        "statistical_parity": f"decided {granted}",
         "error_rate": "decided wrongly",
     }.get(name)
 
@@ -71,7 +75,9 @@ def excess(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[str,
     unfairness·n = (rows of the group in the event)·(rate − overall rate). None where rows weigh
     differently, or less than half a case is meant, or the notion is the user's own, without words.
     """
-    happens = _outcome(subgroup["notion"], report["labels"])
+    if subgroup.get("unit") is not None:
+        return None
+    happens = _outcome(subgroup["notion"], report)
     cases = abs(subgroup["unfairness"]) * report["n_rows"]
     if happens is None or report["weighted"] or cases < 0.5:
         return None
@@ -80,7 +86,14 @@ def excess(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[str,
 
 
 def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str | None:
-    """Say the unfairness of a subgroup as a number of cases; None where that can't be said."""
+    """Say the unfairness of a subgroup as a number of cases; None where that can't be said.
+
+    Of numbers it is said how far the mean is off, and for how many.
+    """
+    if subgroup.get("unit") is not None:
+        off = figure(abs(subgroup["gap"]), subgroup["unit"])
+        more = "more" if subgroup["gap"] > 0 else "less"
+        return f"On average that is {off} {more}, for {percent(subgroup['share'])} of the rows."
     if (cases := excess(subgroup, report)) is None:
         return None
     number, more, happens = cases
@@ -91,16 +104,18 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
     return (
-        f"{in_words(subgroup['notion'])} {percent(subgroup['rate'])}, against "
-        f"{percent(subgroup['overall_rate'])} overall"
+        f"{in_words(subgroup['notion'])} {figure(subgroup['rate'], subgroup.get('unit'))}, against "
+        f"{figure(subgroup['overall_rate'], subgroup.get('unit'))} overall"
     )
 
 
 def difference_words(subgroup: Mapping[str, Any]) -> str:
     """Return how far a subgroup's rate is from the overall one, in points and as a ratio.
 
-    There is no ratio to an overall rate of 0.
+    There is no ratio to an overall rate of 0, and none of numbers, which have no zero in common.
     """
+    if subgroup.get("unit") is not None:
+        return difference(subgroup["gap"], subgroup["unit"])
     ratio = "" if subgroup["ratio"] is None else f", {subgroup['ratio']:.2f} times the overall rate"
     return f"{points(subgroup['gap'])}{ratio}"
 
@@ -122,7 +137,7 @@ def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Fa
             f"{count(subgroup['size'])} of {count(report['n_rows'])} rows ({part})"
             f"{_share_words(subgroup, report)}",
         ),
-        ("Rate", rate_sentence(subgroup)),
+        (_rate_or_mean(subgroup), rate_sentence(subgroup)),
         ("Difference", difference_words(subgroup)),
     ]
     if who := who_is_in(subgroup):
@@ -132,6 +147,19 @@ def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Fa
     value = unfairness(subgroup["unfairness"], report["gamma"])
     facts.append(("Unfairness", f"{value}; {report['gamma']:g} is allowed"))
     return facts
+
+
+def _rate_or_mean(subgroup: Mapping[str, Any]) -> str:
+    return "Rate" if subgroup.get("unit") is None else "Mean"
+
+
+def unit_of(report: Mapping[str, Any], name: str) -> str | None:
+    """Return what a mean is counted in, by the name of its notion; None for a rate.
+
+    >>> unit_of({"notions": [{"name": "delay", "unit": "days"}]}, "delay")
+    'days'
+    """
+    return next((one.get("unit") for one in report["notions"] if one["name"] == name), None)
 
 
 def _share_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
@@ -147,7 +175,7 @@ def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
     """Return what is known of a subgroup without its report, by name."""
     return [
         ("Rows", count(subgroup["size"])),
-        ("Rate", rate_sentence(subgroup)),
+        (_rate_or_mean(subgroup), rate_sentence(subgroup)),
         ("Difference", difference_words(subgroup)),
         (
             "Unfairness",
@@ -161,9 +189,11 @@ def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
 def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Say what a rate counts, and what it is overall."""
     name = overall["notion"]
-    meaning = notion_meaning(name, report["labels"])
+    meaning = notion_meaning(name, report)
     first = "" if meaning is None else f"{capitalised(meaning)}. "
-    rate = "not shown" if overall["rate"] is None else percent(overall["rate"])
+    rate = "not shown"
+    if overall["rate"] is not None:
+        rate = figure(overall["rate"], unit_of(report, name))
     noun = event_noun(report["notions"], name)
     return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}."
 

@@ -10,7 +10,13 @@ from gerrymend.reporting.audit.chance import (
     held_out_sentence,
     permutation_sentences,
 )
-from gerrymend.reporting.audit.direction import described, direction_sentences, is_rest, labelled
+from gerrymend.reporting.audit.direction import (
+    described,
+    direction_sentences,
+    is_rest,
+    labelled,
+    of_numbers,
+)
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
@@ -131,4 +137,5 @@ def _verdict(report: Report) -> Facts:
 
 def _labels(report: Report) -> Facts:
     """Return which label is positive, and which decision is favourable."""
-    return [(f"{labelled(report).capitalize()}s", " ".join(direction_sentences(report)))]
+    about = "Compared" if of_numbers(report) else f"{labelled(report).capitalize()}s"
+    return [(about, " ".join(direction_sentences(report)))]

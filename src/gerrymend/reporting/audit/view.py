@@ -19,6 +19,7 @@ from gerrymend.reporting.audit.direction import (
     is_rest,
     labelled,
     leads,
+    of_numbers,
     subject,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
@@ -32,10 +33,12 @@ from gerrymend.reporting.wording import (
     bound,
     capitalised,
     count,
+    decision_words,
     event_noun,
+    figure,
+    label_words,
     p_value,
     percent,
-    quoted,
     unfairness,
 )
 
@@ -66,10 +69,12 @@ def audit_view(
         By section: plain text that the renderer escapes, pairs of name and text, and positions in
         percent for a style sheet. Its order is that of the page.
     """
+    report = document.with_columns(report)
     rows = "rows" if model is None else model["audited"]
     shown = look(report)
     title = "Subgroup fairness audit" if model is None else "Audit of a trained model"
     axis = _axis(report)
+    unit = report["notions"][0].get("unit")
     return {
         "title": document.title or title,
         "about": document.facts,
@@ -90,7 +95,7 @@ def audit_view(
         "unfairness_means": words.UNFAIRNESS_MEANS,
         "model": None if model is None else model_view(model),
         "subgroups": _subgroups(report, axis),
-        "scale": f"from {percent(axis[0])} to {percent(axis[1])}",
+        "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",
         "no_subgroups": f"{words.nothing_sentence(report)} {words.proof_sentences(report)}",
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
         "rates": [_rates(report, overall, axis) for overall in report["overall_rates"]],
@@ -150,8 +155,9 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     for one in leads(report):
         rate = capitalised(in_words(one["notion"]))
         who = subject(one)
-        against = f"{who[0].lower()}{who[1:]}, against {percent(one['overall_rate'])} overall"
-        figures.append((rate, percent(one["rate"]), against))
+        overall = figure(one["overall_rate"], one.get("unit"))
+        against = f"{who[0].lower()}{who[1:]}, against {overall} overall"
+        figures.append((rate, figure(one["rate"], one.get("unit")), against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could it be chance?"))
@@ -193,8 +199,8 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 if formula
                 else None,
                 "facts": facts,
-                "rate": percent(subgroup["rate"]),
-                "overall": percent(subgroup["overall_rate"]),
+                "rate": figure(subgroup["rate"], subgroup.get("unit")),
+                "overall": figure(subgroup["overall_rate"], subgroup.get("unit")),
                 "rate_width": _part(subgroup["rate"], *axis),
                 "overall_width": _part(subgroup["overall_rate"], *axis),
             }
@@ -263,18 +269,19 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
     name = overall["notion"]
     shown, n_groups = _groups(report, name)
     low, high = axis
+    unit = subgroup_words.unit_of(report, name)
     return {
         "name": capitalised(in_words(name)),
         "sentence": subgroup_words.group_rate_sentence(overall, report),
         "overall_at": _part(overall["rate"] or 0.0, low, high),
-        "axis": (percent(low), percent(high)),
+        "axis": (figure(low, unit), figure(high, unit)),
         "not_shown": _not_shown(len(shown), n_groups),
         "groups": [
             {
                 "name": group["group"],
                 "size": count(group["size"]),
-                "rate": percent(group["rate"]),
-                "interval": " to ".join(percent(end) for end in group["rate_interval"]),
+                "rate": figure(group["rate"], unit),
+                "interval": " to ".join(figure(end, unit) for end in group["rate_interval"]),
                 "at": _part(group["rate"], low, high),
                 "from": _part(group["rate_interval"][0], low, high),
                 "width": round(
@@ -326,18 +333,27 @@ def _smallest(report: Report) -> str:
     return f"{count(report['min_group_size'])} {noun} inside, and as many outside"
 
 
-def _how(report: Report) -> Facts:
-    """Return what was audited, and how."""
-    negative, positive = map(quoted, report["labels"])
-    rates = [_rate_words(notion, report) for notion in report["notions"]]
-    facts = [
-        ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
+def _label_facts(report: Report) -> Facts:
+    """Return which label is which, and who is decided positive."""
+    negative, positive = label_words(report)
+    _, granted = decision_words(report)
+    return [
         (
             f"{labelled(report).capitalize()}s",
             f"{negative} is negative, {positive} is positive",
         ),
+        ("Decided positive", granted),
+    ]
+
+
+def _how(report: Report) -> Facts:
+    """Return what was audited, and how."""
+    rates = [_rate_words(notion, report) for notion in report["notions"]]
+    facts = [
+        ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
+        *([] if of_numbers(report) else _label_facts(report)),
         ("Protected columns", ", ".join(report["attributes"])),
-        ("Rates compared", ", ".join(rates)),
+        ("Compared", ", ".join(rates)),
         ("Subgroups searched", report["covers"]),
         ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
         ("Smallest group described", _smallest(report)),
