@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import exact_parts
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.doubts import doubts_of
-from gerrymend.auditing.examine import check_settings, examine
+from gerrymend.auditing.examine import examine
 from gerrymend.auditing.inference.held_out import split
+from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.settings import check_settings
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.identifiers import check_identifiers
@@ -61,6 +63,9 @@ def audit_counts(
     features: Sequence[str] | None = None,
     intersection: Sequence[str] | None = None,
     n_jobs: int | None = None,
+    confidence: float | None = None,
+    n_resamples: int = N_RESAMPLES,
+    discovery_rate: float | None = None,
 ) -> AuditReport:
     """Audit a table of counts, with the same report as audit() gives for the rows it counts.
 
@@ -79,7 +84,8 @@ def audit_counts(
         score, with `threshold`, or of a probability, with `decision_probabilities=True`), and of
         the number of rows.
     notion, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, side, \
-budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs
+budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs, \
+confidence, n_resamples, discovery_rate
         As in audit().
 
     Returns
@@ -118,6 +124,9 @@ budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, f
         intersection=intersection,
         n_jobs=n_jobs,
         on_draw=on_draw,
+        confidence=confidence,
+        n_resamples=n_resamples,
+        discovery_rate=discovery_rate,
     )
     if test_size is not None:
         test_size = check_test_size(test_size)

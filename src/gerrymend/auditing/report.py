@@ -8,16 +8,18 @@ from typing import Any
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import SentenceGroup
-from gerrymend.auditing.inference.generalisation import Generalisation
+from gerrymend.auditing.inference.discovery import Discovery
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
 from gerrymend.auditing.inference.permutation import PermutationTest
+from gerrymend.auditing.inference.population import PopulationBound, planned_rows
 from gerrymend.auditing.intersections import NO_INTERSECTIONS, Intersections
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
+from gerrymend.inputs.settings import check_gamma
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import SubgroupClass
 
@@ -80,9 +82,11 @@ class AuditReport:
         The worst subgroup on rows that were not searched, where some were held out.
     intervals : tuple of GroupEstimate
         Every group of a class that lists them, with intervals that hold all at once.
-    generalisation : Generalisation or None
-        How far any subgroup's unfairness can be from its sample's; None where rows weigh
-        differently or the class's size is not known.
+    population : PopulationBound or None
+        What the rows tell of the people that they were drawn from, where `confidence` was asked
+        for.
+    discovery : Discovery or None
+        How many of the groups that are listed are flagged, where `discovery_rate` was asked for.
     attributes : tuple of str
         The protected columns.
     overall_rates : tuple of OverallRate
@@ -146,7 +150,8 @@ class AuditReport:
     permutation_test: PermutationTest | None = None
     held_out: HeldOut | None = None
     intervals: tuple[GroupEstimate, ...] = ()
-    generalisation: Generalisation | None = None
+    population: PopulationBound | None = None
+    discovery: Discovery | None = None
     attributes: tuple[str, ...] = ()
     overall_rates: tuple[OverallRate, ...] = ()
     marginals: tuple[GroupEstimate, ...] = ()
@@ -187,6 +192,29 @@ class AuditReport:
     def detectable(self) -> float | None:
         """Return the least unfairness that can be told from chance at 5 %; None if not tested."""
         return None if self.permutation_test is None else self.permutation_test.detectable
+
+    @property
+    def population_bound(self) -> float | None:
+        """Return what no subgroup of the people exceeds, with `confidence`; None if not asked."""
+        return None if self.population is None else self.population.upper_bound
+
+    def rows_needed(self, gamma: float | None = None, power: float = 0.8) -> int | None:
+        """Return how many rows would tell whether the people are within gamma, to plan a sample.
+
+        Needs `confidence` of audit(). If the people's largest unfairness is as on these rows, an
+        audit of so many tells on which side of gamma it is with a probability of `power` or more.
+        (What is found in few rows looks worse than it is.) None where no number is enough: this
+        audit is undecided itself, or what it found is exactly gamma.
+
+        >>> from gerrymend import audit
+        >>> report = audit([0] * 400, [1, 0, 0, 0] * 50 + [1, 0, 0] * 66 + [0] * 2, confidence=0.95,
+        ...                sensitive_features={"race": ["blue"] * 200 + ["green"] * 200})
+        >>> report.unfairness, report.population.rows_needed, report.rows_needed()
+        (0.02, 1, 1)
+        """
+        gamma = self.gamma if gamma is None else check_gamma(gamma)
+        found = {"unfairness": self.unfairness, "upper_bound": self.upper_bound}
+        return planned_rows(self.population, self.n_rows, **found, gamma=gamma, power=power)
 
     @property
     def withheld(self) -> bool:
@@ -240,7 +268,8 @@ class AuditReport:
             "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
             "held_out": _plain(self.held_out),
             "intervals": [group.to_dict() for group in self.intervals],
-            "generalisation": _plain(self.generalisation),
+            "population": _plain(self.population),
+            "discovery": _plain(self.discovery),
             "overall_rates": [overall.to_dict() for overall in self.overall_rates],
             "marginal_unfairness": self.marginal_unfairness,
             "single_unfairness": self.single_unfairness,

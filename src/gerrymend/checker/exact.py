@@ -60,7 +60,8 @@ class Table:
     weight that is decided positive; `weighty[c][y]` is the number of rows that have any weight,
     None where all do, and `squares[c][y]` the sum of their squared weights, None where each row
     weighs 1. `labels` are the negative and the positive one; where rows have none (`is_labelled`),
-    those of decisions, and every row stands with the negative one.
+    those of decisions, and every row stands with the negative one. `is_count` is whether each row
+    weighs 1 and is decided 0 or 1.
     """
 
     attributes: dict[str, Attribute]
@@ -71,6 +72,7 @@ class Table:
     squares: list[list[Fraction]] | None = None
     labels: tuple[Any, Any] = (0, 1)
     is_labelled: bool = True
+    is_count: bool = True
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -181,7 +183,8 @@ def _summed(
             columns.items(), zip(*place, strict=True), strict=True
         )
     }
-    return Table(attributes, rows, weight, positive, weighty, squares, labels)
+    is_count = all(w == 1 and p in (0, 1) for _, _, p, w in counted)
+    return Table(attributes, rows, weight, positive, weighty, squares, labels, is_count=is_count)
 
 
 def _weight(value: Any) -> Fraction:

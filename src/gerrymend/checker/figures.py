@@ -108,7 +108,7 @@ class Measured:
     """Hold a table as one notion sees it: the rows in its event, weight and outcomes by cell.
 
     `squares` are squared weights. Outcomes are between `lowest` and `span` more than that, and
-    none is larger than `scale`.
+    none is larger than `scale`; whole decisions give `kinds` different ones.
     """
 
     table: Table
@@ -119,6 +119,7 @@ class Measured:
     scale: Fraction
     lowest: float
     span: float
+    kinds: int = 2
 
     @classmethod
     def of(cls, outcomes: Outcomes, table: Table) -> "Measured":
@@ -146,6 +147,7 @@ class Measured:
             scale=max(_YES, *map(abs, ends)),
             lowest=float(min(ends)),
             span=float(max(ends) - min(ends)) or 1.0,
+            kinds=len(set(ends)),
         )
 
     @cached_property

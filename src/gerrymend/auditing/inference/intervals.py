@@ -30,6 +30,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.group_sums import group_sums
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, may_be_described, too_few
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.notions import FairnessNotion
@@ -63,6 +64,11 @@ class GroupEstimate:
         Where they are for the people that the rows were drawn from.
     rule : Rule
         Who is in.
+    p_value : float or None
+        Of "its rate is that of the others", for this group alone; None where no groups were to be
+        flagged.
+    flagged : bool or None
+        Whether it is among the groups that differ, at the false discovery rate of the report.
 
     Examples
     --------
@@ -84,6 +90,8 @@ class GroupEstimate:
     unfairness: float
     unfairness_interval: Interval
     rule: Rule
+    p_value: float | None = None
+    flagged: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as plain data."""
@@ -96,6 +104,8 @@ class GroupEstimate:
             "rate_interval": list(self.rate_interval),
             "unfairness": self.unfairness,
             "unfairness_interval": list(self.unfairness_interval),
+            "p_value": self.p_value,
+            "flagged": self.flagged,
         }
 
 
@@ -130,13 +140,23 @@ def simultaneous_intervals(
     level: float = LEVEL,
 ) -> tuple[GroupEstimate, ...]:
     """Return intervals for every group of a class that lists them, which hold all at once."""
-    # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
     return group_estimates(
-        [Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass],
+        [Listed.of(part.seen, bound) for part, bound in _named(examined)],
         published,
         min_group_size=min_group_size,
         level=level,
     )
+
+
+def _named(examined: Sequence[Examined]) -> list[tuple[Examined, ListedClass]]:
+    """Return the notions whose class lists its groups, each with that class."""
+    # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
+    return [(part, part.bound) for part in examined if type(part.bound) is ListedClass]
+
+
+def n_named(examined: Sequence[Examined]) -> int:
+    """Return the number of groups that a class lists, over all notions; 0 where it lists none."""
+    return sum(len(bound.rules) for _, bound in _named(examined))
 
 
 def group_estimates(
@@ -259,20 +279,13 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     Estimates or None
         None where rows weigh differently and only their sums are at hand: Σ w² was not summed.
     """
-    squared = seen.tally.squared_weight
-    if squared is None:
+    sums = group_sums(seen, members)
+    if sums is None:
         return None
-    notion = seen.notion
+    inside, outside, rest, lowest, span = sums
     mass = seen.cells.mass
-    event = np.asarray(notion.event, float)
-    squares = (event @ squared)[seen.cells.active]
     n = seen.cells.total_weight
-    # Σ w² of the rows outside the event, where q = 0: they take part in the variance of c.
-    rest = float(((1 - event) @ squared).sum())
-
-    table, lowest, span, ends = _scaled(seen, squares)
-    inside = (members @ table.T).T
-    outside = _outside(table, inside, members)
+    ends = _rate if seen.tally.spread is None else _mean
 
     # Newcombe's interval of Δ, each end with the spread on its side of either rate.
     rate, rate_low, rate_high = ends(inside, level)
@@ -281,6 +294,7 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     below = np.hypot(rate - rate_low, other_high - other)
     above = np.hypot(rate_high - rate, other - other_low)
 
+    # Σ w² of the rows outside the event, where q = 0, takes part in the variance of c.
     # ḡ and 1 − ḡ, c = e·ḡ·(1 − ḡ), and Σ w² times the squared deviations of g and of q (see above).
     share = inside[0] / mass.sum()
     others = outside[0] / mass.sum()
@@ -305,39 +319,6 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
         gap=times_delta(others, of_share / mass.sum() / mass.sum()),  # whose square may be 0
         unfairness=times_delta(c, of_c / n**2),
     )
-
-
-def _scaled(
-    seen: NotionTally, squares: Array
-) -> tuple[Array, float, float, Callable[[Array, float], tuple[Array, Array, Array]]]:
-    """Return what is summed over groups, and the function of these sums that has an interval.
-
-    Outcomes are from `lowest` to `lowest` + `span`, the second and the third that are returned:
-    rates are scaled to 0 and 1, and numbers are left as they are.
-    """
-    mass = seen.cells.mass
-    if seen.tally.spread is not None:
-        event = np.asarray(seen.notion.event, float)
-        spread = np.einsum("y,kym->km", event, seen.tally.spread)[:, seen.cells.active]
-        return np.array([mass, squares, seen.outcomes, *spread]), 0.0, 1.0, _mean
-    lowest, largest = seen.notion.outcome_range
-    span = (largest - lowest) or 1.0
-    return np.array([mass, squares, (seen.outcomes - lowest * mass) / span]), lowest, span, _rate
-
-
-def _outside(table: Array, inside: Array, members: Any) -> Array:
-    """Return the sums over the cells out of each group, given those over the cells in it.
-
-    A difference of sums loses the digits of a small rest, and all of Σ w² where a few rows weigh
-    most: of groups with more than half of a sum the rest is added up itself.
-    """
-    everyone = table.sum(axis=1)
-    outside: Array = everyone[:, None] - inside
-    for group in np.flatnonzero((inside[:2] > 0.5 * everyone[:2, None]).any(axis=0)):
-        among = members[[group]]
-        among = among if isinstance(among, np.ndarray) else among.toarray()
-        outside[:, group] = table @ (1.0 - among[0])
-    return outside
 
 
 def rate_interval(rate: Array, size: Array, level: float) -> tuple[Array, Array]:

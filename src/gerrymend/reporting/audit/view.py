@@ -6,7 +6,6 @@ it out, and so does `text` for terminals.
 
 import math
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from gerrymend.notions import in_words
@@ -17,28 +16,24 @@ from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
     is_rest,
-    labelled,
     leads,
-    of_numbers,
     subject,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
+from gerrymend.reporting.audit.method import expert_facts, how_facts, read_date
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
+from gerrymend.reporting.audit.population import flag_legend, flag_of
 from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
     capitalised,
     count,
-    decision_words,
-    event_noun,
     figure,
-    label_words,
     p_value,
-    percent,
     unfairness,
 )
 
@@ -106,9 +101,9 @@ def audit_view(
         "protected": words.protected_sentences(report),
         "next": next_sentences(report) if model is None else [],
         "commands": next_commands(report) if model is None else [],
-        "how": _how(report),
+        "how": how_facts(report),
         "experts_note": words.EXPERTS_NOTE,
-        "expert": _expert(report),
+        "expert": expert_facts(report),
     }
 
 
@@ -119,17 +114,7 @@ def _subtitle(report: Report, rows: str) -> str:
 
 def _on_date(report: Report) -> str:
     made = report["provenance"]
-    return "" if made is None else f", {_date(made['date']).partition(',')[0]}"
-
-
-def _date(iso: str) -> str:
-    """Return a date as it is read.
-
-    >>> _date("2025-01-31T09:05:00+00:00")
-    '31 January 2025, 09:05 UTC'
-    """
-    date = datetime.fromisoformat(iso)
-    return f"{date.day} {date:%B %Y, %H:%M} UTC"
+    return "" if made is None else f", {read_date(made['date']).partition(',')[0]}"
 
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:
@@ -272,6 +257,7 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
     unit = subgroup_words.unit_of(report, name)
     return {
         "name": capitalised(in_words(name)),
+        "legend": flag_legend(report),
         "sentence": subgroup_words.group_rate_sentence(overall, report),
         "overall_at": _part(overall["rate"] or 0.0, low, high),
         "axis": (figure(low, unit), figure(high, unit)),
@@ -279,6 +265,7 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
         "groups": [
             {
                 "name": group["group"],
+                "mark": flag_of(group),
                 "size": count(group["size"]),
                 "rate": figure(group["rate"], unit),
                 "interval": " to ".join(figure(end, unit) for end in group["rate_interval"]),
@@ -318,93 +305,3 @@ def _round_up(value: float) -> float:
     # although its quotient may be a rounding above.
     step = 10 ** math.floor(math.log10(value)) / 2
     return round(math.ceil(value / step - 1e-9) * step, 12)
-
-
-def _rate_words(notion: Mapping[str, Any], report: Report) -> str:
-    """Return the name of a rate, and the rows that it is over."""
-    noun = event_noun(report["notions"], notion["name"])
-    over = "all rows" if noun == "rows" else noun
-    return f"{in_words(notion['name'])} (over {over})"
-
-
-def _smallest(report: Report) -> str:
-    """Return the floor of small groups, in the rows that it is about."""
-    noun = event_noun(report["notions"])
-    return f"{count(report['min_group_size'])} {noun} inside, and as many outside"
-
-
-def _label_facts(report: Report) -> Facts:
-    """Return which label is which, and who is decided positive."""
-    negative, positive = label_words(report)
-    _, granted = decision_words(report)
-    return [
-        (
-            f"{labelled(report).capitalize()}s",
-            f"{negative} is negative, {positive} is positive",
-        ),
-        ("Decided positive", granted),
-    ]
-
-
-def _how(report: Report) -> Facts:
-    """Return what was audited, and how."""
-    rates = [_rate_words(notion, report) for notion in report["notions"]]
-    facts = [
-        ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
-        *([] if of_numbers(report) else _label_facts(report)),
-        ("Protected columns", ", ".join(report["attributes"])),
-        ("Compared", ", ".join(rates)),
-        ("Subgroups searched", report["covers"]),
-        ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
-        ("Smallest group described", _smallest(report)),
-        ("Permutations", count(report["n_permutations"])),
-    ]
-    made = report["provenance"]
-    if made is None:
-        return facts
-    versions = ", ".join(f"{name} {number}" for name, number in made["versions"].items())
-    return [
-        *facts,
-        ("Time for the proof", f"{made['budget']:g} s at most"),
-        ("Seed", str(made["random_state"])),
-        ("Made on", _date(made["date"])),
-        ("Versions", versions),
-        ("Fingerprint of the data", made["fingerprint"]),
-    ]
-
-
-def _expert(report: Report) -> Facts:
-    """Return the figures behind the words, to six digits."""
-    searched = report["class"]
-    # Groups that were named are data, and may be many: the JSON has them.
-    settings = ", ".join(
-        f"{name}={value!r}"
-        for name, value in searched["parameters"].items()
-        if isinstance(value, str | int | float | bool | None)
-    )
-    facts = [
-        ("Class", f"{searched['name']}({settings})"),
-        ("Found", f"{report['unfairness']:.6g}"),
-        ("Upper bound over the class", f"{report['upper_bound']:.6g}"),
-        *(
-            (f"Upper bound over {part['covers']}", f"{part['upper_bound']:.6g}")
-            for part in report["partial"]
-        ),
-        ("Largest over single attributes", f"{report['single_unfairness']:.6g}"),
-        ("Largest over the groups in the table", f"{report['marginal_unfairness']:.6g}"),
-    ]
-    if report["detectable"] is not None:
-        facts += [
-            ("95 % line of the permutations", f"{report['detectable']:.6g}"),
-            ("The same search on the rows as they are", f"{report['searched_unfairness']:.6g}"),
-        ]
-    if (general := report["generalisation"]) is not None:
-        facts.append(
-            (
-                "Uniform bound for other rows",
-                f"± {general['distance']:.4g} ({general['basis']}, "
-                f"{percent(general['confidence'])} confidence"
-                f"{'; says nothing' if general['vacuous'] else ''})",
-            )
-        )
-    return facts

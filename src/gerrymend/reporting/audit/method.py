@@ -1,0 +1,113 @@
+"""Word how an audit was made: what was audited, with which settings, and the figures behind it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from gerrymend.notions import in_words
+from gerrymend.reporting.audit.direction import labelled, of_numbers
+from gerrymend.reporting.wording import count, decision_words, event_noun, label_words, percent
+
+Report = Mapping[str, Any]
+Facts = list[tuple[str, str]]
+
+
+def read_date(iso: str) -> str:
+    """Return a date as it is read.
+
+    >>> read_date("2025-01-31T09:05:00+00:00")
+    '31 January 2025, 09:05 UTC'
+    """
+    date = datetime.fromisoformat(iso)
+    return f"{date.day} {date:%B %Y, %H:%M} UTC"
+
+
+def _rate_words(notion: Mapping[str, Any], report: Report) -> str:
+    """Return the name of a rate, and the rows that it is over."""
+    noun = event_noun(report["notions"], notion["name"])
+    over = "all rows" if noun == "rows" else noun
+    return f"{in_words(notion['name'])} (over {over})"
+
+
+def _smallest(report: Report) -> str:
+    """Return the floor of small groups, in the rows that it is about."""
+    noun = event_noun(report["notions"])
+    return f"{count(report['min_group_size'])} {noun} inside, and as many outside"
+
+
+def _label_facts(report: Report) -> Facts:
+    """Return which label is which, and who is decided positive."""
+    negative, positive = label_words(report)
+    _, granted = decision_words(report)
+    return [
+        (
+            f"{labelled(report).capitalize()}s",
+            f"{negative} is negative, {positive} is positive",
+        ),
+        ("Decided positive", granted),
+    ]
+
+
+def how_facts(report: Report) -> Facts:
+    """Return what was audited, and how."""
+    rates = [_rate_words(notion, report) for notion in report["notions"]]
+    facts = [
+        ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
+        *([] if of_numbers(report) else _label_facts(report)),
+        ("Protected columns", ", ".join(report["attributes"])),
+        ("Compared", ", ".join(rates)),
+        ("Subgroups searched", report["covers"]),
+        ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
+        ("Smallest group described", _smallest(report)),
+        ("Permutations", count(report["n_permutations"])),
+    ]
+    made = report["provenance"]
+    if made is None:
+        return facts
+    versions = ", ".join(f"{name} {number}" for name, number in made["versions"].items())
+    return [
+        *facts,
+        ("Time for the proof", f"{made['budget']:g} s at most"),
+        ("Seed", str(made["random_state"])),
+        ("Made on", read_date(made["date"])),
+        ("Versions", versions),
+        ("Fingerprint of the data", made["fingerprint"]),
+    ]
+
+
+def expert_facts(report: Report) -> Facts:
+    """Return the figures behind the words, to six digits."""
+    searched = report["class"]
+    # Groups that were named are data, and may be many: the JSON has them.
+    settings = ", ".join(
+        f"{name}={value!r}"
+        for name, value in searched["parameters"].items()
+        if isinstance(value, str | int | float | bool | None)
+    )
+    facts = [
+        ("Class", f"{searched['name']}({settings})"),
+        ("Found", f"{report['unfairness']:.6g}"),
+        ("Upper bound over the class", f"{report['upper_bound']:.6g}"),
+        *(
+            (f"Upper bound over {part['covers']}", f"{part['upper_bound']:.6g}")
+            for part in report["partial"]
+        ),
+        ("Largest over single attributes", f"{report['single_unfairness']:.6g}"),
+        ("Largest over the groups in the table", f"{report['marginal_unfairness']:.6g}"),
+    ]
+    if report["detectable"] is not None:
+        facts += [
+            ("95 % line of the permutations", f"{report['detectable']:.6g}"),
+            ("The same search on the rows as they are", f"{report['searched_unfairness']:.6g}"),
+        ]
+    if report["population"] is not None and report["population"]["distance"] is not None:
+        population = report["population"]
+        facts.append(
+            (
+                "Distance of resamples from the rows",
+                f"{population['distance']:.6g} ({percent(population['confidence'])}, "
+                f"{count(population['n_resamples'])} resamples"
+                f"{', approximate' if population['approximate'] else ''})",
+            )
+        )
+    return facts
