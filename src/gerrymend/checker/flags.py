@@ -5,7 +5,6 @@ Tails of the hypergeometric distribution are summed term by term, from logarithm
 
 import math
 from collections.abc import Iterator, Mapping
-from statistics import NormalDist
 from typing import Any
 
 from gerrymend.checker.case import Case
@@ -14,7 +13,7 @@ from gerrymend.checker.groups import named_groups
 from gerrymend.checker.rules import RuleError, members
 
 # P-values are compared by their ratio: both are sums of many terms in float64.
-_CLOSE = 1e-6
+_CLOSE = 1e-7
 _LISTS = ("intervals", "marginals", "intersections")
 
 
@@ -124,7 +123,7 @@ def p_value(seen: Measured, inside: list[bool]) -> float:
     sd = math.sqrt(max(0.0, rate * (1 - rate)) * effective)
     if sd == 0:
         return 1.0 if abs(difference) <= 1e-12 else 0.0
-    return min(1.0, 2 * NormalDist().cdf(-abs(difference) / sd))
+    return math.erfc(abs(difference) / sd / math.sqrt(2))
 
 
 def _scaled(sums: Sums, seen: Measured) -> float:

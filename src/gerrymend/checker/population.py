@@ -27,7 +27,8 @@ def check_population(case: Case) -> None:
         return
     case.problem(*_wrong_bounds(population, case))
     case.leave(
-        "population.distance population.n_resamples population.approximate population.reason",
+        "population.confidence population.distance population.n_resamples population.approximate "
+        "population.reason",
         "the distance can be one, and its bounds and verdict follow from it; the resamples were "
         "not drawn again",
     )
