@@ -35,7 +35,8 @@ def assert_checked(
 def assert_tally_checked(report: AuditReport, tally: Tally) -> None:
     """The same from rows that were read already, where they are at hand and not too many."""
     rows = tally.rows
-    if rows is None or len(rows.cell) > MOST_ROWS:
+    # Of numbers only the outcomes are left: tests of them pass the rows to the checker.
+    if rows is None or tally.views or len(rows.cell) > MOST_ROWS:
         return
     features: dict[str, Any] = {}
     for column in tally.columns:

@@ -33,7 +33,7 @@ from gerrymend.inputs.validation import (
     columns_of,
     is_lazy,
 )
-from gerrymend.notions import NotionLike, check_labels_given
+from gerrymend.notions import NotionLike, as_rates, check_labels_given
 
 
 def audit_counts(
@@ -103,6 +103,7 @@ budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, f
     >>> report.worst.describe(), report.worst.size, report.worst.rate, report.n_rows
     ('sex = F', 1050, 0.25, 2000)
     """
+    as_rates(notion)  # numbers are no counts
     settings = check_settings(
         notion=notion,
         favourable=favourable,

@@ -11,7 +11,7 @@ from gerrymend.checker.chance import check_generalisation, check_permutations
 from gerrymend.checker.composition import wrong_composition
 from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
 from gerrymend.checker.disclosed import listed_rare_values, wrong_reference
-from gerrymend.checker.exact import ZERO, exact, read_table
+from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import (
     NOTIONS,
     ROUNDING,
@@ -25,6 +25,7 @@ from gerrymend.checker.given import check_not_parted, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
+from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
@@ -46,6 +47,7 @@ def check_report(
     decision_probabilities: bool = False,
     pos_label: Any = None,
     holdout: Any = None,
+    notion: Any = None,
 ) -> CheckResult:
     """Verify a report against the data that it was made from, in exact rational arithmetic.
 
@@ -69,6 +71,8 @@ def check_report(
         As they were passed to `audit()`.
     holdout : tuple (y_true, y_pred, sensitive_features), optional
         The second sample, as it was passed to `audit()`, weights fourth if there are any.
+    notion : OutcomeNotion or tuple of these, optional
+        Notions of one's own that are means of numbers: their functions are not in the report.
 
     Returns
     -------
@@ -117,12 +121,21 @@ def check_report(
         "decision_probabilities": decision_probabilities,
         "pos_label": pos_label,
     }
-    table = read_table(y_true, y_pred, sensitive_features, sample_weight, **how)
+    means = [one["name"] for one in stated["notions"] if one["unit"] is not None]
+    own = notion if isinstance(notion, tuple | list) else [] if notion is None else [notion]
+
+    def read(true: Any, predicted: Any, features: Any, weight: Any, like: Any = None) -> Table:
+        """Read rows as those of the audit; a second sample is `like` the first."""
+        if means:
+            return read_numbers(means, true, predicted, features, weight, own)
+        return read_table(true, predicted, features, weight, **how, like=like)
+
+    table = read(y_true, y_pred, sensitive_features, sample_weight)
     if holdout is None:
         check_not_parted(stated, table)
         second = None
     else:
-        second = read_table(*second_sample(holdout), **how, like=table)
+        second = read(*second_sample(holdout), like=table)
     case = Case(stated, table, second)
     _run(case)
     if unknown:
@@ -187,7 +200,8 @@ def _read_notions(case: Case) -> None:
     for stated in case.stated["notions"]:
         name = stated["name"]
         outcomes = NOTIONS.get(name) or outcomes_of(stated)
-        measured = Measured.of(outcomes, case.table) if outcomes else None
+        table = case.table.views.get(name, case.table)
+        measured = Measured.of(outcomes, table) if outcomes else None
         if measured is not None and measured.active:
             case.measured[name] = measured
         else:

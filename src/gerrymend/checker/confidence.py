@@ -45,10 +45,11 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     """
     group = measured.sums(inside)
     others = measured.everyone.without(group)
-    lowest = measured.lowest
-    span = measured.span
-    mine = _rate(group, measured, level)
-    theirs = _rate(others, measured, level)
+    of_numbers = measured.table.spread is not None
+    lowest, span = (0.0, 1.0) if of_numbers else (measured.lowest, measured.span)
+    mine, theirs = (
+        _mean(one, level) if of_numbers else _rate(one, measured, level) for one in (group, others)
+    )
     # The ends of a difference (Newcombe): Δ is low where this rate is low and the others' is high.
     delta = _Estimate(
         mine.value - theirs.value,
@@ -116,6 +117,24 @@ def _rate(sums: Sums, measured: Measured, level: float) -> _Estimate:
     size = float(sums.mass**2 / sums.squares)
     low, high = clopper_pearson(float(rate) * size, float(1 - rate) * size, (1 - level) / 2)
     return _Estimate(float(rate), float(rate) - low, high - float(rate))
+
+
+def _mean(sums: Sums, level: float) -> _Estimate:
+    """Return a mean of numbers with Student's interval.
+
+    Its variance is Σw²(u − mean)² / (Σw)², times n/(n − 1) for n effective rows, and half a degree
+    of freedom stands for fewer. The quantile follows from |t|² = f·(1 − x)/x, with x a quantile of
+    the beta distribution of f/2 and 1/2.
+    """
+    if not sums.mass:
+        return _Estimate(0.0, 0.0, 0.0)
+    mean = sums.outcome / sums.mass
+    squared = sums.second - 2 * mean * sums.first + mean**2 * sums.squares
+    freedom = max(float(sums.mass**2 / sums.squares) - 1, 0.5)
+    x = beta_quantile(freedom / 2, 0.5, 1 - level)
+    t = math.sqrt(freedom * (1 - x) / x)
+    half = t * math.sqrt(float(squared / sums.mass**2) * (freedom + 1) / freedom)
+    return _Estimate(float(mean), half, half)
 
 
 def _product(factor: float, spread: float, delta: _Estimate) -> Ends:

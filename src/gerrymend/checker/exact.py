@@ -10,8 +10,8 @@ Rows are read and summed one by one in Python: slow, and easy to believe.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -61,6 +61,10 @@ class Table:
     None where all do, and `squares[c][y]` the sum of their squared weights, None where each row
     weighs 1. `labels` are the negative and the positive one; where rows have none (`is_labelled`),
     those of decisions, and every row stands with the negative one.
+
+    Of numbers there is a table for each notion, in `views` of the first. Its label is 1 for rows
+    that count, and `positive` the sum of outcomes, from the first to the second of `ends`; `spread`
+    has the sums of outcomes, and of their squares, by squared weight.
     """
 
     attributes: dict[str, Attribute]
@@ -71,6 +75,9 @@ class Table:
     squares: list[list[Fraction]] | None = None
     labels: tuple[Any, Any] = (0, 1)
     is_labelled: bool = True
+    spread: list[list[list[Fraction]]] | None = None
+    ends: tuple[Fraction, Fraction] = (ZERO, Fraction(1))
+    views: "Mapping[str, Table]" = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -115,7 +122,7 @@ def read_table(
     """
     if threshold is not None and decision_probabilities:
         raise ValueError("threshold and decision_probabilities exclude each other; pass one.")
-    predicted = _vector(y_pred, "y_pred")
+    predicted = read_vector(y_pred, "y_pred")
     are_decisions = threshold is None and not decision_probabilities
     if y_true is None:
         # Decisions show both labels, or are numbers, to be decided 0 and 1 by.
@@ -123,10 +130,10 @@ def read_table(
         chosen = _classes(shown, [], pos_label) if like is None else list(like.labels)
         labels = [chosen[0]] * len(predicted)
     else:
-        labels = _vector(y_true, "y_true")
-    columns = _columns(sensitive_features)
+        labels = read_vector(y_true, "y_true")
+    columns = read_columns(sensitive_features)
     weights = (
-        [1] * len(labels) if sample_weight is None else _vector(sample_weight, "sample_weight")
+        [1] * len(labels) if sample_weight is None else read_vector(sample_weight, "sample_weight")
     )
     lengths = {"y_true": len(labels), "y_pred": len(predicted), "sample_weight": len(weights)}
     lengths |= {f"{name!r} of sensitive_features": len(v) for name, (_, v) in columns.items()}
@@ -148,16 +155,19 @@ def read_table(
     y = [int(label == classes[1]) for label in labels]
     # Equal rows are summed at once: a fraction for each of them would take most of the time.
     counted = Counter(zip(cells, y, decided, weights, strict=True))
-    table = _summed(columns, counted, (classes[0], classes[1]))
+    table = summed(columns, counted, (classes[0], classes[1]))
     return replace(table, is_labelled=y_true is not None)
 
 
-def _summed(
+def summed(
     columns: dict[str, tuple[bool, list[Any]]],
     counted: Counter[tuple[Any, int, Any, Any]],
     labels: tuple[Any, Any],
+    outcome_of: Callable[[Any], Fraction] | None = None,
 ) -> Table:
     """Sum counted rows, keyed by (cell, label, decision, weight), into a table.
+
+    A decision is a probability, unless `outcome_of` makes another number of it.
 
     Cells come in the order in which they are first seen. Raises a ValueError where all weights are
     0.
@@ -166,13 +176,13 @@ def _summed(
     rows, weighty = ([[0, 0] for _ in place] for _ in range(2))
     weight, positive, squares = ([[ZERO, ZERO] for _ in place] for _ in range(3))
     for (cell, y, p, w), count in counted.items():
-        each = _weight(w)
+        each = weigh(w)
         mass = each * count
         rows[place[cell]][y] += count
         weighty[place[cell]][y] += count * (mass > 0)
         weight[place[cell]][y] += mass
         squares[place[cell]][y] += mass * each
-        positive[place[cell]][y] += mass * _probability(p)
+        positive[place[cell]][y] += mass * (outcome_of or _probability)(p)
     if not any(map(any, weight)):
         raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
     attributes = {
@@ -184,7 +194,7 @@ def _summed(
     return Table(attributes, rows, weight, positive, weighty, squares, labels)
 
 
-def _weight(value: Any) -> Fraction:
+def weigh(value: Any) -> Fraction:
     """Return a weight as a fraction, or raise a ValueError if it is negative or not finite."""
     if not isfinite(value) or value < 0:
         raise ValueError(f"sample_weight has the value {value!r}; weights are finite, 0 or more.")
@@ -242,7 +252,7 @@ def _decisions(predicted: list[Any], classes: list[Any]) -> list[int]:
     return [int(decision == classes[1]) for decision in predicted]
 
 
-def _vector(values: Any, argument: str) -> list[Any]:
+def read_vector(values: Any, argument: str) -> list[Any]:
     """Return an argument as a list of plain values, one a row.
 
     Raises a ValueError where it is empty, has missing values or more than one column.
@@ -262,7 +272,7 @@ def _vector(values: Any, argument: str) -> list[Any]:
     return listed
 
 
-def _columns(data: Any) -> dict[str, tuple[bool, list[Any]]]:
+def read_columns(data: Any) -> dict[str, tuple[bool, list[Any]]]:
     """Return, by name, whether each attribute is a number, and its values."""
     columns = [_column(str(name), values) for name, values in _named(data)]
     names = [name for name, _, _ in columns]

@@ -81,25 +81,32 @@ class Figures(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Hold sums over some rows in the event: their number, weight, squared weight and outcomes."""
+    """Hold sums over some rows in the event: their number, weight, squared weight and outcomes.
+
+    Of numbers, `first` and `second` are those of outcomes and of their squares, by squared weight.
+    """
 
     rows: int
     mass: Fraction
     squares: Fraction
     outcome: Fraction
+    first: Fraction = ZERO
+    second: Fraction = ZERO
 
     def without(self, other: "Sums") -> "Sums":
         """Return the sums over the rest, where the other rows are some of these.
 
         >>> Sums(10, Fraction(10), Fraction(10), Fraction(4)).without(
-        ...     Sums(3, Fraction(3), Fraction(3), Fraction(1)))
-        Sums(rows=7, mass=Fraction(7, 1), squares=Fraction(7, 1), outcome=Fraction(3, 1))
+        ...     Sums(3, Fraction(3), Fraction(3), Fraction(1)))[:4]
+        (7, Fraction(7, 1), Fraction(7, 1), Fraction(3, 1))
         """
         return Sums(
             self.rows - other.rows,
             self.mass - other.mass,
             self.squares - other.squares,
             self.outcome - other.outcome,
+            self.first - other.first,
+            self.second - other.second,
         )
 
 
@@ -137,6 +144,8 @@ class Measured:
         squares = table.squared_weight
         # A report may state a notion that counts no label.
         ends = [value for pair in outcomes.values() for value in pair] or [ZERO]
+        if table.spread is not None:
+            ends = list(table.ends)
         return cls(
             table=table,
             rows=[sum(counted[cell][y] for y in outcomes) for cell in cells],
@@ -169,7 +178,10 @@ class Measured:
             scale = lcm(*(value.denominator for value in values))
             return [int(value * scale) for value in values], scale
 
-        return [whole(self.mass), whole(self.squares), whole(self.outcome)]
+        parts = [self.mass, self.squares, self.outcome]
+        if (spread := self.table.spread) is not None:
+            parts += [[by_label[1][power] for by_label in spread] for power in (0, 1)]
+        return [whole(part) for part in parts]
 
     @cached_property
     def everyone(self) -> Sums:
@@ -188,7 +200,7 @@ class Measured:
 
         A group without rows in the event has the overall rate, and no unfairness.
         """
-        counted, mass, _, outcome = self.sums(inside)
+        counted, mass, _, outcome, *_ = self.sums(inside)
         overall = self.overall_rate
         rate = outcome / mass if mass else overall
         share = mass / self.table.total_weight

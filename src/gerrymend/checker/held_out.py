@@ -108,7 +108,8 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
     if notion is None:
         yield f"its notion, {worst['notion']}, is none of the report's."
         return
-    measured = Measured.of(outcomes_of(notion), holdout)
+    table = holdout.views.get(notion["name"], holdout)
+    measured = Measured.of(outcomes_of(notion), table)
     try:
         inside = _members(worst["rule"], case.table, holdout)
     except RuleError as unreadable:

@@ -103,6 +103,10 @@ def _wrong_notions(case: Case) -> Iterator[str]:
     for notion in notions:
         if not any(notion["event"]):
             yield f"The notion {notion['name']} counts no row of either label."
+        elif notion["unit"] is not None:
+            case.leave("notions.unit", f"what the {notion['name']} is counted in")
+            if (notion["event"], notion["a"], notion["b"]) != ([False, True], [0, 0], [1, 1]):
+                yield f"The mean {notion['name']} is stated to be a rate of labels."
         elif same_notion(notion) is None:
             case.leave(
                 "notions.name notions.event notions.a notions.b",
