@@ -32,6 +32,7 @@ from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import check_min_group_size
+from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.inputs.settings import check_budget, check_callable, check_gamma, check_whole
@@ -264,7 +265,21 @@ def _of_the_data(
         ),
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
+        **_of_the_strata(seen, min_group_size),
         "protected_used": used,
+    }
+
+
+def _of_the_strata(seen: Sequence[NotionTally], min_group_size: int) -> dict[str, Any]:
+    """Return the fields of a report about control features."""
+    strata = seen[0].tally.strata
+    if strata is None:
+        return {}
+    shown = [stratum_rates(one, min_group_size) for one in seen]
+    return {
+        "control_features": tuple(column.name for column in strata.columns),
+        "strata": tuple(stratum for rates, _ in shown for stratum in rates),
+        "strata_left_out": sum(left_out for _, left_out in shown),
     }
 
 

@@ -9,8 +9,8 @@ those that the rows would have given here, to the last bit.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, grid_shifts, modest_scale
 from gerrymend._runtime.errors import Argument
+from gerrymend.auditing.strata import check_number, with_strata
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.numbers import no_numbers
-from gerrymend.inputs.protected import check_attribute_type, distinct_rows, read_columns
+from gerrymend.inputs.protected import Cells, check_attribute_type, distinct_rows, read_columns
 from gerrymend.inputs.sample import AUDIT, BY_LABEL, Decided, read_classes
 from gerrymend.inputs.validation import (
     PROBABILITIES,
@@ -48,6 +49,7 @@ def tally_of_lazy(
     y_pred: Any,
     sensitive_features: Any,
     sample_weight: Any = None,
+    control_features: Any = None,
     decided: Decided = BY_LABEL,
 ) -> Tally:
     """Sum a lazy frame by protected values and label, where it lives.
@@ -60,26 +62,42 @@ def tally_of_lazy(
     >>> tally.n_rows.tolist(), tally.positive.tolist()
     ([[2, 0], [0, 1]], [[1.0, 0.0], [0.0, 1.0]])
     """
-    rows = LazyRows.of(data, y_true, y_pred, sensitive_features, sample_weight, decided)
+    rows = LazyRows.of(
+        data, y_true, y_pred, sensitive_features, sample_weight, control_features, decided
+    )
     # All checks are made on the first query, before the larger second one is run.
     overview = Overview.of(rows, decided)
     rows = overview.rows
     summary = rows.sums(overview)
     columns = read_columns({name: summary[key] for name, key in rows.attributes.items()})
     n = _numbers(summary["n"])
-    p = overview.decided(summary)
-    return Tally.of_sums(
-        distinct_rows(columns),
-        overview.labels(summary),
-        n.astype(np.int64),
-        _parts(summary, "weight") if rows.weighted else n,
-        p * (_parts(summary, "positive") if rows.has_sums else n),
-        overview.is_count,
-        as_pair(overview.classes),
-        _parts(summary, "square") if rows.weighted else n,
-        _numbers(summary["counted"]).astype(np.int64) if rows.weighted else None,
-        is_labelled=rows.is_labelled,
-    )
+    cells = distinct_rows(columns)
+    labels = overview.labels(summary)
+    weight = _parts(summary, "weight") if rows.weighted else n
+    positive = overview.decided(summary) * (_parts(summary, "positive") if rows.has_sums else n)
+    square = _parts(summary, "square") if rows.weighted else n
+    counted = _numbers(summary["counted"]).astype(np.int64) if rows.weighted else None
+
+    def summed(chosen: Any = slice(None)) -> Tally:
+        """Add up some of the lines."""
+        return Tally.of_sums(
+            Cells(cells.columns, cells.index[chosen]),
+            labels[chosen],
+            n.astype(np.int64)[chosen],
+            weight[..., chosen],
+            positive[..., chosen],
+            overview.is_count,
+            as_pair(overview.classes),
+            square[..., chosen],
+            None if counted is None else counted[chosen],
+            is_labelled=rows.is_labelled,
+        )
+
+    if not rows.controls:
+        return summed()
+    control = {name: summary[key] for name, key in rows.controls.items()}
+    strata = distinct_rows(read_columns(control, "control_features"))
+    return with_strata(summed(), check_number(strata, overview.n_rows), summed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +120,8 @@ class LazyRows:
         The threshold of scores.
     is_labelled : bool
         False where rows have decisions alone.
+    controls : dict of str to str
+        The column in `frame` of each control feature.
     """
 
     frame: "nw.LazyFrame[Any]"
@@ -110,6 +130,7 @@ class LazyRows:
     cut: float | None
     probabilities: bool
     is_labelled: bool = True
+    controls: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -119,6 +140,7 @@ class LazyRows:
         y_pred: Any,
         sensitive_features: Any,
         sample_weight: Any,
+        control_features: Any,
         decided: Decided,
     ) -> "LazyRows":
         """Choose the columns of an audit; raise an error that names one that can't be used."""
@@ -136,6 +158,14 @@ class LazyRows:
         check_column(y_pred, "y_pred", schema, "data")
         attributes = {name: f"attribute_{i}" for i, name in enumerate(names)}
         chosen = {key: nw.col(name) for name, key in attributes.items()}
+        controls = {}
+        if control_features is not None:
+            named = check_attribute_names(control_features, "control_features")
+            for name in named:
+                check_column(name, "control_features", schema, "data")
+                check_attribute_type(name, schema[name], "control_features")
+            controls = {name: f"control_{i}" for i, name in enumerate(named)}
+            chosen |= {key: nw.col(name) for name, key in controls.items()}
         if is_labelled:
             chosen["label"] = nw.col(y_true)
         chosen |= _predicted(y_pred, schema[y_pred], cut, probabilities)
@@ -143,7 +173,9 @@ class LazyRows:
         if weighted:
             check_column(sample_weight, "sample_weight", schema, "data")
             chosen |= _weighed(sample_weight, schema[sample_weight])
-        rows = cls(frame.select(**chosen), attributes, weighted, cut, probabilities, is_labelled)
+        rows = cls(
+            frame.select(**chosen), attributes, weighted, cut, probabilities, is_labelled, controls
+        )
         return rows._with_products()
 
     def scaled(self, scale: float) -> "LazyRows":
@@ -205,7 +237,7 @@ class LazyRows:
 
     def sums(self, overview: "Overview") -> "nw.DataFrame[Any]":
         """Run the second query: sums by protected values, label and decision."""
-        keys = [*self.attributes.values(), *self.keys]
+        keys = [*self.attributes.values(), *self.controls.values(), *self.keys]
         rows = self.frame
         sums = [nw.len().alias("n")]
         shifts = {name: overview.shifts(name) for name in self.summed}

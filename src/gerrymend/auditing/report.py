@@ -16,6 +16,7 @@ from gerrymend.auditing.intersections import NO_INTERSECTIONS, Intersections
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.auditing.strata import Stratum
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
 from gerrymend.notions import FairnessNotion
@@ -87,6 +88,11 @@ class AuditReport:
         The protected columns.
     overall_rates : tuple of OverallRate
         The rate that groups are compared with, for each notion.
+    control_features : tuple of str
+        The columns within whose values groups are compared; empty where there are none.
+    strata : tuple of Stratum
+        Each stratum with the rate that its rows are compared with, for each notion; without those
+        that have too few rows to tell, of which there are `strata_left_out`.
     marginals : tuple of GroupEstimate
         The groups of one attribute at a time, whatever the class, with intervals that hold all at
         once; without those too small to be described, of which there are `marginals_left_out`.
@@ -149,6 +155,9 @@ class AuditReport:
     generalisation: Generalisation | None = None
     attributes: tuple[str, ...] = ()
     overall_rates: tuple[OverallRate, ...] = ()
+    control_features: tuple[str, ...] = ()
+    strata: tuple[Stratum, ...] = ()
+    strata_left_out: int = 0
     marginals: tuple[GroupEstimate, ...] = ()
     marginals_left_out: int = 0
     marginal_unfairness: float = 0.0
@@ -242,6 +251,9 @@ class AuditReport:
             "intervals": [group.to_dict() for group in self.intervals],
             "generalisation": _plain(self.generalisation),
             "overall_rates": [overall.to_dict() for overall in self.overall_rates],
+            "control_features": list(self.control_features),
+            "strata": [stratum.to_dict() for stratum in self.strata],
+            "strata_left_out": self.strata_left_out,
             "marginal_unfairness": self.marginal_unfairness,
             "single_unfairness": self.single_unfairness,
             "marginals": [group.to_dict() for group in self.marginals],

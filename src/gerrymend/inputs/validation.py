@@ -83,19 +83,19 @@ def columns_of(data: Any, argument: str) -> dict[str, Any]:
     )
 
 
-def check_attribute_names(names: Any) -> list[str]:
-    """Return the names of one or several protected columns as a list, which isn't empty."""
+def check_attribute_names(names: Any, argument: str = "sensitive_features") -> list[str]:
+    """Return the names of one or several columns as a list, which isn't empty."""
     listed = [names] if isinstance(names, str) else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
         raise ArgumentError(
-            "sensitive_features",
+            argument,
             "must be the name of a column, or a list of names, where the data "
             f"is a frame; got {type(names).__name__}.",
         )
     if not listed:
-        raise ArgumentError("sensitive_features", "has no columns; name at least one attribute.")
+        raise ArgumentError(argument, "has no columns; name at least one attribute.")
     if len(set(listed)) < len(listed):
-        raise same_name("sensitive_features", list(listed))
+        raise same_name(argument, list(listed))
     return list(listed)
 
 
