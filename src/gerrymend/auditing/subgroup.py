@@ -45,6 +45,8 @@ class Subgroup:
     composition : tuple of Trait
         Who is in the group, by its most common values beside everyone's; those that differ most
         first. Empty where that was not worked out.
+    within_strata : bool
+        Whether `overall_rate` is that of the strata of its members.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Subgroup:
     rate: float
     overall_rate: float
     composition: tuple[Trait, ...] = ()
+    within_strata: bool = False
 
     @property
     def gap(self) -> float:
@@ -111,6 +114,7 @@ class Subgroup:
             "size": self.size,
             "rate": self.rate,
             "overall_rate": self.overall_rate,
+            "within_strata": self.within_strata,
             "gap": self.gap,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "treated": self.treated,
@@ -216,4 +220,14 @@ class EventCells:
         rate = float(outcomes[members].sum()) / mass if mass > 0 else overall
         share = mass / self.total_weight
         size = int(self.n_rows[selected].sum())
-        return Subgroup(rule, self.notion, share * (rate - overall), share, size, rate, overall)
+        unfairness = share * (rate - overall)
+        return Subgroup(
+            rule,
+            self.notion,
+            unfairness,
+            share,
+            size,
+            rate,
+            overall,
+            within_strata=self.expected is not None,
+        )

@@ -31,6 +31,7 @@ from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
 from gerrymend.checker.said import check_said
 from gerrymend.checker.scope import check_scope
+from gerrymend.checker.strata import check_strata, wrong_reference_rate
 
 # What the group in a sentence is called here.
 _SAID = "The group in a sentence"
@@ -48,6 +49,7 @@ def check_report(
     pos_label: Any = None,
     holdout: Any = None,
     notion: Any = None,
+    control_features: Any = None,
 ) -> CheckResult:
     """Verify a report against the data that it was made from, in exact rational arithmetic.
 
@@ -73,6 +75,8 @@ def check_report(
         The second sample, as it was passed to `audit()`, weights fourth if there are any.
     notion : OutcomeNotion or tuple of these, optional
         Notions of one's own that are means of numbers: their functions are not in the report.
+    control_features : frame, Series, mapping or array, optional
+        As they were passed to `audit()`.
 
     Returns
     -------
@@ -124,18 +128,21 @@ def check_report(
     means = [one["name"] for one in stated["notions"] if one["unit"] is not None]
     own = notion if isinstance(notion, tuple | list) else [] if notion is None else [notion]
 
-    def read(true: Any, predicted: Any, features: Any, weight: Any, like: Any = None) -> Table:
+    def read(rows: tuple[Any, Any, Any, Any, Any], like: Table | None = None) -> Table:
         """Read rows as those of the audit; a second sample is `like` the first."""
+        true, predicted, features, weight, controls = rows
         if means:
-            return read_numbers(means, true, predicted, features, weight, own)
-        return read_table(true, predicted, features, weight, **how, like=like)
+            return read_numbers(means, true, predicted, features, weight, own, controls)
+        return read_table(
+            true, predicted, features, weight, **how, like=like, control_features=controls
+        )
 
-    table = read(y_true, y_pred, sensitive_features, sample_weight)
+    table = read((y_true, y_pred, sensitive_features, sample_weight, control_features))
     if holdout is None:
         check_not_parted(stated, table)
         second = None
     else:
-        second = read(*second_sample(holdout), like=table)
+        second = read(second_sample(holdout), like=table)
     case = Case(stated, table, second)
     _run(case)
     if unknown:
@@ -161,6 +168,7 @@ def _run(case: Case) -> None:
     check_sides(case)
     check_said(case)
     check_listed(case)
+    check_strata(case)
     before = len(result.problems)
     _check_agreement(case, described)
     if len(result.problems) == before:
@@ -229,6 +237,7 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
     held_out = case.stated["held_out"] is not None
     problems = [
         *wrong_figures(stated, figures, measured.scale),
+        *wrong_reference_rate(stated, case),
         *wrong_treated(stated, figures.unfairness, case.stated),
         *wrong_composition(stated["composition"], inside, case.table, smallest),
         *wrong_reference(rule, case.table, smallest, held_out=held_out),

@@ -6,7 +6,7 @@ quantile of the normal distribution. `docs/inference.md` derives them.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
@@ -43,6 +43,8 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     the gap (1 − ḡ)·Δ, where c = e·ḡ·(1 − ḡ) and Δ is the group's rate less that of the others in
     the event. The variances of ḡ and c are those of the delta method, from sums of squared weights.
     """
+    if measured.strata:
+        return _over_strata(measured, inside, level)
     group = measured.sums(inside)
     others = measured.everyone.without(group)
     of_numbers = measured.table.spread is not None
@@ -77,6 +79,26 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
         gap=(span * gap[0], span * gap[1]),
         unfairness=(span * unfairness[0], span * unfairness[1]),
     )
+
+
+def _over_strata(measured: Measured, inside: list[bool], level: float) -> Intervals:
+    """Return the intervals of a group that is compared within strata.
+
+    Its unfairness is the sum of each stratum's, by its part of all weight; rows of two strata are
+    independent, so that distances to an end add in squares.
+    """
+    alone = intervals_of(replace(measured, strata=()), inside, level)
+    figures = measured.figures(inside)
+    reach = [0.0, 0.0]
+    for part in measured.strata:
+        weight = float(part.table.total_weight / measured.table.total_weight)
+        value = float(part.figures(inside).unfairness)
+        for side, end in enumerate(intervals_of(part, inside, level).unfairness):
+            reach[side] += (weight * (end - value)) ** 2
+    middle = float(figures.unfairness)
+    ends = (middle - math.sqrt(reach[0]), middle + math.sqrt(reach[1]))
+    share = float(figures.share) or 1.0
+    return Intervals(alone.rate, (ends[0] / share, ends[1] / share), ends)
 
 
 def wrong_intervals(

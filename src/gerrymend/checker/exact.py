@@ -65,6 +65,8 @@ class Table:
     Of numbers there is a table for each notion, in `views` of the first. Its label is 1 for rows
     that count, and `positive` the sum of outcomes, from the first to the second of `ends`; `spread`
     has the sums of outcomes, and of their squares, by squared weight.
+
+    `strata` has the tables of rows with equal values of the `controls`, over the same cells.
     """
 
     attributes: dict[str, Attribute]
@@ -78,6 +80,8 @@ class Table:
     spread: list[list[list[Fraction]]] | None = None
     ends: tuple[Fraction, Fraction] = (ZERO, Fraction(1))
     views: "Mapping[str, Table]" = field(default_factory=dict)
+    strata: "Mapping[tuple[Any, ...], Table]" = field(default_factory=dict)
+    controls: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -114,6 +118,7 @@ def read_table(
     decision_probabilities: bool,
     pos_label: Any,
     like: Table | None = None,
+    control_features: Any = None,
 ) -> Table:
     """Read the arguments of an audit, and sum them without rounding.
 
@@ -154,25 +159,51 @@ def read_table(
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
     y = [int(label == classes[1]) for label in labels]
     # Equal rows are summed at once: a fraction for each of them would take most of the time.
-    counted = Counter(zip(cells, y, decided, weights, strict=True))
-    table = summed(columns, counted, (classes[0], classes[1]))
-    return replace(table, is_labelled=y_true is not None)
+    rows = list(zip(cells, y, decided, weights, strict=True))
+    pair = (classes[0], classes[1])
+    table = replace(summed(columns, Counter(rows), pair), is_labelled=y_true is not None)
+    if not any(map(any, table.weight)):
+        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
+    places = list(dict.fromkeys(cells))
+    return with_strata(
+        table, control_features, rows, lambda some: summed(columns, Counter(some), pair, places)
+    )
+
+
+def with_strata(
+    table: Table,
+    control_features: Any,
+    rows: list[Any],
+    make: Callable[[list[Any]], Table],
+) -> Table:
+    """Return a table with one for the rows of each stratum, as `make` sums them."""
+    if control_features is None:
+        return table
+    controls = read_columns(control_features, "control_features")
+    by_stratum: dict[tuple[Any, ...], list[Any]] = {}
+    keys = zip(*(values for _, values in controls.values()), strict=True)
+    for key, row in zip(keys, rows, strict=True):
+        by_stratum.setdefault(key, []).append(row)
+    strata = {key: make(some) for key, some in by_stratum.items()}
+    return replace(table, strata=strata, controls=tuple(controls))
 
 
 def summed(
     columns: dict[str, tuple[bool, list[Any]]],
     counted: Counter[tuple[Any, int, Any, Any]],
     labels: tuple[Any, Any],
+    cells: list[Any] | None = None,
     outcome_of: Callable[[Any], Fraction] | None = None,
 ) -> Table:
     """Sum counted rows, keyed by (cell, label, decision, weight), into a table.
 
-    A decision is a probability, unless `outcome_of` makes another number of it.
+    A decision is a probability, unless `outcome_of` makes another number of it. `cells` may be more
+    than those of the rows.
 
-    Cells come in the order in which they are first seen. Raises a ValueError where all weights are
-    0.
+    Cells come in the order in which they are first seen.
     """
-    place = {cell: i for i, cell in enumerate(dict.fromkeys(cell for cell, *_ in counted))}
+    there = dict.fromkeys(cell for cell, *_ in counted) if cells is None else cells
+    place = {cell: i for i, cell in enumerate(there)}
     rows, weighty = ([[0, 0] for _ in place] for _ in range(2))
     weight, positive, squares = ([[ZERO, ZERO] for _ in place] for _ in range(3))
     for (cell, y, p, w), count in counted.items():
@@ -183,8 +214,6 @@ def summed(
         weight[place[cell]][y] += mass
         squares[place[cell]][y] += mass * each
         positive[place[cell]][y] += mass * (outcome_of or _probability)(p)
-    if not any(map(any, weight)):
-        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
     attributes = {
         name: Attribute(name, is_number, tuple(map(exact, values) if is_number else values))
         for (name, (is_number, _)), values in zip(
@@ -272,12 +301,14 @@ def read_vector(values: Any, argument: str) -> list[Any]:
     return listed
 
 
-def read_columns(data: Any) -> dict[str, tuple[bool, list[Any]]]:
+def read_columns(
+    data: Any, argument: str = "sensitive_features"
+) -> dict[str, tuple[bool, list[Any]]]:
     """Return, by name, whether each attribute is a number, and its values."""
     columns = [_column(str(name), values) for name, values in _named(data)]
     names = [name for name, _, _ in columns]
     if not columns or len(set(names)) < len(names):
-        raise ValueError(f"sensitive_features needs columns of different names; got {names}.")
+        raise ValueError(f"{argument} needs columns of different names; got {names}.")
     return {name: (is_number, values) for name, is_number, values in columns}
 
 

@@ -126,6 +126,7 @@ class Measured:
     scale: Fraction
     lowest: float
     span: float
+    strata: "tuple[Measured, ...]" = ()
 
     @classmethod
     def of(cls, outcomes: Outcomes, table: Table) -> "Measured":
@@ -139,6 +140,7 @@ class Measured:
             positive = table.positive[cell][y]
             return decided_0 * (table.weight[cell][y] - positive) + decided_1 * positive
 
+        strata = (cls.of(outcomes, part) for part in table.strata.values())
         cells = range(len(table))
         counted = table.rows if table.weighty is None else table.weighty
         squares = table.squared_weight
@@ -155,6 +157,8 @@ class Measured:
             scale=max(_YES, *map(abs, ends)),
             lowest=float(min(ends)),
             span=float(max(ends) - min(ends)) or 1.0,
+            # One without rows that count has no part in any sum.
+            strata=tuple(stratum for stratum in strata if stratum.active),
         )
 
     @cached_property
@@ -202,6 +206,8 @@ class Measured:
         """
         counted, mass, _, outcome, *_ = self.sums(inside)
         overall = self.overall_rate
+        if self.strata and mass:
+            overall = sum(compress(self.expected, inside), ZERO) / mass
         rate = outcome / mass if mass else overall
         share = mass / self.table.total_weight
         return Figures(
@@ -217,15 +223,23 @@ class Measured:
         )
 
     @cached_property
+    def expected(self) -> list[Fraction]:
+        """Outcomes that each cell would have at the rates of its rows' strata, or overall."""
+        parts = self.strata or (self,)
+        return [
+            sum((part.overall_rate * part.mass[cell] for part in parts), ZERO)
+            for cell in range(len(self.mass))
+        ]
+
+    @cached_property
     def residuals(self) -> tuple[list[int], Fraction]:
         """Contributions of each active cell to a group's unfairness, in whole numbers of a unit.
 
-        (Σ outcome − overall·weight) / total weight over a group is share·(rate − overall), its
+        (Σ outcome − what is expected) / total weight over a group is share·(rate − overall), its
         unfairness.
         """
-        overall = self.overall_rate
         total = self.table.total_weight
-        exactly = [(self.outcome[c] - overall * self.mass[c]) / total for c in self.active]
+        exactly = [(self.outcome[c] - self.expected[c]) / total for c in self.active]
         scale = lcm(*(value.denominator for value in exactly))
         return [int(value * scale) for value in exactly], Fraction(1, scale)
 

@@ -83,6 +83,7 @@ _SUBGROUP = {
     "size": WHOLE,
     "rate": NUMBER,
     "overall_rate": NUMBER,
+    "within_strata": FLAG,
     "gap": NUMBER,
     "ratio": Maybe(NUMBER),
     "treated": Maybe(TEXT),
@@ -166,6 +167,9 @@ REPORT = {
         {"distance": AMOUNT, "confidence": PART, "basis": TEXT, "vacuous": FLAG}
     ),
     "overall_rates": Many({"notion": TEXT, "rate": Maybe(NUMBER), "rows": WHOLE}),
+    "control_features": Many(TEXT),
+    "strata": Many({"stratum": TEXT, "notion": TEXT, "rows": WHOLE, "rate": NUMBER}),
+    "strata_left_out": WHOLE,
     "marginal_unfairness": AMOUNT,
     "single_unfairness": AMOUNT,
     "marginals": Many(_GROUP),

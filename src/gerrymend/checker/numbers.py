@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend.checker.exact import ZERO, Table, exact, read_columns, read_vector, summed, weigh
+from gerrymend.checker.exact import (
+    ZERO,
+    Table,
+    exact,
+    read_columns,
+    read_vector,
+    summed,
+    weigh,
+    with_strata,
+)
 
 NAMED = ("mean_outcome", "mean_error", "absolute_error", "squared_error")
 
@@ -25,6 +34,7 @@ def read_numbers(
     sensitive_features: Any,
     sample_weight: Any,
     own: Iterable[Any] = (),
+    control_features: Any = None,
 ) -> Table:
     """Read the arguments of an audit of numbers; the first notion's table, with all as `views`.
 
@@ -32,7 +42,7 @@ def read_numbers(
     ----------
     names : sequence of str
         The notions that the report is about.
-    y_true, y_pred, sensitive_features, sample_weight
+    y_true, y_pred, sensitive_features, sample_weight, control_features
         As they were passed to `audit()`.
     own : iterable of OutcomeNotion
         Those of one's own among them. Raises a ValueError for a name that is neither.
@@ -50,11 +60,18 @@ def read_numbers(
         counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"The arguments differ in their number of rows: {counts}.")
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
+    places = list(dict.fromkeys(cells))
+
+    def make(some: list[Any]) -> Table:
+        """Sum some of the rows, over the cells of all."""
+        return _table(columns, places, some, true is not None)
+
     by_name = {notion.name: notion for notion in own}
     views = {}
     for name in names:
         that_count, outcomes = _outcomes(name, true, predicted, by_name)
-        views[name] = _table(columns, cells, that_count, outcomes, given, true is not None)
+        rows = list(zip(cells, map(int, that_count), outcomes, given, strict=True))
+        views[name] = with_strata(make(rows), control_features, rows, make)
     return replace(next(iter(views.values())), views=views)
 
 
@@ -99,22 +116,19 @@ def _outcomes(
 def _table(
     columns: dict[str, tuple[bool, list[Any]]],
     cells: list[Any],
-    counts: list[bool],
-    outcomes: list[Fraction],
-    weights: list[Any],
+    rows: list[tuple[Any, int, Fraction, Any]],
     is_labelled: bool,
 ) -> Table:
     """Return the table of one notion: label 1 for rows that count, and outcomes as decisions."""
-    labels = list(map(int, counts))
-    counted = Counter(zip(cells, labels, outcomes, weights, strict=True))
-    table = summed(columns, counted, (None, None), outcome_of=lambda outcome: outcome)
-    place = {cell: i for i, cell in enumerate(dict.fromkeys(cells))}
+    counted = Counter(rows)
+    table = summed(columns, counted, (None, None), cells, outcome_of=lambda outcome: outcome)
+    place = {cell: i for i, cell in enumerate(cells)}
     spread = [[[ZERO, ZERO], [ZERO, ZERO]] for _ in place]
     for (cell, y, u, w), count in counted.items():
         square = weigh(w) ** 2 * count
         spread[place[cell]][y][0] += square * u
         spread[place[cell]][y][1] += square * u**2
-    that_count = [u for counts, u in zip(labels, outcomes, strict=True) if counts] or [ZERO]
+    that_count = [u for _, counts, u, _ in counted if counts] or [ZERO]
     return replace(
         table,
         is_labelled=is_labelled,

@@ -156,7 +156,8 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         rate = capitalised(in_words(one["notion"]))
         who = subject(one)
         overall = figure(one["overall_rate"], one.get("unit"))
-        against = f"{who[0].lower()}{who[1:]}, against {overall} overall"
+        noun = subgroup_words.reference_noun(one)
+        against = f"{who[0].lower()}{who[1:]}, against {overall} {noun}"
         figures.append((rate, figure(one["rate"], one.get("unit")), against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
