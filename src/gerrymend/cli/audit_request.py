@@ -16,6 +16,7 @@ from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
 from gerrymend.cli.table_files import unreadable
 from gerrymend.cli.table_request import TableRequest
 from gerrymend.inputs.settings import check_choice
+from gerrymend.inputs.validation import check_column
 from gerrymend.notions import (
     NOTION_NAMES,
     OUTCOME_NAMES,
@@ -53,6 +54,8 @@ class AuditRequest(TableRequest):
     features: list[str] | None = None
     intersection: list[str] | None = None
     unit: str | None = None
+    control: list[str] | None = None
+    leave_out_empty_strata: bool = False
 
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
@@ -123,6 +126,7 @@ class AuditRequest(TableRequest):
             "random_state": self.seed,
             "features": None if self.features is None else split(self.features, []),
             "intersection": None if self.intersection is None else split(self.intersection, []),
+            "leave_out_empty_strata": self.leave_out_empty_strata,
         }
 
     @property
@@ -171,8 +175,15 @@ class AuditRequest(TableRequest):
 
         (decided,) = self.decided.values()
         how = self.settings()
+        controls = None
+        if self.control is not None:
+            there = frame.collect_schema().names()
+            controls = split(self.control, there)
+            for column in controls:
+                check_column(column, "--control", there, str(self.file))
         how |= {
             "sensitive_features": attributes,
+            "control_features": controls,
             "pos_label": self.positive_label(frame),
             "on_draw": on_draw,
         }
@@ -185,7 +196,7 @@ class AuditRequest(TableRequest):
         tables: list[Any] = [frame, second]
         needs_rows = self.permutations > 0 or self.test_size is not None
         if needs_rows and (self.weight is not None or self.probability is not None):
-            named = [self.label, decided, self.weight, *attributes]
+            named = [self.label, decided, self.weight, *attributes, *(controls or [])]
             chosen = [name for name in dict.fromkeys(named) if name is not None]
             tables = [None if table is None else table.select(chosen).collect() for table in tables]
         return audit(
@@ -206,6 +217,7 @@ class AuditRequest(TableRequest):
             count=f"--counts {self.counts}",
             holdout=f"--holdout {self.holdout}",
             n_permutations="--permutations",
+            control_features="--control",
         ) | {
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",

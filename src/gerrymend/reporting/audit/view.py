@@ -6,7 +6,6 @@ it out, and so does `text` for terminals.
 
 import math
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from gerrymend.notions import in_words
@@ -17,13 +16,12 @@ from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
     is_rest,
-    labelled,
     leads,
-    of_numbers,
     subject,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
+from gerrymend.reporting.audit.how import date_words, how_facts
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
@@ -33,10 +31,7 @@ from gerrymend.reporting.wording import (
     bound,
     capitalised,
     count,
-    decision_words,
-    event_noun,
     figure,
-    label_words,
     p_value,
     percent,
     unfairness,
@@ -106,7 +101,7 @@ def audit_view(
         "protected": words.protected_sentences(report),
         "next": next_sentences(report) if model is None else [],
         "commands": next_commands(report) if model is None else [],
-        "how": _how(report),
+        "how": how_facts(report),
         "experts_note": words.EXPERTS_NOTE,
         "expert": _expert(report),
     }
@@ -119,17 +114,7 @@ def _subtitle(report: Report, rows: str) -> str:
 
 def _on_date(report: Report) -> str:
     made = report["provenance"]
-    return "" if made is None else f", {_date(made['date']).partition(',')[0]}"
-
-
-def _date(iso: str) -> str:
-    """Return a date as it is read.
-
-    >>> _date("2025-01-31T09:05:00+00:00")
-    '31 January 2025, 09:05 UTC'
-    """
-    date = datetime.fromisoformat(iso)
-    return f"{date.day} {date:%B %Y, %H:%M} UTC"
+    return "" if made is None else f", {date_words(made['date']).partition(',')[0]}"
 
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:
@@ -319,59 +304,6 @@ def _round_up(value: float) -> float:
     # although its quotient may be a rounding above.
     step = 10 ** math.floor(math.log10(value)) / 2
     return round(math.ceil(value / step - 1e-9) * step, 12)
-
-
-def _rate_words(notion: Mapping[str, Any], report: Report) -> str:
-    """Return the name of a rate, and the rows that it is over."""
-    noun = event_noun(report["notions"], notion["name"])
-    over = "all rows" if noun == "rows" else noun
-    return f"{in_words(notion['name'])} (over {over})"
-
-
-def _smallest(report: Report) -> str:
-    """Return the floor of small groups, in the rows that it is about."""
-    noun = event_noun(report["notions"])
-    return f"{count(report['min_group_size'])} {noun} inside, and as many outside"
-
-
-def _label_facts(report: Report) -> Facts:
-    """Return which label is which, and who is decided positive."""
-    negative, positive = label_words(report)
-    _, granted = decision_words(report)
-    return [
-        (
-            f"{labelled(report).capitalize()}s",
-            f"{negative} is negative, {positive} is positive",
-        ),
-        ("Decided positive", granted),
-    ]
-
-
-def _how(report: Report) -> Facts:
-    """Return what was audited, and how."""
-    rates = [_rate_words(notion, report) for notion in report["notions"]]
-    facts = [
-        ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
-        *([] if of_numbers(report) else _label_facts(report)),
-        ("Protected columns", ", ".join(report["attributes"])),
-        ("Compared", ", ".join(rates)),
-        ("Subgroups searched", report["covers"]),
-        ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
-        ("Smallest group described", _smallest(report)),
-        ("Permutations", count(report["n_permutations"])),
-    ]
-    made = report["provenance"]
-    if made is None:
-        return facts
-    versions = ", ".join(f"{name} {number}" for name, number in made["versions"].items())
-    return [
-        *facts,
-        ("Time for the proof", f"{made['budget']:g} s at most"),
-        ("Seed", str(made["random_state"])),
-        ("Made on", _date(made["date"])),
-        ("Versions", versions),
-        ("Fingerprint of the data", made["fingerprint"]),
-    ]
 
 
 def _expert(report: Report) -> Facts:

@@ -1,0 +1,96 @@
+"""What was audited, and how: the facts at the end of a report."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from gerrymend.notions import in_words
+from gerrymend.reporting.audit.direction import labelled, of_numbers
+from gerrymend.reporting.audit.subgroup_words import unit_of
+from gerrymend.reporting.wording import count, decision_words, event_noun, figure, label_words
+
+Report = Mapping[str, Any]
+Facts = list[tuple[str, str]]
+
+# Strata beyond this are in the JSON.
+_MOST_STRATA = 30
+
+
+def date_words(iso: str) -> str:
+    """Return a date as it is read.
+
+    >>> date_words("2025-01-31T09:05:00+00:00")
+    '31 January 2025, 09:05 UTC'
+    """
+    date = datetime.fromisoformat(iso)
+    return f"{date.day} {date:%B %Y, %H:%M} UTC"
+
+
+def _rate_words(notion: Mapping[str, Any], report: Report) -> str:
+    """Return the name of a rate, and the rows that it is over."""
+    noun = event_noun(report["notions"], notion["name"])
+    over = "all rows" if noun == "rows" else noun
+    return f"{in_words(notion['name'])} (over {over})"
+
+
+def _smallest(report: Report) -> str:
+    """Return the floor of small groups, in the rows that it is about."""
+    noun = event_noun(report["notions"])
+    return f"{count(report['min_group_size'])} {noun} inside, and as many outside"
+
+
+def _label_facts(report: Report) -> Facts:
+    """Return which label is which, and who is decided positive."""
+    negative, positive = label_words(report)
+    _, granted = decision_words(report)
+    return [
+        (
+            f"{labelled(report).capitalize()}s",
+            f"{negative} is negative, {positive} is positive",
+        ),
+        ("Decided positive", granted),
+    ]
+
+
+def _strata_facts(report: Report) -> Facts:
+    """Return each stratum that may be shown, with the rate that its rows are compared with."""
+    if not report.get("control_features"):
+        return []
+    facts = [("Compared within", " and ".join(report["control_features"]))]
+    shown = report["strata"][:_MOST_STRATA]
+    for one in shown:
+        rate = figure(one["rate"], unit_of(report, one["notion"]))
+        noun = event_noun(report["notions"], one["notion"])
+        name = in_words(one["notion"])
+        facts.append((one["stratum"], f"{name} {rate}, over {count(one['rows'])} {noun}"))
+    if more := len(report["strata"]) - len(shown):
+        facts.append(("", f"{count(more)} more are in the report's JSON"))
+    return facts
+
+
+def how_facts(report: Report) -> Facts:
+    """Return what was audited, and how."""
+    rates = [_rate_words(notion, report) for notion in report["notions"]]
+    facts = [
+        ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
+        *([] if of_numbers(report) else _label_facts(report)),
+        ("Protected columns", ", ".join(report["attributes"])),
+        ("Compared", ", ".join(rates)),
+        *_strata_facts(report),
+        ("Subgroups searched", report["covers"]),
+        ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
+        ("Smallest group described", _smallest(report)),
+        ("Permutations", count(report["n_permutations"])),
+    ]
+    made = report["provenance"]
+    if made is None:
+        return facts
+    versions = ", ".join(f"{name} {number}" for name, number in made["versions"].items())
+    return [
+        *facts,
+        ("Time for the proof", f"{made['budget']:g} s at most"),
+        ("Seed", str(made["random_state"])),
+        ("Made on", date_words(made["date"])),
+        ("Versions", versions),
+        ("Fingerprint of the data", made["fingerprint"]),
+    ]
