@@ -49,7 +49,7 @@ CALLS = {
     "audit, held out": ["--prediction", "d", "--test-size", "0.5"],
     "fit": ["--gamma", "0", "--max-iter", "1"],
     "fit, certified": ["--gamma", "0", "--max-iter", "2", "--certify", "--budget", "0.01"],
-    "fit, tested": ["--gamma", "0.3", "--max-iter", "1", "--test-size", "0.3"],
+    "fit, tested": ["--gamma", "0.1", "--max-iter", "1", "--test-size", "0.3"],
     "frontier": ["--gammas", "0,0.01", "--max-iter", "1"],
     "frontier, tested": ["--gammas", "0,0.3", "--max-iter", "1", "--test-size", "0.3"],
 }  # fmt: skip
@@ -148,7 +148,7 @@ def test_predictions_stand_beside_an_id(file, tmp_path):
     out = tmp_path / "m.skops"
     options = ["--label", "y", "--protected", "race", "--estimator", "linear-regression",
                "--max-iter", "2", "--drop", "d"]  # fmt: skip
-    code, _, err = call("fit", file, *options, "--out", out, "--gamma", "0.5")
+    code, _, err = call("fit", file, *options, "--out", out, "--gamma", "0.1")
     assert code == 0, err
     rows = pl.read_csv(file).with_columns(id=pl.Series([f"p{i}" for i in range(240)]), n="x")
     rows.write_csv(tmp_path / "new.csv")
@@ -173,7 +173,7 @@ def test_a_model_trained_on_codes_reads_them_as_codes(tmp_path):
                           "y": rng.integers(0, 2, 200)})  # fmt: skip
     frame.write_parquet(tmp_path / "p.parquet")
     options = ["--label", "y", "--protected", "code", "--estimator", "linear-regression",
-               "--max-iter", "2", "--gamma", "0.5", "--categorical", "code",
+               "--max-iter", "2", "--gamma", "0.1", "--categorical", "code",
                "--subgroups", "marginals"]  # fmt: skip
     model = tmp_path / "m.skops"
     code, _, err = call("fit", tmp_path / "p.parquet", *options, "--out", model)

@@ -157,8 +157,41 @@ def quoted(label: Any) -> str:
     >>> quoted("yes"), quoted(1), quoted(1.0), quoted(0.5)
     ('“yes”', '“1”', '“1”', '“0.5”')
     """
-    is_whole = isinstance(label, float) and label.is_integer()
-    return f"“{int(label) if is_whole else label}”"
+    return f"“{_plain(label)}”"
+
+
+def _plain(label: Any) -> str:
+    return str(int(label) if isinstance(label, float) and label.is_integer() else label)
+
+
+def label_words(report: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the negative and the positive label, by the name of their column where it is known.
+
+    >>> label_words({"labels": [0, 1]})
+    ('“0”', '“1”')
+    >>> label_words({"labels": [0, 1], "columns": {"label": "repaid", "decision": None}})
+    ('repaid = 0', 'repaid = 1')
+    """
+    name = report.get("columns", {}).get("label")
+    negative, positive = report["labels"]
+    if name is None:
+        return quoted(negative), quoted(positive)
+    return f"{name} = {_plain(negative)}", f"{name} = {_plain(positive)}"
+
+
+def decision_words(report: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the negative and the positive decision, in the same way; a score by where it is cut.
+
+    >>> decision_words({"labels": ["no", "yes"], "columns": {"label": "repaid", "decision": "ok"}})
+    ('ok = no', 'ok = yes')
+    >>> decision_words({"labels": [0, 1], "columns": {"decision": "score", "threshold": 0.5}})
+    ('score < 0.5', 'score ≥ 0.5')
+    """
+    columns = report.get("columns", {})
+    name = columns.get("decision")
+    if name is not None and columns.get("threshold") is not None:
+        return f"{name} < {columns['threshold']:g}", f"{name} ≥ {columns['threshold']:g}"
+    return label_words({"labels": report["labels"], "columns": {"label": name}})
 
 
 def capitalised(words: str) -> str:

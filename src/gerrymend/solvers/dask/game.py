@@ -63,4 +63,4 @@ def dask_game(
             summed, notion, encoding, solver, gammas, C, rows.dtype, learner=learner
         )
 
-    return RowsRead(classes, protected, digests, begin)
+    return RowsRead(classes, protected, rows.counts, digests, begin)

@@ -65,7 +65,7 @@ def device_game(
         rows = SummedBlocks.of(ArrayBlock(X, protected, labels, weight, notion))
         return RegressionGame(rows, notion, encoding, solver, gammas, C, dtype=str(X.dtype))
 
-    return RowsRead(classes, (), digests, begin)
+    return RowsRead(classes, (), {}, digests, begin)
 
 
 def _check_beside(X: Any, data: Any, argument: str) -> None:

@@ -4,7 +4,7 @@
 workers of a cluster, which answer as one: all that the game asks for are sums.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -49,6 +49,9 @@ class RowsRead(NamedTuple):
 
     protected: tuple[Column, ...]
     """The protected attributes, with their categories and no rows."""
+
+    counts: Mapping[str, Mapping[Any, float]]
+    """The number of rows of each category, by attribute."""
 
     digests: Callable[[], dict[str, str]]
     """The sha256 of each argument; to be asked for before a game begins."""
