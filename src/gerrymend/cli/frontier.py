@@ -31,6 +31,7 @@ from gerrymend.cli.shared import (
     progress,
     request_fields,
     split,
+    tell,
     write_out,
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
@@ -312,7 +313,7 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
     """
     width = min(console.width, WIDEST)
     console.print()
-    console.print(str(frontier), markup=False, soft_wrap=True)
+    tell(console, str(frontier))
     for point in frontier.suggested:
         facts: list[tuple[str, str]] = []
         for where, rows in (("test", point.test), ("training", point.train)):
@@ -336,5 +337,5 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
     )
     console.print("\n".join(wrapped(words, width)), soft_wrap=True)
     if report is not None:
-        console.print(f"\nThe page to choose on: {report}", markup=False, soft_wrap=True)
+        tell(console, f"\nThe page to choose on: {report}")
     console.print()
