@@ -5,13 +5,13 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
+from gerrymend.checker.case import Case
 from gerrymend.checker.exact import ZERO, Attribute, Table, exact
 from gerrymend.checker.figures import TOLERANCE, outcomes_of
-from gerrymend.checker.result import CheckResult
 
 # In so few rows an attribute may be one with the label, or differ in every row.
 _FEW_ROWS = 20
-# Rows alone can't show these: by name, a column of scores; the rows that were held out.
+# Rows alone can't show these: by name, a column of scores; the rows that were held out;
 # and numbers that are written in another way than Python's.
 _TAKEN_AS_STATED = {"label_is_protected", "decision_is_protected", "holdout_is_searched",
                     "missing_is_category"}  # fmt: skip
@@ -21,29 +21,29 @@ _ABSENT = {"", "-", "--", "?", ".", "n/a", "na", "nan", "n.a.", "null", "none", 
 _ALIKE = {"constant_decisions", "threshold_outside_scores"}
 
 
-def check_warnings(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
+def check_warnings(case: Case) -> None:
     """Check that the report warns of what its rows show, by code; sentences are not read."""
+    stated = case.stated
+    table = case.table
     codes = [warning["code"] for warning in stated["warnings"]]
     shown = _shown(table, stated)
     if not _decided_alike(table) & set(codes) and (always := _always(table)):
-        result.problems.append(f"warnings lack constant_decisions, and every row is {always}.")
+        case.problem(f"warnings lack constant_decisions, and every row is {always}.")
     for code in sorted(shown - set(codes)):
-        result.problems.append(f"warnings lack {code}, which the rows show.")
+        case.problem(f"warnings lack {code}, which the rows show.")
     # Whether it is so is checked with the rows that were held out.
     same = stated["held_out"] is not None and stated["held_out"]["same_rows"]
     if same != ("holdout_is_searched" in codes):
-        result.problems.append(
-            "warnings and held_out disagree on whether other rows were held out."
-        )
+        case.problem("warnings and held_out disagree on whether other rows were held out.")
     possible = shown | _TAKEN_AS_STATED | _decided_alike(table)
     # Audits round the most that is possible.
     if _allows_everything(table, stated, slack=TOLERANCE):
         possible.add("gamma_allows_everything")
     for code in codes:
         if code not in possible or (codes.count(code) > 1 and code in _ALIKE):
-            result.problems.append(f"warnings state {code}, which the rows don't show.")
+            case.problem(f"warnings state {code}, which the rows don't show.")
     if codes:
-        result.leave("warnings warnings.*", "their words, and what rows alone can't show")
+        case.leave("warnings warnings.*", "their words, and what rows alone can't show")
 
 
 def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:

@@ -5,7 +5,7 @@ and the weights in a partition are read by one worker, in `read_partition`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -169,24 +169,24 @@ class PartitionRows:
 
     def summary(self) -> "Summary":
         """Summarise the labels and categories, for the client to merge."""
-        levels: dict[str, dict[Any, float] | None] = {}
-        for column in self.columns:
-            if column.categories is not None:
-                weights = np.bincount(
-                    column.values.astype(np.intp), self.weight, len(column.categories)
-                )
-                levels[column.name] = dict(zip(column.categories, weights.tolist(), strict=True))
-            else:
-                levels[column.name] = None
+
+        def by_category(column: Column, weight: Array | None) -> dict[Any, float] | None:
+            if column.categories is None:
+                return None
+            sums = np.bincount(column.values.astype(np.intp), weight, len(column.categories))
+            return dict(zip(column.categories, sums.tolist(), strict=True))
+
+        levels = {column.name: by_category(column, self.weight) for column in self.columns}
+        counts = {column.name: by_category(column, None) or {} for column in self.columns}
         labels = list(dict.fromkeys(self.labels.tolist()))
         positive = self.weight[self.weight > 0].tolist()
         ends = (min(positive), max(positive)) if positive else None
-        return Summary(len(self.labels), labels, levels, self.features.dtype.name, ends)
+        return Summary(len(self.labels), labels, levels, self.features.dtype.name, ends, counts)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The labels of some rows, and the categories of each attribute with their weights.
+    """The labels of some rows, and the categories of each attribute with their weights and rows.
 
     `weights` are the smallest and the largest positive weight of a row, None where there is none.
     """
@@ -196,6 +196,7 @@ class Summary:
     levels: Mapping[str, Mapping[Any, float] | None]
     dtype: str
     weights: tuple[float, float] | None = None
+    counts: Mapping[str, Mapping[Any, float]] = field(default_factory=dict)
 
 
 def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> PartitionRows:
@@ -253,7 +254,8 @@ def merged(summaries: Sequence[Summary]) -> Summary:
     labels = list(dict.fromkeys(label for one in filled for label in one.labels))
     dtype = filled[0].dtype
     weights = _checked_weights(filled, dtype)
-    return Summary(sum(one.n_rows for one in filled), labels, levels, dtype, weights)
+    counts = {name: _added([one.counts.get(name, {}) for one in filled]) for name in levels}
+    return Summary(sum(one.n_rows for one in filled), labels, levels, dtype, weights, counts)
 
 
 def _checked_weights(summaries: Sequence[Summary], dtype: str) -> tuple[float, float] | None:

@@ -143,10 +143,8 @@ def decisions_of(estimator: Any, X: Any) -> tuple[NDArray[Any], bool]:
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     if not hasattr(last, "predict"):
         raise TypeError(f"estimator must be a fitted classifier; got {estimator!r}.")
-    if isinstance(last, MixtureClassifier):
-        return estimator.predict_proba(X)[:, 1], True
     check_is_fitted(estimator)
-    if isinstance(last, ParityClassifier):
+    if isinstance(last, MixtureClassifier | ParityClassifier):
         return estimator.predict_proba(X)[:, 1], True
     return np.asarray(estimator.predict(X)), False
 

@@ -10,7 +10,7 @@ from gerrymend.reproduction import claims, claims_dynamics
 from gerrymend.reproduction.claim import Claim, curves
 from gerrymend.reproduction.claims_dynamics import surface_at
 from gerrymend.reproduction.experiments import CONVENTIONS
-from gerrymend.reproduction.figure_parts import TITLES, splits_of, title
+from gerrymend.reproduction.figure_parts import TITLES, found_by_dataset, splits_of, title
 from gerrymend.reproduction.records import Records, write_text
 
 
@@ -72,13 +72,11 @@ def _about(records: Records) -> Iterator[str]:
     if record:
         listed = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
         yield f"Versions: {listed}."
-    for name in TITLES:
-        result = records.result("subgroup", name)
-        if result:
-            note = f" **{result['note']}**" if result["note"] else ""
-            rounds = result["t"][-1]
-            n_gammas = len(result["curves"])
-            yield f"- {title(name, records)}: {rounds:,} rounds, {n_gammas} gammas.{note}"
+    for name, result in found_by_dataset(records, "subgroup").items():
+        note = f" **{result['note']}**" if result["note"] else ""
+        rounds = result["t"][-1]
+        n_gammas = len(result["curves"])
+        yield f"- {title(name, records)}: {rounds:,} rounds, {n_gammas} gammas.{note}"
 
 
 def _table_1(records: Records) -> Iterator[str]:
@@ -218,8 +216,7 @@ def _solvers_table(records: Records) -> Iterator[str]:
         "C·max(0, U − gamma) with U from the stronger search."
     )
     yield ""
-    found = {name: records.result("solvers", name) for name in TITLES}
-    results = {name: result for name, result in found.items() if result}
+    results = found_by_dataset(records, "solvers")
     if results:
         yield _solvers_in_words(list(results.values()))
         yield ""
