@@ -12,6 +12,7 @@ from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.settings import check_settings
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.auditing.strata import check_counted
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_test_size
 from gerrymend.notions import NotionLike
@@ -34,6 +35,8 @@ def audit(
     budget: float = 30.0,
     min_group_size: int = MIN_GROUP_SIZE,
     data: Any = None,
+    control_features: Any = None,
+    leave_out_empty_strata: bool = False,
     n_permutations: int = 0,
     test_size: float | None = None,
     holdout: Any = None,
@@ -96,6 +99,11 @@ def audit(
         sensitive_features a list of names. A lazy frame (a Polars LazyFrame, a DuckDB relation,
         PySpark, Dask) is summed by its own engine: only sums by protected values travel, and the
         report is the same.
+    control_features : frame, Series, mapping from names to columns, or array, optional
+        What may rightly matter, such as an occupation: groups are compared within each stratum, the
+        rows of equal values, and summed over strata. Names of columns where `data` is given.
+    leave_out_empty_strata : bool, default=False
+        Leave out a stratum without a row that the rate is over, rather than refuse it.
     n_permutations : int, default=0
         Permutations for a p-value of the worst unfairness, each with the whole search repeated, so
         that the p-value accounts for it. 199 will do; below 19 no p-value can be 5 %.
@@ -104,7 +112,7 @@ def audit(
         rows; `held_out` has its worst subgroup as measured on these.
     holdout : tuple (y_true, y_pred, sensitive_features), or a frame where `data` is one, optional
         A second sample to measure the worst subgroup on, in the form of the first; the weights of a
-        tuple, if any, come fourth.
+        tuple, if any, come fourth, and control features fifth.
     top : int, default=1
         Number of subgroups to describe: the worst, then the worst of the others that differ from
         it, ….
@@ -217,8 +225,9 @@ def audit(
                 "are a second one.",
             )
     decided = Decided(threshold, decision_probabilities, pos_label)
-    given = Given(y_true, y_pred, sensitive_features, sample_weight)
+    given = Given(y_true, y_pred, sensitive_features, sample_weight, control_features)
     tally = read_tally(data, given, decided, settings["notions"])
+    check_counted(tally, settings["notions"], leave_out=leave_out_empty_strata)
     held_out = None
     if holdout is not None:
         held_out = second_sample(holdout, tally, data, given, decided, settings["notions"])

@@ -16,10 +16,12 @@ from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.settings import check_settings
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.auditing.strata import check_counted, check_number, with_strata
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.identifiers import check_identifiers
 from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
 from gerrymend.inputs.protected import (
+    Cells,
     distinct_rows,
     in_use,
     read_columns,
@@ -35,7 +37,7 @@ from gerrymend.inputs.validation import (
     columns_of,
     is_lazy,
 )
-from gerrymend.notions import NotionLike, check_labels_given
+from gerrymend.notions import NotionLike, as_rates, check_labels_given
 
 
 def audit_counts(
@@ -55,6 +57,8 @@ def audit_counts(
     side: str = "both",
     budget: float = 30.0,
     min_group_size: int = MIN_GROUP_SIZE,
+    control_features: Any = None,
+    leave_out_empty_strata: bool = False,
     n_permutations: int = 0,
     test_size: float | None = None,
     top: int = 1,
@@ -84,9 +88,11 @@ def audit_counts(
         score, with `threshold`, or of a probability, with `decision_probabilities=True`), and of
         the number of rows.
     notion, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, side, \
-budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, features, n_jobs, \
-confidence, n_resamples, discovery_rate
+budget, min_group_size, leave_out_empty_strata, n_permutations, test_size, top, random_state, \
+on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
         As in audit().
+    control_features : str or list of str, optional
+        The columns within whose values groups are compared.
 
     Returns
     -------
@@ -109,6 +115,7 @@ confidence, n_resamples, discovery_rate
     >>> report.worst.describe(), report.worst.size, report.worst.rate, report.n_rows
     ('sex = F', 1050, 0.25, 2000)
     """
+    as_rates(notion)  # numbers are no counts
     settings = check_settings(
         notion=notion,
         favourable=favourable,
@@ -133,7 +140,10 @@ confidence, n_resamples, discovery_rate
     check_labels_given(label, settings["notions"], "label")
     names = {"label": label, "prediction": prediction, "count": count}
     attributes = check_attribute_names(sensitive_features)
-    columns = _columns(table, attributes, names)
+    controls = []
+    if control_features is not None:
+        controls = check_attribute_names(control_features, "control_features")
+    columns = _columns(table, attributes, controls, names)
     n = _counts(columns[count])
     labels = None if label is None else as_vector(columns[label], "label")
     predicted = as_vector(columns[prediction], "prediction")
@@ -154,6 +164,12 @@ confidence, n_resamples, discovery_rate
         names=Names(labels="label", decisions="prediction"),
     )
     tally = _tally(sample, n[some])
+    if controls:
+        lines = {name: columns[name] for name in controls}
+        read = take_rows(read_columns(lines, "control_features"), some)
+        strata = check_number(distinct_rows([in_use(column) for column in read]), int(n.sum()))
+        tally = with_strata(tally, strata, lambda chosen: _tally(sample, n[some], chosen))
+    check_counted(tally, settings["notions"], leave_out=leave_out_empty_strata)
     check_identifiers(tally.columns, int(n.sum()))
     doubts = doubts_of(
         tally, None, decided, (label, prediction), settings["notions"], settings["gamma"]
@@ -164,17 +180,20 @@ confidence, n_resamples, discovery_rate
     return examine(tally, held_out=held_out, doubts=doubts, **settings)
 
 
-def _tally(sample: Sample, n: NDArray[np.int64]) -> Tally:
-    """Sum the counts by cell and label."""
+def _tally(sample: Sample, counts: NDArray[np.int64], chosen: Any = slice(None)) -> Tally:
+    """Sum the counts of some lines by cell and label."""
     assert sample.p is not None
+    cells = distinct_rows(sample.columns)
+    n = counts[chosen]
+    p = sample.p[chosen]
     weight = n.astype(np.float64)
     return Tally.of_sums(
-        distinct_rows(sample.columns),
-        sample.y,
+        Cells(cells.columns, cells.index[chosen]),
+        sample.y[chosen],
         n,
         weight,
         # Products n·p are rounded once; split into parts they add up without a further error.
-        np.array([*exact_parts(weight * sample.p), np.zeros(len(n))]),
+        np.array([*exact_parts(weight * p), np.zeros(len(n))]),
         is_count=bool(((sample.p == 0) | (sample.p == 1)).all()),
         labels=sample.pair,
         squared_weight=weight,  # each of the rows weighs 1
@@ -182,7 +201,9 @@ def _tally(sample: Sample, n: NDArray[np.int64]) -> Tally:
     )
 
 
-def _columns(table: Any, attributes: list[str], named: dict[str, str | None]) -> dict[str, Any]:
+def _columns(
+    table: Any, attributes: list[str], controls: list[str], named: dict[str, str | None]
+) -> dict[str, Any]:
     """Return the columns of the table, or raise a ValueError if one that is named is missing.
 
     `named` has the column of each argument, None where there is none. Of a lazy frame only the
@@ -197,10 +218,12 @@ def _columns(table: Any, attributes: list[str], named: dict[str, str | None]) ->
         available = list(columns)
     for name in attributes:
         check_column(name, "sensitive_features", available, "table")
+    for name in controls:
+        check_column(name, "control_features", available, "table")
     for argument, name in names.items():
         check_column(name, argument, available, "table")
     if is_lazy(table):
-        wanted = list(dict.fromkeys([*attributes, *names.values()]))
+        wanted = list(dict.fromkeys([*attributes, *controls, *names.values()]))
         columns = columns_of(frame.select(wanted).collect().to_native(), "table")
     return columns
 

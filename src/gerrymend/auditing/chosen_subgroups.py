@@ -316,9 +316,9 @@ def _worst_of_the_rest(
     gone = np.logical_or.reduce([_smaller_side(part, members) for members in taken_out])
     if gone.all():
         return None
-    # Cells that were taken out get the rate of the others, so that they pull neither way.
-    rate = seen.outcomes[~gone].sum() / mass[~gone].sum()
-    residual = np.where(gone, 0.0, seen.outcomes - rate * mass)
+    # Cells that were taken out pull neither way, and the others are centred among themselves.
+    rate = seen.residual[~gone].sum() / mass[~gone].sum()
+    residual = np.where(gone, 0.0, seen.residual - rate * mass)
     if np.abs(residual).sum() <= ROUNDING * seen.cells.total_weight:
         return None
     found = part.bound.quick.search(residual, seconds=_half_until(deadline))

@@ -18,7 +18,7 @@ from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
 from gerrymend.auditing.inference.discovery import flag_groups
 from gerrymend.auditing.inference.held_out import measure_held_out
-from gerrymend.auditing.inference.intervals import n_named, simultaneous_intervals
+from gerrymend.auditing.inference.intervals import group_estimates, named_groups
 from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.inference.population import N_RESAMPLES, population_bound
 from gerrymend.auditing.intersections import check_intersection, intersection_rates
@@ -30,6 +30,7 @@ from gerrymend.auditing.marginal_rates import (
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.notions import AnyNotion
@@ -207,7 +208,21 @@ def _of_the_data(
         ),
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
+        **_of_the_strata(seen, min_group_size),
         "protected_used": used,
+    }
+
+
+def _of_the_strata(seen: Sequence[NotionTally], min_group_size: int) -> dict[str, Any]:
+    """Return the fields of a report about control features."""
+    strata = seen[0].tally.strata
+    if strata is None:
+        return {}
+    shown = [stratum_rates(one, min_group_size) for one in seen]
+    return {
+        "control_features": tuple(column.name for column in strata.columns),
+        "strata": tuple(stratum for rates, _ in shown for stratum in rates),
+        "strata_left_out": sum(left_out for _, left_out in shown),
     }
 
 
@@ -240,17 +255,20 @@ def _listed(
             seconds=seconds,
         )
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
-    named = (
-        simultaneous_intervals(examined, published, min_group_size=min_group_size) if own else ()
-    )
+    named = named_groups(examined) if own else []
+    intervals = group_estimates(named, published, min_group_size=min_group_size)
     marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
     intersections = intersection_rates(seen, published, intersection, min_group_size=min_group_size)
-    lists = {"named": named, "marginals": marginals.groups, "intersections": intersections.groups}
+    lists = {
+        "named": intervals,
+        "marginals": marginals.groups,
+        "intersections": intersections.groups,
+    }
     discovery = None
     if discovery_rate is not None:
         tested = len(marginals.groups) + marginals.left_out
         tested += len(intersections.groups) + intersections.left_out
-        tested += n_named(examined) if own else 0
+        tested += sum(len(groups.rules) for groups in named)
         lists, discovery = flag_groups(seen, lists, tested=tested, rate=discovery_rate)
     return {
         "in_a_sentence": said,

@@ -7,6 +7,7 @@ import narwhals as nw
 
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.from_engine import tally_of_lazy
+from gerrymend.auditing.strata import read_strata, stratified
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.identifiers import check_identifiers
 from gerrymend.inputs.protected import check_kinds, check_spreads
@@ -22,6 +23,7 @@ class Given(NamedTuple):
     y_pred: Any
     sensitive_features: Any
     sample_weight: Any = None
+    control_features: Any = None
 
 
 def read_tally(data: Any, given: Given, decided: Decided, notions: Sequence[AnyNotion]) -> Tally:
@@ -53,15 +55,24 @@ def _tally(
         if is_lazy(data):
             data = collected(data, given)
         rows = given if data is None else _chosen(data, given)
-        return Tally.of_outcomes(Numbers.read(*rows, kinds=kinds), means)
+        numbers = Numbers.read(*rows[:4], kinds=kinds)
+        return _stratified(Tally.of_outcomes(numbers, means), rows.control_features)
     if is_lazy(data):
-        tally = tally_of_lazy(data, *given, decided=decided)
+        tally = tally_of_lazy(data, *given[:4], given.control_features, decided=decided)
         if kinds is None:
             check_spreads(tally.columns)
         else:
             check_kinds({column.name: column for column in tally.columns}, kinds, "data")
         return tally
-    return tally_of_rows(*(given if data is None else _chosen(data, given)), decided, kinds)
+    rows = given if data is None else _chosen(data, given)
+    return _stratified(tally_of_rows(*rows[:4], decided, kinds), rows.control_features)
+
+
+def _stratified(tally: Tally, control_features: Any) -> Tally:
+    """Return the tally with its strata; None are one."""
+    if control_features is None:
+        return tally
+    return stratified(tally, read_strata(control_features, int(tally.n_rows.sum())))
 
 
 def check_no_decisions(decided: Decided, notion: OutcomeNotion) -> None:
@@ -80,6 +91,8 @@ def collected(data: Any, given: Given) -> Any:
     there = frame.collect_schema().names()
     named = [name for name in (given.y_true, given.y_pred, given.sample_weight) if name is not None]
     named += check_attribute_names(given.sensitive_features)
+    if given.control_features is not None:
+        named += check_attribute_names(given.control_features, "control_features")
     # A name that is not there is told of with the argument that has it, once they are chosen.
     wanted = [name for name in dict.fromkeys(named) if name in there]
     return frame.select(wanted).collect().to_native()
@@ -109,17 +122,18 @@ def tally_of_rows(
 def _chosen(data: Any, given: Given) -> Given:
     """Return the columns of an eager frame that the arguments name."""
     columns = columns_of(data, "data")
-    attributes = check_attribute_names(given.sensitive_features)
-    for name in attributes:
-        check_column(name, "sensitive_features", columns, "data")
-    chosen = {
-        argument: columns[check_column(name, argument, columns, "data")]
-        for argument, name in given._asdict().items()
-        if argument != "sensitive_features"
-        and (name is not None or argument not in ("y_true", "sample_weight"))
-    }
-    protected = {name: columns[name] for name in attributes}
-    return Given(sensitive_features=protected, **{"y_true": None, **chosen})
+    chosen: dict[str, Any] = {}
+    for argument, named in given._asdict().items():
+        if named is None and argument in ("y_true", "sample_weight", "control_features"):
+            chosen[argument] = None
+        elif argument in ("sensitive_features", "control_features"):
+            names = check_attribute_names(named, argument)
+            chosen[argument] = {
+                name: columns[check_column(name, argument, columns, "data")] for name in names
+            }
+        else:
+            chosen[argument] = columns[check_column(named, argument, columns, "data")]
+    return Given(**chosen)
 
 
 def _refuse_frames(given: Given) -> None:
@@ -148,14 +162,21 @@ def second_sample(
     those of the first; errors begin with "In holdout:".
     """
     if data is None:
-        if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):
+        if not isinstance(holdout, tuple) or not 3 <= len(holdout) <= 5:
             raise ArgumentError(
                 "holdout",
-                "must be a tuple (y_true, y_pred, sensitive_features), and weights as a fourth if "
-                f"rows weigh differently; got {type(holdout).__name__}"
+                "must be a tuple (y_true, y_pred, sensitive_features), weights as a fourth if rows "
+                f"weigh differently and control features as a fifth; got {type(holdout).__name__}"
                 + (f" of {len(holdout)}." if isinstance(holdout, tuple) else "."),
             )
+        controlled = given.control_features is not None
         given = Given(*holdout)
+        if controlled != (given.control_features is not None):
+            raise ArgumentError(
+                "holdout",
+                "has control features, as a fifth, exactly if the first sample has; pass both with "
+                "them, or both without (None for weights that there are not).",
+            )
         if (given.y_true is None) == like.is_labelled:
             have = "has labels, and the first sample has none"
             if given.y_true is None:

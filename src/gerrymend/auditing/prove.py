@@ -9,6 +9,7 @@ from gerrymend.auditing.chosen_subgroups import describable
 from gerrymend.auditing.examine import DESCRIBING, as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
+from gerrymend.auditing.strata import check_counted
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_number
@@ -115,6 +116,8 @@ def prove(
     budget: float = 30.0,
     min_group_size: int = MIN_GROUP_SIZE,
     data: Any = None,
+    control_features: Any = None,
+    leave_out_empty_strata: bool = False,
 ) -> Proof:
     """Prove that no subgroup exceeds an unfairness, or find one that does.
 
@@ -124,7 +127,8 @@ def prove(
     Parameters
     ----------
     y_true, y_pred, sensitive_features, notion, subgroups, sample_weight, threshold, \
-decision_probabilities, pos_label, favourable, side, budget, min_group_size, data
+decision_probabilities, pos_label, favourable, side, budget, min_group_size, data, \
+control_features, leave_out_empty_strata
         As in audit().
     at_most : float
         The unfairness that no subgroup is to exceed.
@@ -151,9 +155,10 @@ decision_probabilities, pos_label, favourable, side, budget, min_group_size, dat
     at_most = check_number(at_most, "at_most", low=0.0, remedy="It is an unfairness.")
     budget = check_budget(budget)
     min_group_size = check_min_group_size(min_group_size)
-    given = Given(y_true, y_pred, sensitive_features, sample_weight)
+    given = Given(y_true, y_pred, sensitive_features, sample_weight, control_features)
     decided = Decided(threshold, decision_probabilities, pos_label)
     tally = read_tally(data, given, decided, notions)
+    check_counted(tally, notions, leave_out=leave_out_empty_strata)
     # No subgroup's rate is farther from the overall one than outcomes are from each other.
     seen = [tally.of_notion(notion).notion for notion in notions]
     widest = max(high - low for low, high in (notion.outcome_range for notion in seen))

@@ -17,6 +17,7 @@ from gerrymend.auditing.intersections import NO_INTERSECTIONS, Intersections
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.auditing.strata import Stratum
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
 from gerrymend.inputs.settings import check_gamma
@@ -83,14 +84,18 @@ class AuditReport:
     intervals : tuple of GroupEstimate
         Every group of a class that lists them, with intervals that hold all at once.
     population : PopulationBound or None
-        What the rows tell of the people that they were drawn from, where `confidence` was asked
-        for.
+        What holds for the people that the rows were drawn from, where `confidence` was passed.
     discovery : Discovery or None
-        How many of the groups that are listed are flagged, where `discovery_rate` was asked for.
+        How many of the groups that are listed are flagged, where `discovery_rate` was passed.
     attributes : tuple of str
         The protected columns.
     overall_rates : tuple of OverallRate
         The rate that groups are compared with, for each notion.
+    control_features : tuple of str
+        The columns within whose values groups are compared; empty where there are none.
+    strata : tuple of Stratum
+        Each stratum with the rate that its rows are compared with, for each notion; without those
+        that have too few rows to tell, of which there are `strata_left_out`.
     marginals : tuple of GroupEstimate
         The groups of one attribute at a time, whatever the class, with intervals that hold all at
         once; without those too small to be described, of which there are `marginals_left_out`.
@@ -154,6 +159,9 @@ class AuditReport:
     discovery: Discovery | None = None
     attributes: tuple[str, ...] = ()
     overall_rates: tuple[OverallRate, ...] = ()
+    control_features: tuple[str, ...] = ()
+    strata: tuple[Stratum, ...] = ()
+    strata_left_out: int = 0
     marginals: tuple[GroupEstimate, ...] = ()
     marginals_left_out: int = 0
     marginal_unfairness: float = 0.0
@@ -201,10 +209,9 @@ class AuditReport:
     def rows_needed(self, gamma: float | None = None, power: float = 0.8) -> int | None:
         """Return how many rows would tell whether the people are within gamma, to plan a sample.
 
-        Needs `confidence` of audit(). If the people's largest unfairness is as on these rows, an
-        audit of so many tells on which side of gamma it is with a probability of `power` or more.
-        (What is found in few rows looks worse than it is.) None where no number is enough: this
-        audit is undecided itself, or what it found is exactly gamma.
+        Needs `confidence` of audit(). If the largest unfairness is as on these rows, an audit of so
+        many tells on which side of gamma it is with a probability of `power` or more. None where no
+        number is enough: this audit is undecided itself, or what it found is exactly gamma.
 
         >>> from gerrymend import audit
         >>> report = audit([0] * 400, [1, 0, 0, 0] * 50 + [1, 0, 0] * 66 + [0] * 2, confidence=0.95,
@@ -212,9 +219,9 @@ class AuditReport:
         >>> report.unfairness, report.population.rows_needed, report.rows_needed()
         (0.02, 1, 1)
         """
-        gamma = self.gamma if gamma is None else check_gamma(gamma)
         found = {"unfairness": self.unfairness, "upper_bound": self.upper_bound}
-        return planned_rows(self.population, self.n_rows, **found, gamma=gamma, power=power)
+        allowed = self.gamma if gamma is None else check_gamma(gamma)
+        return planned_rows(self.population, self.n_rows, **found, gamma=allowed, power=power)
 
     @property
     def withheld(self) -> bool:
@@ -271,6 +278,9 @@ class AuditReport:
             "population": _plain(self.population),
             "discovery": _plain(self.discovery),
             "overall_rates": [overall.to_dict() for overall in self.overall_rates],
+            "control_features": list(self.control_features),
+            "strata": [stratum.to_dict() for stratum in self.strata],
+            "strata_left_out": self.strata_left_out,
             "marginal_unfairness": self.marginal_unfairness,
             "single_unfairness": self.single_unfairness,
             "marginals": [group.to_dict() for group in self.marginals],
@@ -350,14 +360,7 @@ class AuditReport:
     def write_html(self, path: str | Path, **document: Any) -> Path:
         """Write the page of `to_html`, which takes `document`, to a file, whole or not at all.
 
-        Parameters
-        ----------
-        path : str or Path
-            In a folder that exists; a file that is there already is replaced.
-
-        Returns
-        -------
-        Path
+        Its folder has to exist; a file that is there already is replaced. Returns the path.
         """
         from gerrymend.reporting.page import write_page
 

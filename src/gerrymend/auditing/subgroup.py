@@ -40,10 +40,13 @@ class Subgroup:
     size : int
         Rows in the group, in the event or not.
     rate, overall_rate : float
-        The rate in the group, and overall.
+        The rate in the group, and overall; with control features, the one that its members would
+        have at the rates of their strata.
     composition : tuple of Trait
         Who is in the group, by its most common values beside everyone's; those that differ most
         first. Empty where that was not worked out.
+    within_strata : bool
+        Whether `overall_rate` is that of the strata of its members.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Subgroup:
     rate: float
     overall_rate: float
     composition: tuple[Trait, ...] = ()
+    within_strata: bool = False
 
     @property
     def gap(self) -> float:
@@ -110,6 +114,7 @@ class Subgroup:
             "size": self.size,
             "rate": self.rate,
             "overall_rate": self.overall_rate,
+            "within_strata": self.within_strata,
             "gap": self.gap,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "treated": self.treated,
@@ -156,7 +161,8 @@ class EventCells:
     """The cells of some rows, as one notion sees them: which have rows in its event, and how much.
 
     `columns` and `n_rows` are over all cells; `mass`, the weight in the event, is over the
-    `active` ones, those that have any.
+    `active` ones, those that have any, and so is `expected`, what their outcomes would sum to at
+    the rates of their strata: None where there are none, and the rate of all is expected.
     """
 
     notion: FairnessNotion
@@ -165,6 +171,7 @@ class EventCells:
     active: NDArray[np.intp]
     mass: Array
     total_weight: float
+    expected: Array | None = None
 
     def measure(
         self,
@@ -207,8 +214,20 @@ class EventCells:
         members = selected[self.active]
         mass = float(self.mass[members].sum())
         overall = float(outcomes.sum() / self.mass.sum())
+        if self.expected is not None and mass > 0:
+            overall = float(self.expected[members].sum()) / mass
         # Of a group without rows in the event nothing differs.
         rate = float(outcomes[members].sum()) / mass if mass > 0 else overall
         share = mass / self.total_weight
         size = int(self.n_rows[selected].sum())
-        return Subgroup(rule, self.notion, share * (rate - overall), share, size, rate, overall)
+        unfairness = share * (rate - overall)
+        return Subgroup(
+            rule,
+            self.notion,
+            unfairness,
+            share,
+            size,
+            rate,
+            overall,
+            within_strata=self.expected is not None,
+        )

@@ -26,12 +26,13 @@ from gerrymend.subgroups.rules import Members, Rule
 
 
 class Rows(NamedTuple):
-    """Hold the rows behind a tally: cell, label, decision and weight of each."""
+    """Hold the rows behind a tally: cell, label, decision and weight of each, and its stratum."""
 
     cell: NDArray[np.intp]
     y: NDArray[np.intp]
     p: Array
     weight: Array
+    stratum: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,8 @@ class Tally:
         Of numbers, Σ w²·u and Σ w²·u² by label and cell, for intervals; None for decisions.
     views : mapping of str to Tally
         Of numbers, the table of each notion, by its name; empty for decisions.
+    strata : Strata or None
+        The same rows by stratum, where groups are compared within strata.
     """
 
     columns: tuple[Column, ...]
@@ -76,6 +79,7 @@ class Tally:
     is_labelled: bool = True
     spread: Array | None = None
     views: Mapping[str, "Tally"] = field(default_factory=dict)
+    strata: "Strata | None" = None
 
     @classmethod
     def of_rows(
@@ -137,18 +141,56 @@ class Tally:
         squares = [total_by_cell(key, weight**2 * u**power, 2 * m) for power in (1, 2)]
         return replace(tally, is_count=False, spread=np.reshape(squares, (2, 2, m)))
 
-    def take(self, chosen: NDArray[np.bool_]) -> "Tally":
-        """Return the tally of some of the rows, which are at hand, over the cells they are in."""
+    def part(self, chosen: NDArray[np.bool_]) -> "Tally":
+        """Return the tally of some of the rows, which are at hand, over all cells."""
         assert self.rows is not None
         rows = self.rows
-        there, cell = np.unique(rows.cell[chosen], return_inverse=True)
-        cells = Cells(take_rows(self.columns, there), cell)
+        cells = Cells(self.columns, rows.cell[chosen])
         some = rows.y[chosen], rows.p[chosen], rows.weight[chosen]
         if self.spread is None:
-            return Tally.of_rows(cells, *some, self.labels, self.is_labelled)
-        taken = Tally._of_numbers(cells, *some, self.is_labelled)
-        views = {name: replace(view, views={}).take(chosen) for name, view in self.views.items()}
-        return replace(taken, views=views)
+            taken = Tally.of_rows(cells, *some, self.labels, self.is_labelled)
+        else:
+            taken = Tally._of_numbers(cells, *some, self.is_labelled)
+        views = {name: replace(view, views={}).part(chosen) for name, view in self.views.items()}
+        taken = replace(taken, views=views)
+        if self.strata is None or rows.stratum is None:
+            return taken
+        alone = replace(self, views={}, strata=None)
+        numbers = range(len(self.strata.parts))
+        parts = tuple(alone.part(chosen & (rows.stratum == number)) for number in numbers)
+        assert taken.rows is not None
+        kept = taken.rows._replace(stratum=rows.stratum[chosen])
+        return replace(taken, rows=kept, strata=replace(self.strata, parts=parts))
+
+    def within(self, there: NDArray[np.bool_]) -> "Tally":
+        """Return the same table without the other cells, which have no rows."""
+        rows = self.rows
+        if rows is not None:
+            rows = rows._replace(cell=(np.cumsum(there) - 1)[rows.cell])
+        strata = self.strata
+        if strata is not None:
+            strata = replace(strata, parts=tuple(part.within(there) for part in strata.parts))
+
+        def kept(sums: Any) -> Any:
+            return None if sums is None else sums[..., there]
+
+        return replace(
+            self,
+            columns=take_rows(self.columns, there),
+            n_rows=kept(self.n_rows),
+            weight=kept(self.weight),
+            positive=kept(self.positive),
+            squared_weight=kept(self.squared_weight),
+            n_counted=kept(self.n_counted),
+            spread=kept(self.spread),
+            rows=rows,
+            views={name: view.within(there) for name, view in self.views.items()},
+            strata=strata,
+        )
+
+    def compact(self) -> "Tally":
+        """Return the table over the cells that have rows."""
+        return self.within(self.n_rows.sum(axis=0) > 0)
 
     @classmethod
     def of_sample(cls, sample: Sample) -> "Tally":
@@ -237,17 +279,36 @@ class Tally:
 
 
 @dataclass(frozen=True, eq=False)
+class Strata:
+    """Hold the strata of some rows: the values of each, and its table, over the cells of all."""
+
+    columns: tuple[Column, ...]
+    parts: tuple[Tally, ...]
+
+    def values(self, number: int) -> dict[str, Any]:
+        """Return the control features of a stratum."""
+        return {
+            column.name: float(column.values[number])
+            if column.categories is None
+            else column.categories[int(column.values[number])]
+            for column in self.columns
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class NotionTally:
     """Hold the sums of one notion over the cells that have weight in its event, the active ones.
 
     `outcomes` is Σ w·u of each, `rows` its number of rows in the event; `residual` is W, the
-    centred outcomes: its sum over a group, over all weight, is the group's unfairness.
+    centred outcomes: its sum over a group, over all weight, is the group's unfairness. `strata` are
+    those that have weight in the event; W is then the sum of theirs.
     """
 
     cells: EventCells
     tally: Tally
     outcomes: Array
     rows: NDArray[np.intp]
+    strata: tuple["NotionTally", ...] = ()
 
     @classmethod
     def of(cls, notion: FairnessNotion, tally: Tally) -> "NotionTally":
@@ -274,7 +335,13 @@ class NotionTally:
         rows = np.asarray(notion.event) @ (
             tally.n_rows if tally.n_counted is None else tally.n_counted
         )
-        return cls(cells, tally, (a @ tally.weight + b @ tally.positive)[active], rows[active])
+        outcomes = (a @ tally.weight + b @ tally.positive)[active]
+        if tally.strata is None:
+            return cls(cells, tally, outcomes, rows[active])
+        parts = (part for part in tally.strata.parts if (event @ part.weight).any())
+        strata = tuple(cls.of(notion, part) for part in parts)
+        seen = cls(cells, tally, outcomes, rows[active], strata)
+        return replace(seen, cells=replace(cells, expected=outcomes - seen.residual))
 
     @property
     def notion(self) -> FairnessNotion:
@@ -284,7 +351,16 @@ class NotionTally:
     @cached_property
     def residual(self) -> Array:
         """Centred outcomes W, by active cell."""
-        return self.centred(self.outcomes)
+        if not self.strata:
+            return self.centred(self.outcomes)
+        return self.add_up(part.residual for part in self.strata)
+
+    def add_up(self, residuals: Iterable[Array]) -> Array:
+        """Return the sum of what strata have, each given over its own active cells."""
+        every = np.zeros(self.tally.weight.shape[1])
+        for part, residual in zip(self.strata, residuals, strict=True):
+            every[part.cells.active] += residual
+        return every[self.cells.active]
 
     def centred(self, outcomes: Array) -> Array:
         """Return W for other outcomes of the same rows, given as (…, active cells)."""

@@ -11,7 +11,7 @@ from gerrymend.checker.chance import check_permutations
 from gerrymend.checker.composition import wrong_composition
 from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
 from gerrymend.checker.disclosed import listed_rare_values, wrong_reference
-from gerrymend.checker.exact import ZERO, exact, read_table
+from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import (
     NOTIONS,
     ROUNDING,
@@ -26,12 +26,14 @@ from gerrymend.checker.given import check_not_parted, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
+from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
 from gerrymend.checker.said import check_said
 from gerrymend.checker.scope import check_scope
+from gerrymend.checker.strata import check_strata, wrong_reference_rate
 
 # What the group in a sentence is called here.
 _SAID = "The group in a sentence"
@@ -48,6 +50,8 @@ def check_report(
     decision_probabilities: bool = False,
     pos_label: Any = None,
     holdout: Any = None,
+    notion: Any = None,
+    control_features: Any = None,
 ) -> CheckResult:
     """Verify a report against the data that it was made from, in exact rational arithmetic.
 
@@ -71,6 +75,10 @@ def check_report(
         As they were passed to `audit()`.
     holdout : tuple (y_true, y_pred, sensitive_features), optional
         The second sample, as it was passed to `audit()`, weights fourth if there are any.
+    notion : OutcomeNotion or tuple of these, optional
+        Notions of one's own that are means of numbers: their functions are not in the report.
+    control_features : frame, Series, mapping or array, optional
+        As they were passed to `audit()`.
 
     Returns
     -------
@@ -121,12 +129,24 @@ def check_report(
         "decision_probabilities": decision_probabilities,
         "pos_label": pos_label,
     }
-    table = read_table(y_true, y_pred, sensitive_features, sample_weight, **how)
+    means = [one["name"] for one in stated["notions"] if one["unit"] is not None]
+    own = notion if isinstance(notion, tuple | list) else [] if notion is None else [notion]
+
+    def read(rows: tuple[Any, Any, Any, Any, Any], like: Table | None = None) -> Table:
+        """Read rows as those of the audit; a second sample is `like` the first."""
+        true, predicted, features, weight, controls = rows
+        if means:
+            return read_numbers(means, true, predicted, features, weight, own, controls)
+        return read_table(
+            true, predicted, features, weight, **how, like=like, control_features=controls
+        )
+
+    table = read((y_true, y_pred, sensitive_features, sample_weight, control_features))
     if holdout is None:
         check_not_parted(stated, table)
         second = None
     else:
-        second = read_table(*second_sample(holdout), **how, like=table)
+        second = read(second_sample(holdout), like=table)
     case = Case(stated, table, second)
     _run(case)
     if unknown:
@@ -152,6 +172,7 @@ def _run(case: Case) -> None:
     check_sides(case)
     check_said(case)
     check_listed(case)
+    check_strata(case)
     before = len(result.problems)
     _check_agreement(case, described)
     if len(result.problems) == before:
@@ -192,7 +213,8 @@ def _read_notions(case: Case) -> None:
     for stated in case.stated["notions"]:
         name = stated["name"]
         outcomes = NOTIONS.get(name) or outcomes_of(stated)
-        measured = Measured.of(outcomes, case.table) if outcomes else None
+        table = case.table.views.get(name, case.table)
+        measured = Measured.of(outcomes, table) if outcomes else None
         if measured is not None and measured.active:
             case.measured[name] = measured
         else:
@@ -220,6 +242,7 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
     held_out = case.stated["held_out"] is not None
     problems = [
         *wrong_figures(stated, figures, measured.scale),
+        *wrong_reference_rate(stated, case),
         *wrong_treated(stated, figures.unfairness, case.stated),
         *wrong_composition(stated["composition"], inside, case.table, smallest),
         *wrong_reference(rule, case.table, smallest, held_out=held_out),

@@ -6,7 +6,7 @@ quantile of the normal distribution. `docs/inference.md` derives them.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
@@ -43,12 +43,15 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     the gap (1 − ḡ)·Δ, where c = e·ḡ·(1 − ḡ) and Δ is the group's rate less that of the others in
     the event. The variances of ḡ and c are those of the delta method, from sums of squared weights.
     """
+    if measured.strata:
+        return _over_strata(measured, inside, level)
     group = measured.sums(inside)
     others = measured.everyone.without(group)
-    lowest = measured.lowest
-    span = measured.span
-    mine = _rate(group, measured, level)
-    theirs = _rate(others, measured, level)
+    of_numbers = measured.table.spread is not None
+    lowest, span = (0.0, 1.0) if of_numbers else (measured.lowest, measured.span)
+    mine, theirs = (
+        _mean(one, level) if of_numbers else _rate(one, measured, level) for one in (group, others)
+    )
     # The ends of a difference (Newcombe): Δ is low where this rate is low and the others' is high.
     delta = _Estimate(
         mine.value - theirs.value,
@@ -76,6 +79,26 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
         gap=(span * gap[0], span * gap[1]),
         unfairness=(span * unfairness[0], span * unfairness[1]),
     )
+
+
+def _over_strata(measured: Measured, inside: list[bool], level: float) -> Intervals:
+    """Return the intervals of a group that is compared within strata.
+
+    Its unfairness is the sum of each stratum's, by its part of all weight; rows of two strata are
+    independent, so that distances to an end add in squares.
+    """
+    alone = intervals_of(replace(measured, strata=()), inside, level)
+    figures = measured.figures(inside)
+    reach = [0.0, 0.0]
+    for part in measured.strata:
+        weight = float(part.table.total_weight / measured.table.total_weight)
+        value = float(part.figures(inside).unfairness)
+        for side, end in enumerate(intervals_of(part, inside, level).unfairness):
+            reach[side] += (weight * (end - value)) ** 2
+    middle = float(figures.unfairness)
+    ends = (middle - math.sqrt(reach[0]), middle + math.sqrt(reach[1]))
+    share = float(figures.share) or 1.0
+    return Intervals(alone.rate, (ends[0] / share, ends[1] / share), ends)
 
 
 def wrong_intervals(
@@ -116,6 +139,24 @@ def _rate(sums: Sums, measured: Measured, level: float) -> _Estimate:
     size = float(sums.mass**2 / sums.squares)
     low, high = clopper_pearson(float(rate) * size, float(1 - rate) * size, (1 - level) / 2)
     return _Estimate(float(rate), float(rate) - low, high - float(rate))
+
+
+def _mean(sums: Sums, level: float) -> _Estimate:
+    """Return a mean of numbers with Student's interval.
+
+    Its variance is Σw²(u − mean)² / (Σw)², times n/(n − 1) for n effective rows, and half a degree
+    of freedom stands for fewer. The quantile follows from |t|² = f·(1 − x)/x, with x a quantile of
+    the beta distribution of f/2 and 1/2.
+    """
+    if not sums.mass:
+        return _Estimate(0.0, 0.0, 0.0)
+    mean = sums.outcome / sums.mass
+    squared = sums.second - 2 * mean * sums.first + mean**2 * sums.squares
+    freedom = max(float(sums.mass**2 / sums.squares) - 1, 0.5)
+    x = beta_quantile(freedom / 2, 0.5, 1 - level)
+    t = math.sqrt(freedom * (1 - x) / x)
+    half = t * math.sqrt(float(squared / sums.mass**2) * (freedom + 1) / freedom)
+    return _Estimate(float(mean), half, half)
 
 
 def _product(factor: float, spread: float, delta: _Estimate) -> Ends:

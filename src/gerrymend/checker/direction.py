@@ -6,7 +6,7 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import ZERO, Table, exact
-from gerrymend.checker.figures import NOTIONS, ROUNDING, TOLERANCE, shown
+from gerrymend.checker.figures import ROUNDING, TOLERANCE, shown
 from gerrymend.checker.rules import RuleError, members
 
 _SIGNS = {"higher": 1, "lower": -1, None: 0}
@@ -17,6 +17,11 @@ _WORSE: dict[str, dict[str | None, str | None]] = {
     "false_negative_rate": {"positive": "higher", "negative": "lower", None: None},
     "statistical_parity": {"positive": "lower", "negative": "higher", None: None},
     "error_rate": {"positive": "higher", "negative": "higher", None: "higher"},
+    # Of numbers, "positive" is a high prediction; an error is what was true less that.
+    "mean_outcome": {"positive": "lower", "negative": "higher", None: None},
+    "mean_error": {"positive": "higher", "negative": "lower", None: None},
+    "absolute_error": {"positive": "higher", "negative": "higher", None: "higher"},
+    "squared_error": {"positive": "higher", "negative": "higher", None: "higher"},
 }
 
 
@@ -36,7 +41,7 @@ def check_direction(case: Case) -> None:
     case.leave("favourable side", "settings of the audit, taken as stated")
     case.problem(*_wrong_settings(case.stated))
     for notion in case.stated["notions"]:
-        if notion["name"] not in NOTIONS:
+        if notion["name"] not in _WORSE:
             case.leave("notions.worse", f"of {notion['name']}, a notion of one's own")
 
 

@@ -10,8 +10,8 @@ Rows are read and summed one by one in Python: slow, and easy to believe.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -60,8 +60,14 @@ class Table:
     weight that is decided positive; `weighty[c][y]` is the number of rows that have any weight,
     None where all do, and `squares[c][y]` the sum of their squared weights, None where each row
     weighs 1. `labels` are the negative and the positive one; where rows have none (`is_labelled`),
-    those of decisions, and every row stands with the negative one. `is_count` is whether each row
-    weighs 1 and is decided 0 or 1.
+    those of decisions, and every row stands with the negative one.
+
+    Of numbers there is a table for each notion, in `views` of the first. Its label is 1 for rows
+    that count, and `positive` the sum of outcomes, from the first to the second of `ends`; `spread`
+    has the sums of outcomes, and of their squares, by squared weight.
+
+    `strata` has the tables of rows with equal values of the `controls`, over the same cells;
+    `is_count` is whether each row weighs 1 and is decided 0 or 1.
     """
 
     attributes: dict[str, Attribute]
@@ -73,6 +79,11 @@ class Table:
     labels: tuple[Any, Any] = (0, 1)
     is_labelled: bool = True
     is_count: bool = True
+    spread: list[list[list[Fraction]]] | None = None
+    ends: tuple[Fraction, Fraction] = (ZERO, Fraction(1))
+    views: "Mapping[str, Table]" = field(default_factory=dict)
+    strata: "Mapping[tuple[Any, ...], Table]" = field(default_factory=dict)
+    controls: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -109,6 +120,7 @@ def read_table(
     decision_probabilities: bool,
     pos_label: Any,
     like: Table | None = None,
+    control_features: Any = None,
 ) -> Table:
     """Read the arguments of an audit, and sum them without rounding.
 
@@ -117,7 +129,7 @@ def read_table(
     """
     if threshold is not None and decision_probabilities:
         raise ValueError("threshold and decision_probabilities exclude each other; pass one.")
-    predicted = _vector(y_pred, "y_pred")
+    predicted = read_vector(y_pred, "y_pred")
     are_decisions = threshold is None and not decision_probabilities
     if y_true is None:
         # Decisions show both labels, or are numbers, to be decided 0 and 1 by.
@@ -125,10 +137,10 @@ def read_table(
         chosen = _classes(shown, [], pos_label) if like is None else list(like.labels)
         labels = [chosen[0]] * len(predicted)
     else:
-        labels = _vector(y_true, "y_true")
-    columns = _columns(sensitive_features)
+        labels = read_vector(y_true, "y_true")
+    columns = read_columns(sensitive_features)
     weights = (
-        [1] * len(labels) if sample_weight is None else _vector(sample_weight, "sample_weight")
+        [1] * len(labels) if sample_weight is None else read_vector(sample_weight, "sample_weight")
     )
     lengths = {"y_true": len(labels), "y_pred": len(predicted), "sample_weight": len(weights)}
     lengths |= {f"{name!r} of sensitive_features": len(v) for name, (_, v) in columns.items()}
@@ -149,34 +161,61 @@ def read_table(
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
     y = [int(label == classes[1]) for label in labels]
     # Equal rows are summed at once: a fraction for each of them would take most of the time.
-    counted = Counter(zip(cells, y, decided, weights, strict=True))
-    table = _summed(columns, counted, (classes[0], classes[1]))
-    return replace(table, is_labelled=y_true is not None)
+    rows = list(zip(cells, y, decided, weights, strict=True))
+    pair = (classes[0], classes[1])
+    table = replace(summed(columns, Counter(rows), pair), is_labelled=y_true is not None)
+    if not any(map(any, table.weight)):
+        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
+    places = list(dict.fromkeys(cells))
+    return with_strata(
+        table, control_features, rows, lambda some: summed(columns, Counter(some), pair, places)
+    )
 
 
-def _summed(
+def with_strata(
+    table: Table,
+    control_features: Any,
+    rows: list[Any],
+    make: Callable[[list[Any]], Table],
+) -> Table:
+    """Return a table with one for the rows of each stratum, as `make` sums them."""
+    if control_features is None:
+        return table
+    controls = read_columns(control_features, "control_features")
+    by_stratum: dict[tuple[Any, ...], list[Any]] = {}
+    keys = zip(*(values for _, values in controls.values()), strict=True)
+    for key, row in zip(keys, rows, strict=True):
+        by_stratum.setdefault(key, []).append(row)
+    strata = {key: make(some) for key, some in by_stratum.items()}
+    return replace(table, strata=strata, controls=tuple(controls))
+
+
+def summed(
     columns: dict[str, tuple[bool, list[Any]]],
     counted: Counter[tuple[Any, int, Any, Any]],
     labels: tuple[Any, Any],
+    cells: list[Any] | None = None,
+    outcome_of: Callable[[Any], Fraction] | None = None,
 ) -> Table:
     """Sum counted rows, keyed by (cell, label, decision, weight), into a table.
 
-    Cells come in the order in which they are first seen. Raises a ValueError where all weights are
-    0.
+    A decision is a probability, unless `outcome_of` makes another number of it. `cells` may be more
+    than those of the rows.
+
+    Cells come in the order in which they are first seen.
     """
-    place = {cell: i for i, cell in enumerate(dict.fromkeys(cell for cell, *_ in counted))}
+    there = dict.fromkeys(cell for cell, *_ in counted) if cells is None else cells
+    place = {cell: i for i, cell in enumerate(there)}
     rows, weighty = ([[0, 0] for _ in place] for _ in range(2))
     weight, positive, squares = ([[ZERO, ZERO] for _ in place] for _ in range(3))
     for (cell, y, p, w), count in counted.items():
-        each = _weight(w)
+        each = weigh(w)
         mass = each * count
         rows[place[cell]][y] += count
         weighty[place[cell]][y] += count * (mass > 0)
         weight[place[cell]][y] += mass
         squares[place[cell]][y] += mass * each
-        positive[place[cell]][y] += mass * _probability(p)
-    if not any(map(any, weight)):
-        raise ValueError("sample_weight is zero in every row; pass at least one positive weight.")
+        positive[place[cell]][y] += mass * (outcome_of or _probability)(p)
     attributes = {
         name: Attribute(name, is_number, tuple(map(exact, values) if is_number else values))
         for (name, (is_number, _)), values in zip(
@@ -187,7 +226,7 @@ def _summed(
     return Table(attributes, rows, weight, positive, weighty, squares, labels, is_count=is_count)
 
 
-def _weight(value: Any) -> Fraction:
+def weigh(value: Any) -> Fraction:
     """Return a weight as a fraction, or raise a ValueError if it is negative or not finite."""
     if not isfinite(value) or value < 0:
         raise ValueError(f"sample_weight has the value {value!r}; weights are finite, 0 or more.")
@@ -245,7 +284,7 @@ def _decisions(predicted: list[Any], classes: list[Any]) -> list[int]:
     return [int(decision == classes[1]) for decision in predicted]
 
 
-def _vector(values: Any, argument: str) -> list[Any]:
+def read_vector(values: Any, argument: str) -> list[Any]:
     """Return an argument as a list of plain values, one a row.
 
     Raises a ValueError where it is empty, has missing values or more than one column.
@@ -265,12 +304,14 @@ def _vector(values: Any, argument: str) -> list[Any]:
     return listed
 
 
-def _columns(data: Any) -> dict[str, tuple[bool, list[Any]]]:
+def read_columns(
+    data: Any, argument: str = "sensitive_features"
+) -> dict[str, tuple[bool, list[Any]]]:
     """Return, by name, whether each attribute is a number, and its values."""
     columns = [_column(str(name), values) for name, values in _named(data)]
     names = [name for name, _, _ in columns]
     if not columns or len(set(names)) < len(names):
-        raise ValueError(f"sensitive_features needs columns of different names; got {names}.")
+        raise ValueError(f"{argument} needs columns of different names; got {names}.")
     return {name: (is_number, values) for name, is_number, values in columns}
 
 

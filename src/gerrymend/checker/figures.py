@@ -81,25 +81,32 @@ class Figures(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Hold sums over some rows in the event: their number, weight, squared weight and outcomes."""
+    """Hold sums over some rows in the event: their number, weight, squared weight and outcomes.
+
+    Of numbers, `first` and `second` are those of outcomes and of their squares, by squared weight.
+    """
 
     rows: int
     mass: Fraction
     squares: Fraction
     outcome: Fraction
+    first: Fraction = ZERO
+    second: Fraction = ZERO
 
     def without(self, other: "Sums") -> "Sums":
         """Return the sums over the rest, where the other rows are some of these.
 
         >>> Sums(10, Fraction(10), Fraction(10), Fraction(4)).without(
-        ...     Sums(3, Fraction(3), Fraction(3), Fraction(1)))
-        Sums(rows=7, mass=Fraction(7, 1), squares=Fraction(7, 1), outcome=Fraction(3, 1))
+        ...     Sums(3, Fraction(3), Fraction(3), Fraction(1)))[:4]
+        (7, Fraction(7, 1), Fraction(7, 1), Fraction(3, 1))
         """
         return Sums(
             self.rows - other.rows,
             self.mass - other.mass,
             self.squares - other.squares,
             self.outcome - other.outcome,
+            self.first - other.first,
+            self.second - other.second,
         )
 
 
@@ -120,6 +127,7 @@ class Measured:
     lowest: float
     span: float
     kinds: int = 2
+    strata: "tuple[Measured, ...]" = ()
 
     @classmethod
     def of(cls, outcomes: Outcomes, table: Table) -> "Measured":
@@ -133,11 +141,14 @@ class Measured:
             positive = table.positive[cell][y]
             return decided_0 * (table.weight[cell][y] - positive) + decided_1 * positive
 
+        strata = (cls.of(outcomes, part) for part in table.strata.values())
         cells = range(len(table))
         counted = table.rows if table.weighty is None else table.weighty
         squares = table.squared_weight
         # A report may state a notion that counts no label.
         ends = [value for pair in outcomes.values() for value in pair] or [ZERO]
+        if table.spread is not None:
+            ends = list(table.ends)
         return cls(
             table=table,
             rows=[sum(counted[cell][y] for y in outcomes) for cell in cells],
@@ -148,6 +159,8 @@ class Measured:
             lowest=float(min(ends)),
             span=float(max(ends) - min(ends)) or 1.0,
             kinds=len(set(ends)),
+            # One without rows that count has no part in any sum.
+            strata=tuple(stratum for stratum in strata if stratum.active),
         )
 
     @cached_property
@@ -171,7 +184,10 @@ class Measured:
             scale = lcm(*(value.denominator for value in values))
             return [int(value * scale) for value in values], scale
 
-        return [whole(self.mass), whole(self.squares), whole(self.outcome)]
+        parts = [self.mass, self.squares, self.outcome]
+        if (spread := self.table.spread) is not None:
+            parts += [[by_label[1][power] for by_label in spread] for power in (0, 1)]
+        return [whole(part) for part in parts]
 
     @cached_property
     def everyone(self) -> Sums:
@@ -190,8 +206,10 @@ class Measured:
 
         A group without rows in the event has the overall rate, and no unfairness.
         """
-        counted, mass, _, outcome = self.sums(inside)
+        counted, mass, _, outcome, *_ = self.sums(inside)
         overall = self.overall_rate
+        if self.strata and mass:
+            overall = sum(compress(self.expected, inside), ZERO) / mass
         rate = outcome / mass if mass else overall
         share = mass / self.table.total_weight
         return Figures(
@@ -207,15 +225,23 @@ class Measured:
         )
 
     @cached_property
+    def expected(self) -> list[Fraction]:
+        """Outcomes that each cell would have at the rates of its rows' strata, or overall."""
+        parts = self.strata or (self,)
+        return [
+            sum((part.overall_rate * part.mass[cell] for part in parts), ZERO)
+            for cell in range(len(self.mass))
+        ]
+
+    @cached_property
     def residuals(self) -> tuple[list[int], Fraction]:
         """Contributions of each active cell to a group's unfairness, in whole numbers of a unit.
 
-        (Σ outcome − overall·weight) / total weight over a group is share·(rate − overall), its
+        (Σ outcome − what is expected) / total weight over a group is share·(rate − overall), its
         unfairness.
         """
-        overall = self.overall_rate
         total = self.table.total_weight
-        exactly = [(self.outcome[c] - overall * self.mass[c]) / total for c in self.active]
+        exactly = [(self.outcome[c] - self.expected[c]) / total for c in self.active]
         scale = lcm(*(value.denominator for value in exactly))
         return [int(value * scale) for value in exactly], Fraction(1, scale)
 

@@ -40,15 +40,16 @@ def check_not_parted(stated: Mapping[str, Any], table: Table) -> None:
         )
 
 
-def second_sample(holdout: Any) -> tuple[Any, Any, Any, Any]:
-    """Return y_true, y_pred, sensitive_features and the weights (or None) of a second sample.
+def second_sample(holdout: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """Return what a second sample has: weights and control features are None if they aren't given.
 
-    Raises a ValueError for anything but a tuple of three or four.
+    Raises a ValueError for anything but a tuple of three to five.
     """
-    if not isinstance(holdout, tuple) or len(holdout) not in (3, 4):
+    if not isinstance(holdout, tuple) or not 3 <= len(holdout) <= 5:
         raise ValueError(
-            "holdout must be a tuple (y_true, y_pred, sensitive_features), and weights as a fourth "
-            f"if rows weigh differently; got {type(holdout).__name__}."
+            "holdout must be a tuple (y_true, y_pred, sensitive_features), weights as a fourth if "
+            "rows weigh differently and control features as a fifth; got "
+            f"{type(holdout).__name__}."
         )
-    y_true, y_pred, sensitive_features, *weights = holdout
-    return y_true, y_pred, sensitive_features, weights[0] if weights else None
+    y_true, y_pred, sensitive_features, weights, controls = (*holdout, None, None)[:5]
+    return y_true, y_pred, sensitive_features, weights, controls

@@ -116,6 +116,8 @@ def _deviation(case: Case) -> float | None:
     seen: Measured | None = case.measured.get(worst["notion"]) if worst else None
     if seen is None or not seen.table.is_count or seen.kinds > 2:
         return None
+    if seen.strata or seen.table.spread is not None:
+        return None
     try:
         group = seen.sums(members(worst["rule"], case.table))
     except RuleError:

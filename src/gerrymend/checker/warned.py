@@ -40,7 +40,9 @@ def check_warnings(case: Case) -> None:
     if _allows_everything(table, stated, slack=TOLERANCE):
         possible.add("gamma_allows_everything")
     for code in codes:
-        if code not in possible or (codes.count(code) > 1 and code in _ALIKE):
+        # Of numbers, each notion has outcomes of its own that may all be the same.
+        twice = codes.count(code) > max(1, len(table.views))
+        if code not in possible or (twice and code in _ALIKE):
             case.problem(f"warnings state {code}, which the rows don't show.")
     if codes:
         case.leave("warnings warnings.*", "their words, and what rows alone can't show")
@@ -48,7 +50,9 @@ def check_warnings(case: Case) -> None:
 
 def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
     """Return the codes that the rows show for certain, but for decisions that are alike."""
-    found = set(_about_labels(table))
+    found = set() if table.views else set(_about_labels(table))
+    if any(view.ends[0] == view.ends[1] for view in table.views.values()):
+        found.add("constant_decisions")
     if _allows_everything(table, stated):
         found.add("gamma_allows_everything")
     if any(map(_lacks_numbers, table.attributes.values())):
@@ -57,9 +61,9 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
         by_label = [weight[1] for weight in table.weight]
         decided = [sum(positive, ZERO) for positive in table.positive]
         for attribute in table.attributes.values():
-            if _tells(attribute, by_label, table):
+            if not table.views and _tells(attribute, by_label, table):
                 found.add("label_is_protected")
-            if _tells(attribute, decided, table):
+            if not table.views and _tells(attribute, decided, table):
                 found.add("decision_is_protected")
             if len(set(attribute.values)) == 1:
                 found.add("constant_attribute")
@@ -86,8 +90,11 @@ def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction 
     most = ZERO
     for notion in stated["notions"]:
         outcomes = outcomes_of(notion)
+        view = table.views.get(notion["name"], table)
         ends = [end for pair in outcomes.values() for end in pair] or [ZERO]
-        mass = sum((weight[y] for weight in table.weight for y in outcomes), ZERO)
+        if table.views:
+            ends = list(view.ends)
+        mass = sum((weight[y] for weight in view.weight for y in outcomes), ZERO)
         most = max(most, mass / table.total_weight * (max(ends) - min(ends)) / 4)
     return exact(stated["gamma"]) >= most - slack
 
@@ -136,7 +143,7 @@ def _nearly_unique(attribute: Attribute, n_rows: int) -> bool:
 def _always(table: Table) -> str:
     """Return how every row is decided, if all are decided 0 or all 1; nothing otherwise."""
     pairs = zip(table.positive, table.weight, strict=True)
-    if any(_about_labels(table)):
+    if table.views or any(_about_labels(table)):
         return ""
     if not any(any(positive) for positive in table.positive):
         return "decided negative"
@@ -145,6 +152,8 @@ def _always(table: Table) -> str:
 
 def _decided_alike(table: Table) -> set[str]:
     """Return the codes that are possible where all sums are one part of their weight."""
+    if table.views:
+        return set()
     parts = {
         decided / weighed
         for positive, weight in zip(table.positive, table.weight, strict=True)

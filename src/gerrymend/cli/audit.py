@@ -29,7 +29,7 @@ from gerrymend.cli.shared import (
     tell_warnings,
 )
 from gerrymend.cli.targets import Targets
-from gerrymend.notions import NOTION_NAMES
+from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES
 from gerrymend.subgroups import CLASS_NAMES
 
 _AUDIT = "How to audit"
@@ -64,6 +64,13 @@ def add_to(app: typer.Typer) -> None:
         weight: options.Weight = None,
         counts: Annotated[str | None, _column(
             "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
+        control: Annotated[list[str] | None, option(
+            "What may rightly matter, such as an occupation: groups are compared among rows of "
+            "equal values of these columns, and summed.", DATA, metavar="COLUMNS",
+            show_default=False)] = None,
+        leave_out_empty_strata: Annotated[bool, option(
+            "Leave out values of --control without a row that the rate is over, rather than stop.",
+            DATA, "--leave-out-empty-strata")] = False,
         features: Annotated[list[str] | None, option(
             "Columns that the model decides by, where they are known: the report says which of "
             "them are protected.", DATA, metavar="COLUMNS", show_default=False)] = None,
@@ -71,8 +78,12 @@ def add_to(app: typer.Typer) -> None:
             "Two protected categories to show rates of where they meet.", _AUDIT,
             metavar="COLUMNS", show_default="the first two of few values")] = None,
         notion: Annotated[list[str] | None, option(
-            f"Rates to compare, separated by commas: {', '.join(NOTION_NAMES)}.", _AUDIT,
-            metavar="RATES", show_default="false_positive_rate")] = None,
+            f"Rates to compare, separated by commas: {', '.join(NOTION_NAMES)}; or means of "
+            f"numbers, which --prediction and --label then are: {', '.join(OUTCOME_NAMES)}.",
+            _AUDIT, metavar="NOTIONS", show_default="false_positive_rate")] = None,
+        unit: Annotated[str | None, option(
+            "What numbers are counted in, for means: days, EUR.", _AUDIT, metavar="TEXT",
+            show_default=False)] = None,
         subgroups: Annotated[str, option(
             f"Class of subgroups: {', '.join(CLASS_NAMES)}.", _AUDIT, metavar="CLASS")] = "linear",
         depth: Annotated[int | None, option(

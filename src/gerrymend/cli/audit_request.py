@@ -4,7 +4,7 @@ audit() speaks of its arguments, and a user of the command knows options: `optio
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,14 @@ from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
 from gerrymend.cli.table_files import unreadable
 from gerrymend.cli.table_request import TableRequest
 from gerrymend.inputs.settings import check_choice
-from gerrymend.notions import NOTION_NAMES
+from gerrymend.inputs.validation import check_column
+from gerrymend.notions import (
+    NOTION_NAMES,
+    OUTCOME_NAMES,
+    AnyNotion,
+    OutcomeNotion,
+    as_notions,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,6 +57,9 @@ class AuditRequest(TableRequest):
     holdout: Path | None = None
     features: list[str] | None = None
     intersection: list[str] | None = None
+    unit: str | None = None
+    control: list[str] | None = None
+    leave_out_empty_strata: bool = False
 
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
@@ -102,14 +112,14 @@ class AuditRequest(TableRequest):
         Raises a ValueError for a rate, a class or a number of workers that can't be.
         """
         for notion in self.notion:
-            check_choice(notion, "--notion", NOTION_NAMES)
+            check_choice(notion, "--notion", (*NOTION_NAMES, *OUTCOME_NAMES))
         return {
-            "notion": self.notion,
+            "notion": self._notions(),
             "subgroups": self.subgroup_class,
             "gamma": self.gamma,
             "budget": self.budget,
             "min_group_size": self.min_group_size,
-            "threshold": self.cut,
+            "threshold": None if self._are_means else self.cut,
             "decision_probabilities": self.probability is not None,
             "favourable": self.favourable,
             "side": self.side,
@@ -123,7 +133,27 @@ class AuditRequest(TableRequest):
             "random_state": self.seed,
             "features": None if self.features is None else split(self.features, []),
             "intersection": None if self.intersection is None else split(self.intersection, []),
+            "leave_out_empty_strata": self.leave_out_empty_strata,
         }
+
+    @property
+    def _are_means(self) -> bool:
+        """True if means of numbers are compared."""
+        return not set(OUTCOME_NAMES).isdisjoint(self.notion)
+
+    def _notions(self) -> tuple[AnyNotion, ...]:
+        """Return the notions, means with --unit; raise a ValueError for a unit of rates."""
+        notions = as_notions(self.notion)
+        if self.unit is None:
+            return notions
+        if not self._are_means:
+            raise ValueError(
+                f"--unit {self.unit} is for means of numbers ({', '.join(OUTCOME_NAMES)}), and "
+                "rates have none; leave it out."
+            )
+        return tuple(
+            replace(one, unit=self.unit) for one in notions if isinstance(one, OutcomeNotion)
+        )
 
     def audit(self, on_draw: Callable[[int, int], None] | None = None) -> AuditReport:
         """Audit the rows of the file, or those that it counts; `on_draw` is as in audit().
@@ -152,8 +182,15 @@ class AuditRequest(TableRequest):
 
         (decided,) = self.decided.values()
         how = self.settings()
+        controls = None
+        if self.control is not None:
+            there = frame.collect_schema().names()
+            controls = split(self.control, there)
+            for column in controls:
+                check_column(column, "--control", there, str(self.file))
         how |= {
             "sensitive_features": attributes,
+            "control_features": controls,
             "pos_label": self.positive_label(frame),
             "on_draw": on_draw,
         }
@@ -167,7 +204,7 @@ class AuditRequest(TableRequest):
         needs_rows = self.permutations > 0
         needs_rows |= self.test_size is not None or self.confidence is not None
         if needs_rows and (self.weight is not None or self.probability is not None):
-            named = [self.label, decided, self.weight, *attributes]
+            named = [self.label, decided, self.weight, *attributes, *(controls or [])]
             chosen = [name for name in dict.fromkeys(named) if name is not None]
             tables = [None if table is None else table.select(chosen).collect() for table in tables]
         return audit(
@@ -189,6 +226,7 @@ class AuditRequest(TableRequest):
             holdout=f"--holdout {self.holdout}",
             n_permutations="--permutations",
             n_resamples="--resamples",
+            control_features="--control",
         ) | {
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-# What turns or hides text around it: bidirectional controls, and control characters but line ends.
-_INVISIBLE = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f]")
+# What turns or hides text around it: bidirectional controls, control characters but line ends,
+# separators of lines that few know, and halves of characters, which no encoding has.
+_INVISIBLE = re.compile(
+    "[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
+)
 
 # What rows of label 0 and of label 1 are called, by whether a rate is over them.
 _EVENT_NOUNS = {(True, False): "negatives", (False, True): "positives", (True, True): "rows"}

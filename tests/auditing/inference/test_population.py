@@ -238,7 +238,7 @@ def test_sums_alone_say_why_there_is_no_bound():
     assert "can't be told: rows that weigh differently" in " ".join(str(report).split())
     with pytest.raises(ValueError, match="there are none: rows that weigh differently"):
         report.rows_needed()
-    with pytest.raises(ValueError, match="confidence=0.95 asks"):
+    with pytest.raises(ValueError, match=r"confidence=0\.95 asks"):
         audit(**data, subgroups="marginals").rows_needed()
 
 

@@ -2,7 +2,7 @@
 
 from gerrymend.auditing.inference.discovery import Discovery
 from gerrymend.auditing.inference.held_out import HeldOut
-from gerrymend.auditing.inference.intervals import GroupEstimate, Interval, simultaneous_intervals
+from gerrymend.auditing.inference.intervals import GroupEstimate, Interval
 from gerrymend.auditing.inference.permutation import PermutationTest, permutation_test
 from gerrymend.auditing.inference.population import PopulationBound
 
@@ -14,5 +14,4 @@ __all__ = [
     "PermutationTest",
     "PopulationBound",
     "permutation_test",
-    "simultaneous_intervals",
 ]

@@ -14,6 +14,8 @@ A group's p-value is of "its rate is that of the other rows in the event":
 - Rates of rows that weigh differently or are decided with a probability: z of the difference, with
   the variance r·(1 − r)·(1/n₁ + 1/n₀) that the overall rate r gives it where nothing differs. n is
   the effective number (Σ w)²/Σ w² of rows; outcomes between 0 and 1 vary no more (a score test).
+- Within strata: z of the sum of the strata's differences, with the sum of their variances, as of
+  Mantel and Haenszel.
 - Numbers: Welch's t, with var(mean) as in `intervals` and the degrees of freedom of Satterthwaite.
 """
 
@@ -153,13 +155,34 @@ def group_p_values(seen: NotionTally, groups: Sequence[GroupEstimate]) -> Array:
 
 def _p_values(seen: NotionTally, members: Array) -> Array:
     """Return the p-value of each group, a row of `members` over active cells."""
+    if seen.strata:
+        return _within_strata(seen, members)
     if seen.tally.is_count and (counts := _two_kinds(seen)) is not None:
         return _fisher(members @ counts, members @ seen.rows, counts.sum(), seen.rows.sum())
-    sums = group_sums(seen, members)
-    assert sums is not None  # groups without Σ w² are not listed
-    if seen.tally.spread is not None:
-        return _welch(sums.inside, sums.outside)
-    return _score(sums.inside, sums.outside)
+    test = _compare(seen, members)
+    return _two_sided(test.difference, test.variance, test.freedom)
+
+
+def _within_strata(seen: NotionTally, members: Array) -> Array:
+    """Return p-values of z, with the sums and variances of all strata added up.
+
+    In a stratum of weight M, with m₁ in the group and m₀ outside, the group's part of the sum is
+    m₁·(rate − overall) = (m₁·m₀/M)·(rate − others').
+    """
+    sums = np.zeros((2, len(members)))
+    place = np.full(seen.tally.weight.shape[1], -1)
+    place[seen.cells.active] = np.arange(len(seen.cells.active))
+    for part in seen.strata:
+        own = members[:, place[part.cells.active]]
+        mass = own @ part.cells.mass
+        others = (1 - own) @ part.cells.mass
+        apart = np.flatnonzero((mass > 0) & (others > 0))
+        if apart.size:
+            test = _compare(part, own[apart])
+            factor = (mass * others / part.cells.mass.sum())[apart]
+            sums[:, apart] += factor * test.difference, factor**2 * test.variance
+    scale = seen.cells.mass.sum()
+    return _two_sided(sums[0] / scale, sums[1] / scale**2)
 
 
 def _two_kinds(seen: NotionTally) -> Array | None:
@@ -193,31 +216,43 @@ def _fisher(found: Array, sizes: Array, outcomes: float, rows: float) -> Array:
     return p_values
 
 
-def _score(inside: Array, outside: Array) -> Array:
-    """Return the score test's p-value, from Σ w, Σ w² and Σ w·u of the group and of the others."""
-    mass, squares, outcomes = inside
-    other_mass, other_squares, other_outcomes = outside
+class _Compared(NamedTuple):
+    """Rates of groups less the others', with variances, and degrees of freedom of numbers."""
+
+    difference: Array
+    variance: Array
+    freedom: Array | None = None
+
+
+def _compare(seen: NotionTally, members: Array) -> _Compared:
+    """Return the difference of each group, with its variance where nothing differs."""
+    sums = group_sums(seen, members)
+    assert sums is not None  # groups without Σ w² are not listed
+    if seen.tally.spread is not None:
+        return _welch(sums.inside, sums.outside)
+    mass, squares, outcomes = sums.inside
+    other_mass, other_squares, other_outcomes = sums.outside
     rate = (outcomes + other_outcomes) / (mass + other_mass)
     spread = rate * (1 - rate) * (squares / mass**2 + other_squares / other_mass**2)
-    return _two_sided(outcomes / mass - other_outcomes / other_mass, spread)
+    return _Compared(outcomes / mass - other_outcomes / other_mass, spread)
 
 
-def _welch(inside: Array, outside: Array) -> Array:
-    """Return the p-value of Welch's test, from the sums of `intervals`."""
+def _welch(inside: Array, outside: Array) -> _Compared:
+    """Return the difference of means with variance and freedom, from the sums of `group_sums`."""
     means = []
     variances = []
-    freedoms = []
+    parts = []
     for mass, squares, outcomes, first, second in (inside, outside):
         mean = outcomes / mass
         freedom = np.maximum(mass**2 / squares - 1, 0.5)
         deviations = np.maximum(second - 2 * mean * first + mean**2 * squares, 0.0)
+        variance = deviations / mass**2 * (freedom + 1) / freedom
         means.append(mean)
-        variances.append(deviations / mass**2 * (freedom + 1) / freedom)
-        freedoms.append(freedom)
+        variances.append(variance)
+        parts.append(variance**2 / freedom)
     spread = variances[0] + variances[1]
-    parts = [variance**2 / freedom for variance, freedom in zip(variances, freedoms, strict=True)]
     freedom = np.divide(spread**2, parts[0] + parts[1], out=np.ones_like(spread), where=spread > 0)
-    return _two_sided(means[0] - means[1], spread, freedom)
+    return _Compared(means[0] - means[1], spread, freedom)
 
 
 def _two_sided(difference: Array, variance: Array, freedom: Array | None = None) -> Array:

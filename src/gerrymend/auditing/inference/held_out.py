@@ -4,24 +4,24 @@ What was found worst on some rows is worst partly by luck; on rows that had no p
 its unfairness is an honest estimate, with an ordinary confidence interval.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
 from gerrymend.auditing.provenance import fingerprint
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.auditing.tally import Tally
-from gerrymend.inputs.protected import take_rows
+from gerrymend.auditing.tally import Strata, Tally
 from gerrymend.notions import FairnessNotion
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeldOut:
     """The worst subgroup of a search, on rows that were not searched.
 
@@ -60,6 +60,17 @@ class HeldOut:
     gap_interval: Interval | None = None
     level: float = 0.95
     same_rows: bool = False
+
+    def __repr__(self) -> str:
+        interval = self.unfairness_interval
+        return short_repr(
+            self,
+            n_rows=self.n_rows,
+            subgroup=None if self.subgroup is None else self.subgroup.describe(),
+            unfairness=None if self.subgroup is None else self.subgroup.unfairness,
+            unfairness_interval=None if interval is None else tuple(interval),
+            same_rows=self.same_rows,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measurement as plain data."""
@@ -128,11 +139,12 @@ def split(tally: Tally, test_size: float, random_state: int) -> tuple[Tally, Tal
     """
     # 0 keeps it apart from the draws of permutations (1) and of the bootstrap (2).
     rng = np.random.default_rng([random_state, 0])
-    return (
+    kept, held = (
         _split_counts(tally, test_size, rng)
         if tally.is_count
         else _split_rows(tally, test_size, rng)
     )
+    return kept.compact(), held.compact()
 
 
 def _number_held_out(n: int, test_size: float) -> int:
@@ -142,6 +154,11 @@ def _number_held_out(n: int, test_size: float) -> int:
 
 def _split_counts(tally: Tally, test_size: float, rng: np.random.Generator) -> tuple[Tally, Tally]:
     """Split equal rows of whole decisions, by drawing how many of each kind are held out."""
+    if tally.strata is not None:
+        # Of each stratum, so that it is there on both sides.
+        halves = [_split_counts(part, test_size, rng) for part in tally.strata.parts]
+        kept, out = zip(*halves, strict=True)
+        return _added_up(tally.strata, kept), _added_up(tally.strata, out)
     positive = np.rint(tally.positive).astype(np.int64)
     by_decision = np.stack([tally.n_rows - positive, positive])  # decision, label, cell
     held = np.zeros_like(by_decision)
@@ -162,18 +179,23 @@ def _split_counts(tally: Tally, test_size: float, rng: np.random.Generator) -> t
 def _of_counts(tally: Tally, by_decision: NDArray[np.int64]) -> Tally:
     """Return the tally of so many rows by decision, label and cell."""
     n_rows = by_decision.sum(axis=0)
-    there = n_rows.any(axis=0)
-    n_rows = n_rows[:, there]
     return Tally(
-        columns=take_rows(tally.columns, there),
+        columns=tally.columns,
         n_rows=n_rows.astype(np.intp),
         weight=n_rows.astype(np.float64),
-        positive=by_decision[1][:, there].astype(np.float64),
+        positive=by_decision[1].astype(np.float64),
         is_count=True,
         labels=tally.labels,
         squared_weight=n_rows.astype(np.float64),
         is_labelled=tally.is_labelled,
     )
+
+
+def _added_up(strata: Strata, parts: tuple[Tally, ...]) -> Tally:
+    """Return the tally of all strata, given the counts of each."""
+    counts = [np.stack([part.n_rows - part.positive, part.positive]) for part in parts]
+    everyone = _of_counts(parts[0], np.sum(counts, axis=0).astype(np.int64))
+    return replace(everyone, strata=replace(strata, parts=parts))
 
 
 def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tuple[Tally, Tally]:
@@ -188,10 +210,12 @@ def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tup
     # By value first, so that what is drawn doesn't depend on the order of the rows.
     order = np.lexsort((rows.p, rows.weight, rows.cell, rows.y))
     held = np.zeros(len(order), dtype=bool)
-    for label in (0, 1):
-        of_label = order[rows.y[order] == label]
-        held[rng.permutation(of_label)[: _number_held_out(len(of_label), test_size)]] = True
-    return tally.take(~held), tally.take(held)
+    # Of each label, in each stratum.
+    kind = rows.y if rows.stratum is None else rows.y + 2 * rows.stratum
+    for one in np.unique(kind).tolist():
+        alike = order[kind[order] == one]
+        held[rng.permutation(alike)[: _number_held_out(len(alike), test_size)]] = True
+    return tally.part(~held), tally.part(held)
 
 
 def _plain(interval: Interval | None) -> list[float] | None:

@@ -21,7 +21,7 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,31 +132,12 @@ class Listed(NamedTuple):
 Guard = Callable[[Listed, NDArray[np.bool_], Published], NDArray[np.bool_]]
 
 
-def simultaneous_intervals(
-    examined: Sequence[Examined],
-    published: Mapping[FairnessNotion, Published],
-    *,
-    min_group_size: int,
-    level: float = LEVEL,
-) -> tuple[GroupEstimate, ...]:
-    """Return intervals for every group of a class that lists them, which hold all at once."""
-    return group_estimates(
-        [Listed.of(part.seen, bound) for part, bound in _named(examined)],
-        published,
-        min_group_size=min_group_size,
-        level=level,
-    )
-
-
-def _named(examined: Sequence[Examined]) -> list[tuple[Examined, ListedClass]]:
-    """Return the notions whose class lists its groups, each with that class."""
+def named_groups(examined: Sequence[Examined]) -> list[Listed]:
+    """Return the groups of a class that lists them, once for each notion; none of other classes."""
     # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
-    return [(part, part.bound) for part in examined if type(part.bound) is ListedClass]
-
-
-def n_named(examined: Sequence[Examined]) -> int:
-    """Return the number of groups that a class lists, over all notions; 0 where it lists none."""
-    return sum(len(bound.rules) for _, bound in _named(examined))
+    return [
+        Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass
+    ]
 
 
 def group_estimates(
@@ -206,7 +187,7 @@ def group_estimates(
         fits = _shown(groups, fits, published[seen.notion], whole=guard is not None)
         mass = groups.membership @ seen.cells.mass
         outcomes = groups.membership @ seen.outcomes
-        overall = float(seen.outcomes.sum() / seen.cells.mass.sum())
+        values = groups.membership @ seen.residual / seen.cells.total_weight
         for i in np.flatnonzero(fits).tolist():
             rate = float(outcomes[i] / mass[i])
             rows.append(
@@ -216,7 +197,7 @@ def group_estimates(
                     size=int(groups.sizes[i]),
                     rate=rate,
                     rate_interval=_interval(estimates.rate, i),
-                    unfairness=float(mass[i]) / seen.cells.total_weight * (rate - overall),
+                    unfairness=float(values[i]),
                     unfairness_interval=_interval(estimates.unfairness, i),
                     rule=groups.rules[i],
                 )
@@ -282,6 +263,8 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     sums = group_sums(seen, members)
     if sums is None:
         return None
+    if seen.strata:
+        return _over_strata(seen, members, level)
     inside, outside, rest, lowest, span = sums
     mass = seen.cells.mass
     n = seen.cells.total_weight
@@ -319,6 +302,35 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
         gap=times_delta(others, of_share / mass.sum() / mass.sum()),  # whose square may be 0
         unfairness=times_delta(c, of_c / n**2),
     )
+
+
+def _over_strata(seen: NotionTally, members: Any, level: float) -> Estimates | None:
+    """Return intervals where groups are compared within strata.
+
+    Rows of different strata are independent, and unfairness is the sum over strata of each one's,
+    times its part of all weight: the distances to either end of its intervals add in squares. The
+    gap is unfairness over the group's share, which is taken as it is.
+    """
+    pooled = estimate(replace(seen, strata=()), members, level)
+    assert pooled is not None
+    table = np.array([seen.residual, seen.cells.mass])
+    values, mass = (members @ table.T).T
+    values = values / seen.cells.total_weight
+    squares = np.zeros((2, len(values)))
+    place = np.full(seen.tally.weight.shape[1], -1)
+    place[seen.cells.active] = np.arange(len(seen.cells.active))
+    for part in seen.strata:
+        own = members[:, place[part.cells.active]]
+        there = estimate(part, own, level)
+        if there is None:
+            return None
+        value = own @ part.residual / part.cells.total_weight
+        reach = (there.unfairness - value) * part.cells.total_weight / seen.cells.total_weight
+        squares += reach**2
+    away = np.sqrt(squares) * np.array([[-1.0], [1.0]])
+    share = mass / seen.cells.total_weight
+    unfairness = values + away
+    return Estimates(pooled.rate, unfairness / np.where(share > 0, share, 1.0), unfairness)
 
 
 def rate_interval(rate: Array, size: Array, level: float) -> tuple[Array, Array]:

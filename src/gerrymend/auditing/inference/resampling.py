@@ -1,5 +1,6 @@
 """Draw rows anew from the rows: a resample is to them what they are to the people they are of."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -10,7 +11,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.tally import NotionTally, Rows, Tally
 from gerrymend.notions import FairnessNotion
 
-# Σ w and Σ w·p by label and cell.
+# Σ w and Σ w·p by stratum, label and cell, the same rows being one stratum where there are none.
 Table = tuple[Array, Array]
 
 
@@ -73,11 +74,13 @@ def _residual(
     """Return W of the active cells; a resample may have no rows in some of them."""
     event = np.asarray(notion.event, dtype=float)
     a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
-    mass = (event @ weight)[active]
-    outcomes = (a @ weight + b @ positive)[active]
-    # A resample may have no row in the event at all: all sums are 0 then.
-    rate = outcomes.sum() / (mass.sum() or 1.0)
-    residual: Array = outcomes - rate * mass
+    mass = np.einsum("y,sym->sm", event, weight)[:, active]
+    outcomes = np.einsum("y,sym->sm", a, weight) + np.einsum("y,sym->sm", b, positive)
+    outcomes = outcomes[:, active]
+    # A stratum of a resample may have no row in the event at all: all its sums are 0 then.
+    total = mass.sum(axis=1)
+    rates = outcomes.sum(axis=1) / np.where(total > 0, total, 1.0)
+    residual: Array = (outcomes - rates[:, None] * mass).sum(axis=0)
     return residual
 
 
@@ -85,9 +88,11 @@ class _Counts:
     """Equal rows of whole decisions: how many of each cell, label and decision are drawn, O(m)."""
 
     def __init__(self, tally: Tally) -> None:
-        positive = np.rint(tally.positive).astype(np.int64)
-        by_decision = np.stack([tally.n_rows - positive, positive])  # decision, label, cell
-        self._n = int(tally.n_rows.sum())
+        parts = [tally] if tally.strata is None else tally.strata.parts
+        n_rows = np.array([part.n_rows for part in parts])
+        positive = np.rint([part.positive for part in parts]).astype(np.int64)
+        by_decision = np.stack([n_rows - positive, positive])  # decision, stratum, label, cell
+        self._n = int(n_rows.sum())
         self._shape = by_decision.shape
         # Rows drawn with replacement fall on the kinds of rows as one multinomial draw.
         self._shares = by_decision.ravel() / self._n
@@ -105,13 +110,17 @@ class _Rows:
         tables: list[Rows] = [tally.rows for tally in tallies if tally.rows is not None]
         assert len(tables) == len(tallies)
         first = tables[0]
+        stratum = first.stratum
+        if stratum is None:
+            stratum = np.zeros(len(first.cell), dtype=np.intp)
         # In an order given by the values, so that a draw doesn't depend on that of the rows.
         values = [column for rows in tables for column in (rows.p, rows.y)]
-        order = np.lexsort((first.weight, *values, first.cell))
-        self._m = tallies[0].weight.shape[1]
+        order = np.lexsort((first.weight, *values, first.cell, stratum))
+        m = tallies[0].weight.shape[1]
+        self._shape = (int(stratum.max()) + 1, 2, m)
         self._weight = first.weight[order]
         self._tables = [
-            ((rows.cell + self._m * rows.y)[order], (rows.weight * rows.p)[order])
+            ((rows.cell + m * (rows.y + 2 * stratum))[order], (rows.weight * rows.p)[order])
             for rows in tables
         ]
 
@@ -121,8 +130,8 @@ class _Rows:
         times = np.bincount(rng.integers(0, n, n), minlength=n)
 
         def by_label(key: NDArray[np.intp], values: Array) -> Array:
-            sums = np.bincount(key, times * values, 2 * self._m)
-            return sums.astype(np.float64).reshape(2, self._m)
+            sums = np.bincount(key, times * values, math.prod(self._shape))
+            return sums.astype(np.float64).reshape(self._shape)
 
         return [
             (by_label(key, self._weight), by_label(key, positive)) for key, positive in self._tables

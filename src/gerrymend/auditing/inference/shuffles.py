@@ -44,11 +44,49 @@ def obstacle(tally: Tally) -> str:
 def shuffle_of(
     tally: Tally, notions: Sequence[FairnessNotion], active: NDArray[np.intp]
 ) -> Shuffle:
-    """Return a way to deal the outcomes of notions that share an event, over its active cells."""
+    """Return a way to deal the outcomes of notions that share an event, over its active cells.
+
+    Within strata, where there are any.
+    """
+    if tally.strata is not None:
+        return StrataShuffle(tally.strata.parts, notions, active)
     if tally.is_count:
         return CountShuffle(tally, notions, active)
     assert tally.rows is not None
     return RowShuffle(tally.rows, tally.weight.shape[1], notions, active)
+
+
+class StrataShuffle:
+    """Rows of each stratum: dealt among themselves, and centred at the rate of their own.
+
+    It returns the sum of what the strata have less what is expected of them, which sums to 0 and is
+    its own residual.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Tally],
+        notions: Sequence[FairnessNotion],
+        active: NDArray[np.intp],
+    ) -> None:
+        self._active = active
+        self._n_cells = parts[0].weight.shape[1]
+        self._n_notions = len(notions)
+        counted = [part for part in parts if (np.asarray(notions[0].event) @ part.weight).any()]
+        # All notions share an event, and thereby their active cells.
+        self._seen = [part.of_notion(notions[0]) for part in counted]
+        self._shuffles = [
+            shuffle_of(part, notions, seen.cells.active)
+            for part, seen in zip(counted, self._seen, strict=True)
+        ]
+
+    def draw(self, rng: np.random.Generator) -> Array:
+        """Deal once in each stratum; return W by active cell, a row for each notion."""
+        sums = np.zeros((self._n_notions, self._n_cells))
+        for seen, shuffle in zip(self._seen, self._shuffles, strict=True):
+            sums[:, seen.cells.active] += seen.centred(shuffle.draw(rng))
+        dealt: Array = sums[:, self._active]
+        return dealt
 
 
 class CountShuffle:

@@ -94,6 +94,25 @@ def counts_sentence(treated: str | None) -> str:
     return f"“{word}” counts both how far a group's rate is off and how many people are in it."
 
 
+def strata_sentences(report: Report) -> list[str]:
+    """Say within what groups are compared; nothing where there are no control features."""
+    if not (controls := report.get("control_features")):
+        return []
+    n_notions = len(report["notions"])
+    shown = len(report["strata"]) // n_notions
+    number = shown + report["strata_left_out"] // n_notions
+    sentences = [
+        f"Everyone is compared within strata of {' and '.join(controls)}, of which there are "
+        f"{number:,}: with the rate of those who are alike in that, not with the overall rate."
+    ]
+    if report["strata_left_out"]:
+        sentences.append(
+            f"Of {number - shown:,} the rates are not shown: they have too few rows to tell, or as "
+            "few could be worked out from the others."
+        )
+    return sentences
+
+
 def of_numbers(report: Report) -> bool:
     """Return whether means of numbers are compared, and not rates of decisions."""
     return any(one.get("unit") is not None for one in report["notions"])
@@ -147,6 +166,7 @@ def direction_sentences(report: Report) -> list[str]:
             "Which decision is favourable was not said (favourable=, --favourable), so that no "
             f"group is called better or worse off for its {' or its '.join(unknown)}."
         )
+    sentences += strata_sentences(report)
     if report["side"] == "disadvantaged":
         sentences.append("Only subgroups that are treated worse count here, in every figure.")
     return sentences

@@ -98,15 +98,25 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
         return None
     number, more, happens = cases
     are = "case in this group is" if number == "1" else "cases in this group are"
-    return f"About {number} {more} {are} {happens} than there would be at the overall rate."
+    rate = "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
+    return f"About {number} {more} {are} {happens} than there would be at {rate}."
 
 
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
     return (
         f"{in_words(subgroup['notion'])} {figure(subgroup['rate'], subgroup.get('unit'))}, against "
-        f"{figure(subgroup['overall_rate'], subgroup.get('unit'))} overall"
+        f"{figure(subgroup['overall_rate'], subgroup.get('unit'))} {reference_noun(subgroup)}"
     )
+
+
+def reference_noun(subgroup: Mapping[str, Any]) -> str:
+    """Return what a subgroup is compared with: everyone, or everyone in the same strata.
+
+    >>> reference_noun({"within_strata": True}), reference_noun({})
+    ('in the same strata', 'overall')
+    """
+    return "in the same strata" if subgroup.get("within_strata") else "overall"
 
 
 def difference_words(subgroup: Mapping[str, Any]) -> str:
@@ -116,7 +126,10 @@ def difference_words(subgroup: Mapping[str, Any]) -> str:
     """
     if subgroup.get("unit") is not None:
         return difference(subgroup["gap"], subgroup["unit"])
-    ratio = "" if subgroup["ratio"] is None else f", {subgroup['ratio']:.2f} times the overall rate"
+    ratio = ""
+    if subgroup["ratio"] is not None:
+        that_rate = "that rate" if subgroup.get("within_strata") else "the overall rate"
+        ratio = f", {subgroup['ratio']:.2f} times {that_rate}"
     return f"{points(subgroup['gap'])}{ratio}"
 
 

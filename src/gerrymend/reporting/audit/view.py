@@ -21,7 +21,7 @@ from gerrymend.reporting.audit.direction import (
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
-from gerrymend.reporting.audit.method import expert_facts, how_facts, read_date
+from gerrymend.reporting.audit.how import date_words, expert_facts, how_facts
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
@@ -114,7 +114,7 @@ def _subtitle(report: Report, rows: str) -> str:
 
 def _on_date(report: Report) -> str:
     made = report["provenance"]
-    return "" if made is None else f", {read_date(made['date']).partition(',')[0]}"
+    return "" if made is None else f", {date_words(made['date']).partition(',')[0]}"
 
 
 def _figures(report: Report) -> list[tuple[str, str, str]]:
@@ -141,7 +141,8 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         rate = capitalised(in_words(one["notion"]))
         who = subject(one)
         overall = figure(one["overall_rate"], one.get("unit"))
-        against = f"{who[0].lower()}{who[1:]}, against {overall} overall"
+        noun = subgroup_words.reference_noun(one)
+        against = f"{who[0].lower()}{who[1:]}, against {overall} {noun}"
         figures.append((rate, figure(one["rate"], one.get("unit")), against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"

@@ -1,4 +1,4 @@
-"""Word how an audit was made: what was audited, with which settings, and the figures behind it."""
+"""What was audited, and how: the facts at the end of a report."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,16 +6,27 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.direction import labelled, of_numbers
-from gerrymend.reporting.wording import count, decision_words, event_noun, label_words, percent
+from gerrymend.reporting.audit.subgroup_words import unit_of
+from gerrymend.reporting.wording import (
+    count,
+    decision_words,
+    event_noun,
+    figure,
+    label_words,
+    percent,
+)
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
 
+# Strata beyond this are in the JSON.
+_MOST_STRATA = 30
 
-def read_date(iso: str) -> str:
+
+def date_words(iso: str) -> str:
     """Return a date as it is read.
 
-    >>> read_date("2025-01-31T09:05:00+00:00")
+    >>> date_words("2025-01-31T09:05:00+00:00")
     '31 January 2025, 09:05 UTC'
     """
     date = datetime.fromisoformat(iso)
@@ -48,6 +59,22 @@ def _label_facts(report: Report) -> Facts:
     ]
 
 
+def _strata_facts(report: Report) -> Facts:
+    """Return each stratum that may be shown, with the rate that its rows are compared with."""
+    if not report.get("control_features"):
+        return []
+    facts = [("Compared within", " and ".join(report["control_features"]))]
+    shown = report["strata"][:_MOST_STRATA]
+    for one in shown:
+        rate = figure(one["rate"], unit_of(report, one["notion"]))
+        noun = event_noun(report["notions"], one["notion"])
+        name = in_words(one["notion"])
+        facts.append((one["stratum"], f"{name} {rate}, over {count(one['rows'])} {noun}"))
+    if more := len(report["strata"]) - len(shown):
+        facts.append(("", f"{count(more)} more are in the report's JSON"))
+    return facts
+
+
 def how_facts(report: Report) -> Facts:
     """Return what was audited, and how."""
     rates = [_rate_words(notion, report) for notion in report["notions"]]
@@ -56,6 +83,7 @@ def how_facts(report: Report) -> Facts:
         *([] if of_numbers(report) else _label_facts(report)),
         ("Protected columns", ", ".join(report["attributes"])),
         ("Compared", ", ".join(rates)),
+        *_strata_facts(report),
         ("Subgroups searched", report["covers"]),
         ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
         ("Smallest group described", _smallest(report)),
@@ -69,7 +97,7 @@ def how_facts(report: Report) -> Facts:
         *facts,
         ("Time for the proof", f"{made['budget']:g} s at most"),
         ("Seed", str(made["random_state"])),
-        ("Made on", read_date(made["date"])),
+        ("Made on", date_words(made["date"])),
         ("Versions", versions),
         ("Fingerprint of the data", made["fingerprint"]),
     ]

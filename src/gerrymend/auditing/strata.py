@@ -1,0 +1,160 @@
+"""Strata: rows that are alike in what may rightly matter, within which groups are compared.
+
+With control features every row is compared with the rate of its own stratum s, not with the overall
+rate: v_g = (1/n) Σ_{g ∩ E} w·(u − mean_{E ∩ s} u), the sum over strata of what an audit of each
+alone would have, times its part of all rows. Residuals still sum to 0, in each stratum and in all,
+so that nothing below changes; a group that is treated like everyone in each stratum has value 0,
+however unevenly it is spread over them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._runtime.errors import ArgumentError
+from gerrymend.auditing.small_groups import too_few
+from gerrymend.auditing.tally import NotionTally, Strata, Tally
+from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
+from gerrymend.notions import AnyNotion, OutcomeNotion
+from gerrymend.subgroups.rules import category_label
+
+# Rows a stratum, on average, below which there is next to nothing to compare within them.
+_FEWEST = 4
+
+
+def read_strata(control_features: Any, n_rows: int) -> Cells:
+    """Read control features, and number the strata: the distinct rows of their values.
+
+    Raises an ArgumentError where there are too many strata for the rows.
+    """
+    columns = read_columns(control_features, "control_features")
+    if len(columns[0].values) != n_rows:
+        raise ArgumentError(
+            "control_features",
+            f"has {len(columns[0].values)} rows, and y_pred has {n_rows}. Rows are matched by "
+            "position.",
+        )
+    return check_number(distinct_rows(columns), n_rows)
+
+
+def check_number(strata: Cells, n_rows: int) -> Cells:
+    """Return the strata, or raise an ArgumentError where there are too many for the rows."""
+    if len(strata) > 1 and n_rows < _FEWEST * len(strata):
+        names = " and ".join(column.name for column in strata.columns)
+        raise ArgumentError(
+            "control_features",
+            f"makes {len(strata):,} strata of {n_rows:,} rows, by the values of {names}: next to "
+            "nothing is left to compare within them. Cut numbers into a few ranges, or leave some "
+            "out.",
+        )
+    return strata
+
+
+def stratified(tally: Tally, strata: Cells) -> Tally:
+    """Return the tally of rows that are at hand with its strata."""
+    assert tally.rows is not None
+    views = {name: stratified(view, strata) for name, view in tally.views.items()}
+    alone = replace(tally, views={})
+    parted = with_strata(alone, strata, alone.part)
+    return replace(parted, views=views, rows=tally.rows._replace(stratum=strata.index))
+
+
+def with_strata(tally: Tally, strata: Cells, part: Callable[[NDArray[np.bool_]], Tally]) -> Tally:
+    """Return a tally with its strata; `part` sums the rows or entries of a mask, over all cells."""
+    parts = tuple(part(strata.index == number) for number in range(len(strata)))
+    return replace(tally, strata=Strata(strata.columns, parts))
+
+
+def check_counted(tally: Tally, notions: tuple[AnyNotion, ...], *, leave_out: bool) -> None:
+    """Raise an ArgumentError if a stratum has no row in the event of a notion, unless asked to.
+
+    Without such a row there is no rate to compare with, and the stratum has no part in the sum.
+    """
+    if leave_out or tally.strata is None:
+        return
+    for notion in notions:
+        view = tally.view(notion)
+        assert view.strata is not None
+        rate = notion.rate if isinstance(notion, OutcomeNotion) else notion
+        event = np.asarray(rate.event, dtype=float)
+        for number, part in enumerate(view.strata.parts):
+            if not (event @ part.weight).any():
+                raise ArgumentError(
+                    "control_features",
+                    f"has a stratum without a row that the {rate.words} is over: "
+                    f"{stratum_words(view.strata, number)}. Merge it with another, or pass ",
+                    "leave_out_empty_strata=True to leave it out of the comparison.",
+                )
+
+
+def stratum_words(strata: Strata, number: int) -> str:
+    """Return the values of a stratum, in words.
+
+    >>> from gerrymend.inputs.protected import distinct_rows, read_columns
+    >>> columns = distinct_rows(read_columns({"job": ["cook", "cook"], "years": [3, 4]})).columns
+    >>> stratum_words(Strata(columns, ()), 1)
+    'job = cook and years = 4'
+    """
+    return " and ".join(
+        f"{name} = {f'{value:g}' if isinstance(value, float) else category_label(value)}"
+        for name, value in strata.values(number).items()
+    )
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """A stratum as a report shows it.
+
+    Attributes
+    ----------
+    stratum : str
+        Its values, in words.
+    notion : str
+        What is compared within it.
+    rows : int
+        Rows that the rate is over.
+    rate : float
+        The rate that rows of the stratum are compared with.
+    """
+
+    stratum: str
+    notion: str
+    rows: int
+    rate: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the stratum as plain data."""
+        return {
+            "stratum": self.stratum,
+            "notion": self.notion,
+            "rows": self.rows,
+            "rate": self.rate,
+        }
+
+
+def stratum_rates(seen: NotionTally, min_group_size: int) -> tuple[tuple[Stratum, ...], int]:
+    """Return the strata of one notion that may be shown, and how many may not be.
+
+    One with fewer rows in the event than `min_group_size` is left out. All strata add up to
+    everyone, whose rate is shown: where those that are left out have too few rows together, the
+    smallest of the others is left out as well.
+    """
+    strata = seen.tally.strata
+    if strata is None:
+        return (), 0
+    event = np.asarray(seen.notion.event, dtype=float)
+    counted = [part.n_rows if part.n_counted is None else part.n_counted for part in strata.parts]
+    rows = np.array([int((event @ by_label).sum()) for by_label in counted])
+    shown = ~too_few(rows, min_group_size)
+    while not shown.all() and shown.any() and too_few(rows[~shown].sum(), min_group_size):
+        shown[np.flatnonzero(shown)[np.argmin(rows[shown])]] = False
+    found = []
+    for number in np.flatnonzero(shown).tolist():
+        part = NotionTally.of(seen.notion, strata.parts[number])
+        rate = float(part.outcomes.sum() / part.cells.mass.sum())
+        words = stratum_words(strata, number)
+        found.append(Stratum(words, seen.notion.name, int(rows[number]), rate))
+    return tuple(found), int((~shown).sum())

@@ -1,0 +1,86 @@
+"""Check of the strata that a report compares within: their values, numbers of rows and rates."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from gerrymend.checker.case import Case
+from gerrymend.checker.exact import exact
+from gerrymend.checker.figures import NOTIONS, TOLERANCE, Measured, outcomes_of, shown
+
+
+def check_strata(case: Case) -> None:
+    """Check the control features, every stratum that is listed, and how many are not."""
+    before = len(case.result.problems)
+    stated = case.stated
+    if stated["control_features"] != list(case.table.controls):
+        case.problem(
+            f"control_features are stated as {stated['control_features']!r}, and the data has "
+            f"{list(case.table.controls)!r}."
+        )
+        return
+    case.problem(*_wrong_strata(case))
+    if case.table.strata and len(case.result.problems) == before:
+        case.result.checked.append(
+            f"The {len(case.table.strata):,} strata that groups are compared within, and the rates "
+            "of those that are listed."
+        )
+
+
+def wrong_reference_rate(subgroup: Mapping[str, Any], case: Case) -> Iterator[str]:
+    """Yield a sentence if a subgroup is stated to be compared within strata and isn't, or is."""
+    if subgroup["within_strata"] != bool(case.table.strata):
+        yield f"within_strata is stated as {subgroup['within_strata']!r}."
+
+
+def _wrong_strata(case: Case) -> Iterator[str]:
+    """Yield what is wrong with the strata that are listed, or with their number."""
+    listed = {(one["stratum"], one["notion"]): one for one in case.stated["strata"]}
+    if len(listed) < len(case.stated["strata"]):
+        yield "strata has the same one twice."
+    left_out = 0
+    for notion in case.stated["notions"]:
+        name = notion["name"]
+        table = case.table.views.get(name, case.table)
+        outcomes = NOTIONS.get(name) or outcomes_of(notion)
+        strata = {key: Measured.of(outcomes, part) for key, part in table.strata.items()}
+        withheld = []
+        for key, part in strata.items():
+            one = listed.pop((_words(table.controls, key), name), None)
+            if one is None:
+                withheld.append(part.everyone.rows)
+                continue
+            if one["rows"] != part.everyone.rows:
+                yield f"strata: {one['stratum']} has {part.everyone.rows} rows that count."
+            elif abs(exact(one["rate"]) - part.overall_rate) > TOLERANCE * part.scale:
+                yield f"strata: the rate of {one['stratum']} is {shown(part.overall_rate)}."
+            if one["rows"] < case.stated["min_group_size"]:
+                yield f"strata: {one['stratum']} has too few rows to be listed."
+        if (
+            withheld
+            and 0 < sum(withheld) < case.stated["min_group_size"]
+            and len(withheld) < len(strata)
+        ):
+            yield f"strata: those that are not listed have {sum(withheld)} rows, too few."
+        left_out += len(withheld)
+    for words, name in listed:
+        yield f"strata: {words} is no stratum of the {name}."
+    if case.stated["strata_left_out"] != left_out:
+        yield (
+            f"strata_left_out is stated as {case.stated['strata_left_out']}, and {left_out} are "
+            "not listed."
+        )
+
+
+def _words(controls: tuple[str, ...], key: tuple[Any, ...]) -> str:
+    """Return the values of a stratum as reports write them."""
+
+    def label(value: Any) -> str:
+        if value is None:
+            return "(missing)"
+        number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+        return f"{float(value):g}" if number else str(value)
+
+    return " and ".join(
+        f"{name} = {label(value)}" for name, value in zip(controls, key, strict=True)
+    )

@@ -1,0 +1,263 @@
+"""Means of numbers: audited like rates, and checked by code that shares nothing with audits."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from gerrymend import (
+    FairnessNotion,
+    OutcomeNotion,
+    SubgroupParityClassifier,
+    audit,
+    bootstrap,
+    check_report,
+    prove,
+)
+from gerrymend.notions import MEAN_OUTCOME, as_notions
+from tests.checking import assert_checked
+
+NAMES = ("mean_outcome", "mean_error", "absolute_error", "squared_error")
+CLASSES = ("linear", "conjunctions", "value_sets", "trees", "marginals")
+
+
+def made(seed, n_rows=60, weighted=False):
+    """Few distinct rows, so that every subgroup can be listed; ties in every column."""
+    rng = np.random.default_rng(seed)
+    attributes = {
+        "town": np.array(["Au", "Ulm", "Rom"])[rng.integers(0, 3, n_rows)],
+        "age": rng.integers(1, 4, n_rows).astype(float),
+    }
+    predicted = rng.integers(-3, 4, n_rows) / 2
+    true = predicted + rng.integers(-2, 3, n_rows)
+    weight = rng.integers(0, 4, n_rows) / 4 if weighted else None
+    return {
+        "y_true": true,
+        "y_pred": predicted,
+        "sensitive_features": attributes,
+        "sample_weight": weight,
+    }
+
+
+@pytest.mark.parametrize("subgroups", CLASSES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_figure_and_bound_holds_by_brute_force(subgroups, weighted):
+    """The checker lists all subgroups of the class in exact arithmetic."""
+    for seed in range(6):
+        data = made(seed, weighted=weighted)
+        report = audit(
+            **data, notion=NAMES, subgroups=subgroups, gamma=0.1, min_group_size=3,
+            favourable=(None, "positive", "negative")[seed % 3],
+        )  # fmt: skip
+        assert report.exact
+        assert_checked(report, **data, bound=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subgroups", CLASSES)
+def test_three_hundred_instances_hold_by_brute_force(subgroups):
+    for seed in range(300):
+        data = made(100 + seed, n_rows=30, weighted=bool(seed % 2))
+        notion = NAMES[seed % 4]
+        report = audit(**data, notion=notion, subgroups=subgroups, gamma=0.1, min_group_size=2)
+        assert_checked(report, **data, bound=True)
+
+
+def test_a_mean_by_hand():
+    """Au waits 10 and 14 days, Ulm 4 and 8: means 12 and 6, of 9 overall, half of the rows each."""
+    rows = {"sensitive_features": {"town": ["Au", "Au", "Ulm", "Ulm"] * 10}}
+    days = [10, 14, 4, 8] * 10
+    report = audit(None, days, **rows, notion="mean_outcome", favourable="negative", gamma=1.0)
+    worst = report.worst
+    assert (worst.describe(), worst.rate, worst.overall_rate) == ("town = Au", 12.0, 9.0)
+    assert worst.unfairness == 1.5
+    assert worst.treated == "worse"
+    assert report.disadvantaged is not None
+    # Of 20 rows, 10 and 14 days in equal parts, the standard error is √(4·20/19 / 20); two groups
+    # with two intervals each share 5 % (Bonferroni).
+    (estimate,) = [one for one in report.marginals if one.group == "town = Au"]
+    half = estimate.rate_interval.high - 12
+    assert half == pytest.approx(stats.t.ppf(1 - 0.05 / 8, df=19) * math.sqrt(4 / 19))
+
+
+def test_zeros_and_ones_are_the_rate_of_positive_decisions():
+    rng = np.random.default_rng(3)
+    decided = rng.integers(0, 2, 300)
+    rows = {"sensitive_features": made(0, 300)["sensitive_features"], "favourable": "positive"}
+    mean = audit(None, decided, **rows, notion="mean_outcome")
+    rate = audit(None, decided, **rows, notion="statistical_parity")
+    assert mean.unfairness == pytest.approx(rate.unfairness, abs=1e-12)
+    assert mean.upper_bound == pytest.approx(rate.upper_bound, abs=1e-12)
+    assert mean.worst.describe() == rate.worst.describe()
+
+
+def test_a_change_of_unit_scales_every_figure():
+    data = made(1, 200)
+    in_days, in_hours = (
+        audit(**{**data, "y_pred": scale * data["y_pred"]}, notion="mean_outcome", gamma=0.1)
+        for scale in (1, 24)
+    )
+    assert in_hours.unfairness == pytest.approx(24 * in_days.unfairness)
+    assert in_hours.upper_bound == pytest.approx(24 * in_days.upper_bound)
+    for hours, days in zip(in_hours.marginals, in_days.marginals, strict=True):
+        assert hours.unfairness_interval.high == pytest.approx(24 * days.unfairness_interval.high)
+
+
+def test_an_event_and_an_outcome_of_ones_own():
+    late = OutcomeNotion(
+        "delay",
+        lambda _, waited: waited - 30,
+        event=lambda _, waited: waited > 30,
+        reads_labels=False,
+        unit="days",
+        worse="higher",
+    )
+    rng = np.random.default_rng(5)
+    waited = rng.integers(10, 90, 400).astype(float)
+    town = np.array(["Au", "Ulm"])[rng.integers(0, 2, 400)]
+    data = {"y_true": None, "y_pred": waited, "sensitive_features": {"town": town}}
+    report = audit(**data, notion=late, subgroups="marginals", gamma=0.5)
+    counts = waited > 30
+    overall = (waited[counts] - 30).mean()
+    values = [
+        ((waited[counts & (town == name)] - 30) - overall).sum() / 400 for name in ("Au", "Ulm")
+    ]
+    assert report.unfairness == pytest.approx(max(map(abs, values)))
+    assert_checked(report, **data, notion=late, bound=True)
+    with pytest.raises(ValueError, match="pass it as notion"):
+        check_report(report, **data)
+
+
+def test_held_out_rows_and_a_second_sample():
+    data = made(2, 400)
+    second = made(3, 300)
+    holdout = tuple(second[name] for name in ("y_true", "y_pred", "sensitive_features"))
+    report = audit(**data, notion=NAMES, gamma=0.1, holdout=holdout)
+    assert_checked(report, **data, holdout=holdout)
+    parted = audit(**data, notion=NAMES, gamma=0.1, test_size=0.25)
+    assert (parted.n_rows, parted.held_out.n_rows) == (300, 100)
+    assert parted.held_out.unfairness_interval is not None
+
+
+def test_a_p_value_of_numbers_is_that_of_dealing_them_anew():
+    """Of 7 rows all 5,040 orders are as likely: p is near the part that is as bad."""
+    days = np.array([1.0, 2.0, 3.0, 4.0, 8.0, 9.0, 9.0])
+    town = np.array(["Au"] * 4 + ["Ulm"] * 3)
+
+    def apart(order):
+        dealt = days[list(order)]
+        return abs((dealt[town == "Au"] - dealt.mean()).sum())
+
+    observed = apart(range(7))
+    exact = np.mean([apart(o) >= observed - 1e-9 for o in itertools.permutations(range(7))])
+    report = audit(
+        None, days, sensitive_features={"town": town}, notion="mean_outcome", gamma=0.1,
+        subgroups="marginals", n_permutations=1999, min_group_size=1,
+    )  # fmt: skip
+    assert report.p_value == pytest.approx(exact, abs=0.02)
+
+
+def test_lazy_frames_and_frames_agree_with_arrays():
+    data = made(4, 200)
+    rows = pl.DataFrame({**data["sensitive_features"], "y": data["y_true"], "p": data["y_pred"]})
+    named = {"sensitive_features": ["town", "age"], "notion": NAMES, "gamma": 0.1}
+    reports = [audit("y", "p", data=table, **named) for table in (rows, rows.lazy())]
+    reports.append(audit(**data, notion=NAMES, gamma=0.1))
+    dates = [report.to_dict() | {"provenance": None} for report in reports]
+    assert dates[0] == dates[1] == dates[2]
+
+
+def test_numbers_are_said_in_their_unit():
+    wait = OutcomeNotion("waiting_time", lambda _, days: days, reads_labels=False, unit="days")
+    rows = {"sensitive_features": {"town": ["Au", "Au", "Ulm", "Ulm"] * 10}}
+    report = audit(None, [10, 14, 4, 8] * 10, **rows, notion=wait, gamma=0.2)
+    text = " ".join(str(report).split())
+    assert "waiting time 12 days, against 9 days overall" in text
+    assert "On average that is 3 days more, for 50 % of the rows." in text
+    assert "is a difference of means, in days, times the share of the rows" in text
+    assert "%" not in text.split("waiting time")[1].split("overall")[0]
+    for shown in (report.to_html(), report.to_markdown()):
+        assert "12 days" in shown
+        assert "None" not in shown
+    assert json.loads(report.to_json())["worst"]["unit"] == "days"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"y_pred": [1.0, math.nan] * 20}, "y_pred has 20 missing values"),
+        ({"y_pred": [1.0, math.inf] * 20}, r"y_pred has 20 numbers that are infinite"),
+        ({"y_pred": ["1", "2"] * 20}, "y_pred must be numbers"),
+        ({"y_true": None}, "y_true is None, and the mean error can't be told without labels"),
+        ({"threshold": 0.5}, r"threshold=0.5 is for decisions"),
+        ({"pos_label": 1}, r"pos_label=1 is for decisions"),
+        ({"notion": ("mean_error", "error_rate")}, "y_true and y_pred can't be both"),
+        ({"notion": "mean_eror"}, "did you mean"),
+        ({"y_true": [1.0] * 39}, "differ in their number of rows"),
+        ({"side": "disadvantaged"}, "needs to know whether a high mean error is good or bad"),
+    ],
+)
+def test_what_is_wrong_is_said_before_any_work(changed, words):
+    given = {
+        "y_true": [1.0, 2.0] * 20,
+        "y_pred": [1.5, 2.5] * 20,
+        "sensitive_features": {"town": ["Au", "Au", "Ulm", "Ulm"] * 10},
+        "notion": "mean_error",
+    }
+    with pytest.raises((ValueError, TypeError), match=words):
+        audit(**given | changed)
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"outcome": lambda y, p: p[:3]}, "one value a row"),
+        ({"outcome": lambda y, p: p / 0}, "outcomes are finite numbers"),
+        ({"event": lambda y, p: p}, "must be True or False by row"),
+        ({"event": lambda y, p: p > 99}, "There are no rows"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_functions_of_ones_own_are_checked(parts, words):
+    own = OutcomeNotion("own", **{"outcome": lambda y, p: p, "reads_labels": False} | parts)
+    with pytest.raises(ValueError, match=words):
+        audit(None, [1.0, 2.0] * 20, sensitive_features={"town": ["Au"] * 40}, notion=own)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"name": ""}, {"name": 3}, {"outcome": 3}, {"event": 3}, {"unit": 3}]
+)
+def test_a_notion_that_can_not_be_is_refused(bad):
+    with pytest.raises(TypeError, match="of an OutcomeNotion must be"):
+        OutcomeNotion(**{"name": "own", "outcome": lambda y, p: p} | bad)
+
+
+def test_constant_outcomes_and_a_gamma_in_another_unit_are_warned_of():
+    rows = {"sensitive_features": {"town": ["Au", "Ulm"] * 30}, "notion": "mean_outcome"}
+    constant = audit(None, [3.0] * 60, **rows)
+    assert constant.warnings[0].code == "constant_decisions"
+    too_wide = audit(None, [1.0, 2.0, 2.0, 1.0] * 15, **rows, gamma=0.25)
+    assert [doubt.code for doubt in too_wide.warnings] == ["gamma_allows_everything"]
+    assert "0.25" in too_wide.warnings[0].sentence
+
+
+def test_prove_takes_numbers_and_fits_say_that_they_do_not():
+    data = made(6, 200)
+    proof = prove(**data, notion="absolute_error", at_most=5.0, subgroups="conjunctions")
+    assert proof.status == "proved"
+    rows = {"sensitive_features": data["sensitive_features"]}
+    with pytest.raises(ValueError, match="a mean of numbers, and a rate of decisions is needed"):
+        bootstrap(data["y_true"], data["y_pred"], **rows, notion="mean_error")
+    fit = SubgroupParityClassifier(notion="mean_error")
+    with pytest.raises(ValueError, match="a mean of numbers"):
+        fit.fit(np.zeros((200, 1)), np.tile([0, 1], 100), **rows)
+
+
+def test_instances_and_names_are_the_same_notions():
+    assert as_notions("mean_outcome") == (MEAN_OUTCOME,)
+    assert as_notions((MEAN_OUTCOME, "mean_outcome")) == (MEAN_OUTCOME,)
+    assert isinstance(MEAN_OUTCOME.rate, FairnessNotion)

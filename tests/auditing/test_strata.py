@@ -1,0 +1,258 @@
+"""Groups are compared within strata of control features, and summed over them."""
+
+import numpy as np
+import polars as pl
+import pytest
+from fairlearn.metrics import MetricFrame, false_positive_rate, selection_rate
+
+from gerrymend import audit, audit_counts, check_report, prove
+from tests.checking import assert_checked
+
+CLASSES = ("linear", "conjunctions", "value_sets", "trees", "marginals")
+# Admissions to six departments of Berkeley, 1973 (Bickel, Hammel and O'Connell, 1975): applicants
+# and those admitted, men and women.
+BERKELEY = {
+    "A": (825, 512, 108, 89),
+    "B": (560, 353, 25, 17),
+    "C": (325, 120, 593, 202),
+    "D": (417, 138, 375, 131),
+    "E": (191, 53, 393, 94),
+    "F": (373, 22, 341, 24),
+}
+
+
+def berkeley():
+    """A line for each department, sex and decision, with the number of applicants."""
+    lines = []
+    for department, (men, let_in, women, let_in_too) in BERKELEY.items():
+        for sex, every, some in (("M", men, let_in), ("F", women, let_in_too)):
+            lines.append((department, sex, 1, some))
+            lines.append((department, sex, 0, every - some))
+    return pl.DataFrame(lines, schema=["department", "sex", "admitted", "count"], orient="row")
+
+
+def made(seed, n_rows=90, weighted=False):
+    rng = np.random.default_rng(seed)
+    return {
+        "y_true": rng.integers(0, 2, n_rows),
+        "y_pred": rng.integers(0, 2, n_rows),
+        "sensitive_features": {
+            "sex": np.array(["F", "M"])[rng.integers(0, 2, n_rows)],
+            "age": rng.integers(1, 4, n_rows),
+        },
+        "control_features": {
+            "job": np.array(["cook", "nurse"])[rng.integers(0, 2, n_rows)],
+            "years": rng.integers(1, 3, n_rows),
+        },
+        "sample_weight": rng.integers(0, 4, n_rows) / 4 if weighted else None,
+    }
+
+
+def test_berkeley_by_hand():
+    """Women are admitted less often overall, and not within departments."""
+    settings = {
+        "label": None,
+        "prediction": "admitted",
+        "sensitive_features": "sex",
+        "notion": "statistical_parity",
+        "favourable": "positive",
+        "subgroups": "marginals",
+    }
+    overall = audit_counts(berkeley(), **settings)
+    within = audit_counts(berkeley(), control_features="department", **settings)
+    n = sum(men + women for men, _, women, _ in BERKELEY.values())
+    admitted = sum(men + women for _, men, _, women in BERKELEY.values())
+    women = sum(women for _, _, women, _ in BERKELEY.values())
+    women_admitted = sum(women for _, _, _, women in BERKELEY.values())
+    assert overall.disadvantaged.describe() == "sex = F"
+    assert overall.unfairness == pytest.approx(abs(women_admitted - women * admitted / n) / n)
+    # Within departments: women admitted, less what they would be at each department's rate.
+    expected = sum(
+        their * (men_in + women_in) / (men + their)
+        for men, men_in, their, women_in in BERKELEY.values()
+    )
+    assert within.unfairness == pytest.approx(abs(women_admitted - expected) / n)
+    assert within.disadvantaged.describe() == "sex = M"
+    assert within.unfairness < overall.unfairness / 4
+    shown = {stratum.stratum: stratum for stratum in within.strata}
+    assert shown["department = A"].rate == pytest.approx((512 + 89) / (825 + 108))
+    assert shown["department = A"].rows == 933
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("subgroups", CLASSES)
+def test_every_figure_and_bound_holds_by_brute_force(subgroups, weighted):
+    for seed in range(4):
+        data = made(seed, weighted=weighted)
+        notion = [("equalized_odds", "error_rate"), "statistical_parity"][seed % 2]
+        report = audit(**data, notion=notion, subgroups=subgroups, min_group_size=3)
+        assert report.exact
+        assert_checked(report, **data, bound=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subgroups", CLASSES)
+def test_three_hundred_instances_hold_by_brute_force(subgroups):
+    for seed in range(300):
+        data = made(1000 + seed, n_rows=40, weighted=bool(seed % 2))
+        notion = ("false_positive_rate", "error_rate", "statistical_parity")[seed % 3]
+        report = audit(
+            **data, notion=notion, subgroups=subgroups, min_group_size=2,
+            leave_out_empty_strata=True,
+        )  # fmt: skip
+        assert_checked(report, **data, bound=True)
+
+
+def test_means_of_numbers_within_strata():
+    for seed in range(3):
+        data = made(seed)
+        data["y_pred"] = data["y_pred"] + np.arange(90) % 4
+        report = audit(
+            **data, notion=("mean_outcome", "mean_error"), subgroups="conjunctions", gamma=0.1
+        )
+        assert_checked(report, **data, bound=True)
+
+
+def test_one_stratum_is_none():
+    data = made(1)
+    data["control_features"] = {"job": ["cook"] * 90}
+    within = audit(**data, n_permutations=19)
+    data["control_features"] = None
+    overall = audit(**data, n_permutations=19)
+    assert within.unfairness == pytest.approx(overall.unfairness)
+    assert within.upper_bound == pytest.approx(overall.upper_bound)
+    assert within.p_value == overall.p_value
+
+
+def test_what_follows_from_strata_alone_is_no_unfairness():
+    """Cooks are all decided 1 and nurses 0, whoever they are: nothing differs within either."""
+    job = np.tile(["cook", "nurse"], 100)
+    sex = np.where((np.arange(200) % 10 < 7) == (job == "cook"), "F", "M")
+    decided = (job == "cook").astype(int)
+    rows = {"sensitive_features": {"sex": sex}, "notion": "statistical_parity"}
+    assert audit(None, decided, **rows).unfairness > 0.05
+    within = audit(None, decided, **rows, control_features={"job": job}, n_permutations=19)
+    assert within.unfairness == 0
+    assert within.p_value == 1.0
+    assert prove(
+        None, decided, **rows, control_features={"job": job}, at_most=0.0
+    ).status == "proved"  # fmt: skip
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_p_value_is_that_of_dealing_within_strata(weighted):
+    """Outcomes depend on the stratum, and groups are unevenly spread: no false alarm."""
+    p_values = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        job = rng.integers(0, 2, 200)
+        sex = np.where(rng.random(200) < 0.2 + 0.6 * job, "F", "M")
+        decided = (rng.random(200) < 0.2 + 0.6 * job).astype(int)
+        weight = rng.integers(1, 3, 200) if weighted else None
+        report = audit(
+            None, decided, sensitive_features={"sex": sex}, control_features={"job": job},
+            sample_weight=weight, notion="statistical_parity", subgroups="marginals",
+            n_permutations=19, random_state=seed,
+        )  # fmt: skip
+        p_values.append(report.p_value)
+    # Of 40 valid p-values, more than 7 are at most .05 in 1 of 1,000 cases.
+    assert sum(p <= 0.05 for p in p_values) <= 7
+    assert 0.3 < np.mean(p_values) < 0.75
+
+
+@pytest.mark.parametrize("subgroups", ["conjunctions", "linear"])
+def test_frames_engines_and_counts_agree(subgroups):
+    data = made(5, n_rows=200)
+    rows = pl.DataFrame(
+        {
+            **data["sensitive_features"],
+            **data["control_features"],
+            "y": data["y_true"],
+            "d": data["y_pred"],
+        }
+    )
+    named = {
+        "sensitive_features": ["sex", "age"],
+        "control_features": ["job", "years"],
+        "subgroups": subgroups,
+        "n_permutations": 19,
+        "test_size": 0.25,
+    }
+    counts = rows.group_by(rows.columns).len("count").sort(rows.columns)
+    reports = [
+        audit(**data, subgroups=subgroups, n_permutations=19, test_size=0.25),
+        audit("y", "d", data=rows, **named),
+        audit("y", "d", data=rows.lazy(), **named),
+        audit_counts(counts, label="y", prediction="d", **named),
+    ]
+    plain = [report.to_dict() | {"provenance": None} for report in reports]
+    assert plain[0] == plain[1] == plain[2] == plain[3]
+
+
+def test_rates_of_strata_are_fairlearns():
+    data = made(2, n_rows=400)
+    for notion, metric in (
+        ("statistical_parity", selection_rate),
+        ("false_positive_rate", false_positive_rate),
+    ):
+        report = audit(**data, notion=notion, min_group_size=1, subgroups="marginals")
+        frame = MetricFrame(
+            metrics=metric,
+            y_true=data["y_true"],
+            y_pred=data["y_pred"],
+            sensitive_features=np.zeros(400),
+            control_features=pl.DataFrame(data["control_features"]).to_pandas(),
+        )
+        theirs = {
+            f"job = {job} and years = {years:g}": rate
+            for (job, years), rate in frame.overall.items()
+        }
+        assert {one.stratum: pytest.approx(one.rate) for one in report.strata} == theirs
+
+
+def test_small_strata_are_not_shown_and_do_not_follow_from_the_others():
+    rng = np.random.default_rng(0)
+    job = np.array(["cook"] * 100 + ["nurse"] * 40 + ["pope"] * 3)
+    report = audit(
+        None, rng.integers(0, 2, 143), sensitive_features={"sex": rng.integers(0, 2, 143)},
+        control_features={"job": job}, notion="statistical_parity",
+    )  # fmt: skip
+    # The three follow from the overall rate and those of the two others.
+    assert [one.stratum for one in report.strata] == ["job = cook"]
+    assert report.strata_left_out == 2
+    for shown in (report.to_html(), report.to_json(), report.to_markdown(), str(report)):
+        assert "pope" not in shown
+
+
+def test_a_lie_about_a_stratum_is_found():
+    data = made(3, n_rows=200)
+    honest = audit(**data).to_dict()
+    assert check_report(honest, **data).problems == []
+    for change in (
+        lambda report: report["strata"][0].update(rate=0.123),
+        lambda report: report["strata"][0].update(rows=7),
+        lambda report: report["strata"][0].update(stratum="job = pope and years = 1"),
+        lambda report: report.update(control_features=["job"]),
+        lambda report: report.update(strata_left_out=3),
+        lambda report: report["strata"].pop(),
+    ):
+        report = audit(**data).to_dict()
+        change(report)
+        assert check_report(report, **data).problems
+
+
+def test_what_can_not_be_is_refused():
+    data = made(4)
+    with pytest.raises(ValueError, match="control_features has 3 rows, and y_pred has 90"):
+        audit(**data | {"control_features": ["a", "b", "c"]})
+    with pytest.raises(ValueError, match="makes 90 strata of 90 rows"):
+        audit(**data | {"control_features": {"wage": np.arange(90.0)}})
+    empty = np.where(data["y_true"] == 1, "cook", "nurse")
+    empty = np.where(np.arange(90) < 45, "pope", empty)
+    with pytest.raises(ValueError, match=r"a stratum without a row .* job = cook"):
+        audit(**data | {"control_features": {"job": empty}})
+    left_out = audit(**data | {"control_features": {"job": empty}, "leave_out_empty_strata": True})
+    assert left_out.n_rows == 90
+    rows = pl.DataFrame({"sex": ["F", "M"], "y": [0, 1], "d": [0, 1]})
+    with pytest.raises(ValueError, match="control_features='jobs' is no column of data"):
+        audit("y", "d", data=rows, sensitive_features="sex", control_features="jobs")
