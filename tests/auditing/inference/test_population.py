@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 from gerrymend import Conjunctions, ExplicitGroups, audit, audit_counts
 from gerrymend.auditing.inference.planning import quantile, rows_for_power, rows_to_tell
@@ -103,6 +104,32 @@ def test_distances_of_counts_are_those_over_all_groups_and_notions():
     assert report.population.lower_bound == pytest.approx(max(0.0, report.unfairness - c))
 
 
+def test_within_strata_distances_are_sums_over_them():
+    data = people(90, 9)
+    p = data["y_pred"]
+    race, sex = data["sensitive_features"].values()
+    hall = np.random.default_rng(10).integers(0, 3, 90)
+    report = audit(None, p, sensitive_features=data["sensitive_features"], random_state=2,
+                   control_features={"hall": hall}, notion="statistical_parity",
+                   subgroups=Conjunctions(), confidence=0.8, n_resamples=7)  # fmt: skip
+    kinds = np.array([*np.ndindex(2, 3, 2, 6)])  # decision, stratum, label (none), cell
+    counts = np.zeros((2, 3, 2, 6))
+    cells = np.searchsorted(RACES, race) * 2 + np.searchsorted(SEXES, sex)
+    np.add.at(counts, (p, hall, 0, cells), 1)
+    groups = conjunctions(RACES[kinds[:, 3] // 2], SEXES[kinds[:, 3] % 2])
+
+    def values(n):
+        strata = [kinds[:, 1] == one for one in range(3)]
+        return np.array([sum(unfairness(g, one, kinds[:, 0], n) for one in strata) for g in groups])
+
+    there = values(counts.ravel())
+    expected = []
+    for draw in range(7):
+        drawn = np.random.default_rng([2, 2, draw]).multinomial(90, counts.ravel() / 90)
+        expected.append(np.abs(values(drawn.astype(float)) - there).max())
+    assert report.population.distances == pytest.approx(sorted(expected), abs=1e-12)
+
+
 def test_linear_thresholds_are_proven_or_called_approximate():
     rng = np.random.default_rng(0)
     n = 80
@@ -129,7 +156,8 @@ def test_workers_make_the_same_and_counts_are_enough():
     data = people(300, 4)
     asked = {"subgroups": "conjunctions", "confidence": 0.95, "n_resamples": 40}
     alone = audit(**data, **asked)
-    assert audit(**data, **asked, n_jobs=2).population == alone.population
+    with parallel_config(backend="threading"):
+        assert audit(**data, **asked, n_jobs=2).population == alone.population
     table = {"label": data["y_true"], "prediction": data["y_pred"], **data["sensitive_features"],
              "count": np.ones(300, int)}  # fmt: skip
     counted = audit_counts(table, sensitive_features=["race", "sex"], **asked)
