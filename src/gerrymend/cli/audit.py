@@ -174,7 +174,7 @@ def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.options), progress(console, first) as say:
-            report = request.audit(lambda done, of: say(f"draws, {within}", done, of))
+            report = request.audit(lambda done, of: say(f"{request.drawn}, {within}", done, of))
         document = targets.write(report.to_dict(), **request.columns)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:

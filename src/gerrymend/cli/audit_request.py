@@ -89,6 +89,12 @@ class AuditRequest(TableRequest):
         return super().decided | own
 
     @property
+    def drawn(self) -> str:
+        """What is drawn while a user waits: permutations, resamples, or both in turn."""
+        drawn = ["permutations"] if self.permutations else []
+        return " and ".join([*drawn, *([] if self.confidence is None else ["resamples"])])
+
+    @property
     def columns(self) -> dict[str, Any]:
         """The names behind labels and decisions, as a report's document has them.
 

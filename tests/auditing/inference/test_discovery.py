@@ -43,7 +43,10 @@ def test_p_values_of_counts_are_fishers():
         attribute, value = group.group.split(" = ")
         inside = (data["sensitive_features"][attribute] == value)[negatives]
         p = data["y_pred"][negatives]
-        table = [[np.sum(inside & (p == u)) for u in (1, 0)], [np.sum(~inside & (p == u)) for u in (1, 0)]]
+        table = [
+            [np.sum(inside & (p == u)) for u in (1, 0)],
+            [np.sum(~inside & (p == u)) for u in (1, 0)],
+        ]
         tails = [stats.fisher_exact(table, alternative=one).pvalue for one in ("less", "greater")]
         assert group.p_value == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-9)
         assert group.flagged == (group.p_value <= report.discovery.threshold)
@@ -146,8 +149,8 @@ def false_alarms(samples, rate, n=200):
 
 
 def test_false_alarms_are_rare():
-    """A quick one of the slow one: at most 20 % of 40 samples, less than 19 of 40 by far."""
-    assert false_alarms(40, 0.2) <= 0.35
+    """A quick one of the slow one: 20 % at most of samples, 8 of 20 with some luck."""
+    assert false_alarms(20, 0.2) <= 0.4
 
 
 @pytest.mark.slow

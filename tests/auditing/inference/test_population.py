@@ -367,8 +367,8 @@ def within_all(name, n, effect, samples, seed):
 
 
 def test_the_band_covers_about_as_often_as_it_says():
-    """A quick one of the slow ones: 40 samples, of which 38 are expected, hold in 33 or more."""
-    assert within_all("conjunctions", 1000, 0.2, 40, seed=1) >= 33 / 40
+    """A quick one of the slow ones: of 20 samples, 19 are expected to hold, and 16 or more do."""
+    assert within_all("conjunctions", 1000, 0.2, 20, seed=1) >= 16 / 20
 
 
 @pytest.mark.slow
