@@ -216,8 +216,8 @@ class AuditReport:
         >>> from gerrymend import audit
         >>> report = audit([0] * 400, [1, 0, 0, 0] * 50 + [1, 0, 0] * 66 + [0] * 2, confidence=0.95,
         ...                sensitive_features={"race": ["blue"] * 200 + ["green"] * 200})
-        >>> report.unfairness, report.population.rows_needed, report.rows_needed()
-        (0.02, 1, 1)
+        >>> report.population.verdict, report.population.rows_needed, report.rows_needed()
+        ('undecided', 1831, 5302)
         """
         found = {"unfairness": self.unfairness, "upper_bound": self.upper_bound}
         allowed = self.gamma if gamma is None else check_gamma(gamma)

@@ -59,7 +59,7 @@ class Discovery:
     ...                sensitive_features={"race": ["blue"] * 40 + ["green"] * 40},
     ...                discovery_rate=0.1)
     >>> [(group.group, group.flagged, f"{group.p_value:.0e}") for group in report.marginals]
-    [('race = blue', True, '2e-05'), ('race = green', True, '2e-05')]
+    [('race = blue', True, '1e-05'), ('race = green', True, '1e-05')]
     """
 
     rate: float
