@@ -37,6 +37,7 @@ def results():
     return {
         "report": report,
         "subgroup": report.worst,
+        "held out": audit(*rows, sensitive_features=attributes, test_size=0.5).held_out,
         "frontier": frontier,
         "point": first,
         "on rows": first.train,

@@ -96,6 +96,16 @@ def test_claims_without_records_are_counted(data, tmp_path):
     assert "21 more claims are left out" in text
 
 
+def test_a_claim_is_left_out_only_for_want_of_a_record_that_it_reads(quick, tmp_path):
+    records, _ = quick
+    shutil.copytree(records.folder, tmp_path / "records")
+    (tmp_path / "records" / "marginal" / "adult.json").unlink()
+    left = Records(tmp_path / "records")
+    text = report.write_report(left, tmp_path / "R.md").read_text(encoding="utf-8")
+    assert "MARGINAL fares much worse" not in text
+    assert "Student: MARGINAL's subgroup unfairness" in text
+
+
 def test_a_record_says_how_it_was_made(quick):
     records, _ = quick
     record = records.read("subgroup", "student")
