@@ -8,8 +8,8 @@ taken out as well; so is one that differs from an earlier one by so few rows tha
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.explicit import ExplicitGroups
-from gerrymend.subgroups.rules import Members, Rule
+from gerrymend.subgroups.rules import Members, Rare, Rule
 
 # What has less than this part of the worst's unfairness is not worth a reader's time.
 _LEAST = 0.1
@@ -63,7 +63,7 @@ def describable(
     return None
 
 
-def told_rare_values(part: Examined, min_group_size: int) -> dict[str, frozenset[Any]]:
+def told_rare_values(part: Examined, min_group_size: int) -> Rare:
     """Return the values that a description must not list; groups that users name are theirs."""
     if isinstance(part.subgroups, ExplicitGroups):
         return {}
@@ -76,7 +76,7 @@ def _candidates(
     residual: Array,
     min_group_size: int,
     seconds: float,
-    rare: Mapping[str, frozenset[Any]],
+    rare: Rare,
 ) -> Iterator[tuple[Rule, Members]]:
     """Yield what was found, then the worst that is large enough, then one without rare values."""
     seen = part.seen
