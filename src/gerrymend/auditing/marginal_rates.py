@@ -91,17 +91,13 @@ def marginal_rates(
     """
     tally = seen[0].tally
     rules, membership = marginal_groups(tally.columns, tally.weight.sum(axis=0))
-    sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int).tolist()
-    # Cells without rows in the event have no rate: each notion has active cells of its own.
-    listed = [
-        Listed(notion_tally, rules, membership[:, notion_tally.cells.active], sizes)
-        for notion_tally in seen
-    ]
+    sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int)
+    listed = [Listed(notion_tally, rules, membership, sizes) for notion_tally in seen]
     groups = group_estimates(listed, published, min_group_size=min_group_size)
 
     # Over all groups, those that are left out too: the verdict is about everyone.
     def largest(each: Listed) -> float:
-        values = each.membership @ each.seen.residual
+        values = each.membership[:, each.seen.cells.active] @ each.seen.residual
         harm = each.seen.notion.harm
         return float((harm * values if side == "disadvantaged" else np.abs(values)).max())
 

@@ -107,6 +107,10 @@ class AuditReport:
     rare_values : tuple of (str, int)
         Attributes with values that fewer than `min_group_size` rows have, and how many these are.
         No description lists them; what is proven covers them.
+    kept_back : tuple of str
+        Parts of the report from which a group of fewer than `min_group_size` rows would follow,
+        beside the others: "disadvantaged", "favoured" and "in_a_sentence" if a worse group is
+        not described, "composition" if some of who is in a subgroup is left out.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.
@@ -156,6 +160,7 @@ class AuditReport:
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
     rare_values: tuple[tuple[str, int], ...] = ()
+    kept_back: tuple[str, ...] = ()
     warnings: tuple[Doubt, ...] = ()
 
     @property
@@ -215,6 +220,7 @@ class AuditReport:
             "rare_values": [
                 {"attribute": name, "values": number} for name, number in self.rare_values
             ],
+            "kept_back": list(self.kept_back),
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
             "attributes": list(self.attributes),

@@ -230,7 +230,11 @@ class _Check:
             *wrong_figures(stated, figures, measured.scale),
             *wrong_treated(stated, figures.unfairness, self.stated),
             *wrong_composition(
-                stated["composition"], inside, self.table, self.stated["min_group_size"]
+                stated["composition"],
+                inside,
+                self.table,
+                self.stated["min_group_size"],
+                kept_back="composition" in self.stated["kept_back"],
             ),
             *wrong_reference(
                 stated["rule"],

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from gerrymend.checker.disclosed import rare_values
+from gerrymend.checker.disclosed import rare_values, wrong_kept_back
 from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, outcomes_of, same_notion
 from gerrymend.checker.form import is_whole
@@ -20,6 +20,7 @@ def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) ->
     before = len(result.problems)
     result.leave("gamma min_group_size", "settings of the audit, taken as stated")
     result.problems.extend(_wrong_data(stated, table))
+    result.problems.extend(wrong_kept_back(stated, table, result))
     result.problems.extend(_wrong_notions(stated, result))
     check_class(stated, table, result)
     check_warnings(stated, table, result)

@@ -42,6 +42,11 @@ class Rule(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain data, enough to decide membership without this package."""
 
+    @property
+    def says_who(self) -> bool:
+        """Whether its words say who is in, and are neither a formula nor "not (…)"."""
+        return True
+
     def complement(self) -> "Rule":
         """Return the rule of all others; rules of classes that are closed under it have one."""
         raise NotImplementedError(f"{type(self).__name__} is of a class that has no complements.")

@@ -19,12 +19,13 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
   interval of f is symmetric for its logarithm, from f·exp(−z·sd/f) to f·exp(z·sd/f).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import betaincinv, ndtri
 
 from gerrymend._numeric.sums import Array
@@ -101,24 +102,21 @@ class GroupEstimate:
 class Listed(NamedTuple):
     """Groups that were named beforehand, as one notion sees them.
 
-    `membership` is over active cells, a group a row; `sizes` are rows in the event or not.
+    `membership` is over all cells, a group a row; `sizes` are rows in the event or not.
     """
 
     seen: NotionTally
     rules: Sequence[Rule]
     membership: Any
-    sizes: Sequence[int]
+    sizes: NDArray[np.intp]
 
     @classmethod
     def of(cls, seen: NotionTally, bound: ListedClass) -> "Listed":
         """Take the groups of a class that lists them, bound to the cells of the same rows."""
         columns = {column.name: column for column in seen.cells.columns}
-        n_rows = seen.cells.n_rows
-        sizes = [int(n_rows[rule.members(columns)].sum()) for rule in bound.rules]
-        return cls(seen, bound.rules, bound.membership, sizes)
-
-
-Guard = Callable[[Listed, NDArray[np.bool_], Published], NDArray[np.bool_]]
+        members = [rule.members(columns) for rule in bound.rules]
+        membership = sparse.csr_array(np.array(members, dtype=np.float64))
+        return cls(seen, bound.rules, membership, (membership @ seen.cells.n_rows).astype(int))
 
 
 def simultaneous_intervals(
@@ -144,7 +142,7 @@ def group_estimates(
     *,
     min_group_size: int,
     level: float = LEVEL,
-    guard: Guard | None = None,
+    together: bool = False,
 ) -> tuple[GroupEstimate, ...]:
     """Return rates and intervals of groups; the intervals hold all at once.
 
@@ -164,27 +162,25 @@ def group_estimates(
         The floor of `small_groups`.
     level : float, default=0.95
         The probability with which all intervals hold.
-    guard : callable, optional
-        For groups that are disjoint and go together: takes them, a mask of those that are large
-        enough and what is published, and returns the mask of those that may be shown.
+    together : bool, default=False
+        Whether all groups are disjoint and add up to everyone, as the values of an attribute are.
     """
     k = sum(len(groups.rules) for groups in listed)
     rows: list[GroupEstimate] = []
     for groups in listed:
         seen = groups.seen
-        estimates = estimate(seen, groups.membership, 1 - (1 - level) / (2 * k))
+        active = groups.membership[:, seen.cells.active]
+        estimates = estimate(seen, active, 1 - (1 - level) / (2 * k))
         if estimates is None:
             return ()
-        inside = groups.membership @ seen.rows
+        inside = active @ seen.rows
         fits = may_be_described(inside, seen.rows.sum(), min_group_size)
         # Groups that users named are theirs to list.
         named = [getattr(rule, "name", "") != "" for rule in groups.rules]
         fits &= named | ~too_few(groups.sizes, FEWEST_TO_LIST)
-        if guard is not None:
-            fits = guard(groups, fits, published[seen.notion])
-        fits = _shown(groups, fits, published[seen.notion], whole=guard is not None)
-        mass = groups.membership @ seen.cells.mass
-        outcomes = groups.membership @ seen.outcomes
+        fits = _shown(groups, fits, published[seen.notion], whole=together)
+        mass = active @ seen.cells.mass
+        outcomes = active @ seen.outcomes
         overall = float(seen.outcomes.sum() / seen.cells.mass.sum())
         for i in np.flatnonzero(fits).tolist():
             rate = float(outcomes[i] / mass[i])
