@@ -144,3 +144,32 @@ def disclosed(seed):
 @pytest.mark.parametrize("seeds", [range(first, first + 8) for first in range(0, 32, 8)])
 def test_reports_tell_of_no_small_set_together(seeds):
     assert {seed: told for seed in seeds if (told := disclosed(seed))} == {}
+
+
+def test_a_small_group_of_the_other_label_alone_is_not_told_of():
+    """Four people of c, none in the event: all but a and b, by size, and of the other label."""
+    race = np.repeat(["a", "b", "c"], [60, 60, 4])
+    sex = np.tile(["F", "M"], 62)
+    y = np.r_[np.tile([0, 0, 1], 40), np.ones(4, int)]
+    decided = np.tile([1, 0, 0, 1], 31)
+    for subgroups in ("marginals", "linear", "conjunctions"):
+        report = audit(y, decided, sensitive_features={"race": race, "sex": sex},
+                       subgroups=subgroups)  # fmt: skip
+        sizes = {one.group: one.size for one in (*report.marginals, *report.intervals)}
+        assert not {"race = a", "race = b"} <= set(sizes)
+
+
+@pytest.mark.parametrize("subgroups", ["conjunctions", "linear", "trees"])
+def test_a_cut_at_the_edge_of_a_range_tells_of_no_one(subgroups):
+    """One blue person is 89: all blue people below 88.5 are all of them but one."""
+    rng = np.random.default_rng(0)
+    race = np.repeat(["blue", "green"], [80, 120])
+    age = np.r_[rng.integers(20, 60, 79), 89, rng.integers(20, 60, 120)]
+    decided = np.r_[np.ones(79, int), 0, np.zeros(120, int)]
+    report = audit(0 * decided, decided, sensitive_features={"race": race, "age": age},
+                   subgroups=subgroups, favourable="negative")  # fmt: skip
+    report = json.loads(report.to_json())
+    named = [{"race": one, "age": int(years)} for one, years in zip(race, age, strict=True)]
+    assert report["worst"] is not None
+    assert few_told(published(report, named, "false_positive_rate"), np.ones(200)) is None
+    assert few_told(published(report, named), np.ones(200)) is None

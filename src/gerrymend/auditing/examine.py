@@ -28,7 +28,6 @@ from gerrymend.auditing.intersections import check_intersection, intersection_ra
 from gerrymend.auditing.marginal_rates import (
     marginal_rates,
     overall_rates,
-    single_unfairness,
 )
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
@@ -321,7 +320,7 @@ def _listed(
         "marginals": marginals.groups,
         "marginals_left_out": marginals.left_out,
         "marginal_unfairness": marginals.unfairness,
-        "single_unfairness": single_unfairness(seen, side=side),
+        "single_unfairness": marginals.single,
         "intersections": intersection_rates(
             seen, published, intersection, min_group_size=min_group_size
         ),

@@ -11,7 +11,12 @@ from scipy import sparse
 
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.inference.disclosure import Published
-from gerrymend.auditing.inference.intervals import GroupEstimate, Listed, group_estimates
+from gerrymend.auditing.inference.intervals import (
+    GroupEstimate,
+    Listed,
+    group_estimates,
+    shown_groups,
+)
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.settings import did_you_mean
@@ -92,12 +97,8 @@ def intersection_rates(
     rules = [Conjunction(tuple(map(_is_value, pair, at)), kinds) for at in places.T.tolist()]
     sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int)
     listed = [Listed(each, rules, membership, sizes) for each in seen]
-    groups = group_estimates(
-        listed,
-        published,
-        min_group_size=min_group_size,
-        together=True,
-    )
+    shown = shown_groups(listed, published, min_group_size=min_group_size, together=True)
+    groups = group_estimates(listed, shown)
     left_out = len(rules) * len(seen) - len(groups)
     return Intersections(tuple(column.name for column in pair), groups, left_out)
 

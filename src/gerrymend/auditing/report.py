@@ -90,10 +90,11 @@ class AuditReport:
         The groups of one attribute at a time, whatever the class, with intervals that hold all at
         once; without those too small to be described, of which there are `marginals_left_out`.
     marginal_unfairness : float
-        The largest unfairness of all these groups, without sign and whatever their size.
+        The largest unfairness of these groups, without sign.
     single_unfairness : float
-        The same over each value of a category and each interval of a number, both sides of the mean
-        among them: what an audit of one attribute at a time would find at most.
+        The same over these and each interval of a number with enough rows inside and outside to be
+        described: what an audit of one attribute at a time would find at most. Over smaller groups
+        the figure would tell of them.
     intersections : Intersections
         The groups in which two categories meet, by `intersection` of audit() or the first two of
         few values: a table of rates, without those too small to be described and those that would

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gerrymend.checker.classes import NotListedError, subgroups_of
 from gerrymend.checker.confidence import intervals_of, same_ends
-from gerrymend.checker.direction import side_of, wrong_single
+from gerrymend.checker.direction import listed_worst, wrong_single
 from gerrymend.checker.exact import Table, exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
 from gerrymend.checker.groups import (
@@ -74,10 +73,11 @@ def check_listed(
         for listing in _listings(stated, table, result, parted=parted):
             _check_listing(listing, stated, table, measured, result)
         _check_pairs(stated, table, measured, result)
-    try:
-        result.problems.extend(_wrong_marginal_unfairness(stated, table, measured))
-    except NotListedError as reason:
-        result.leave("marginal_unfairness", str(reason))
+    # Rows that weigh differently have no intervals where only their sums are at hand.
+    if stated["weighted"] and not stated["marginals"]:
+        result.leave("marginal_unfairness single_unfairness", "no group of one attribute is listed")
+        return
+    result.problems.extend(_wrong_marginal_unfairness(stated, measured))
     if any(len(seen.active) > MOST_CELLS for seen in measured.values()):
         result.leave("single_unfairness", "intervals of too many values")
     else:
@@ -232,8 +232,8 @@ def _check_left_out(
 ) -> None:
     """Check that a group is left out only if it, or what it discloses beside others, is too small.
 
-    Where each distinct row in the event is there `min_group_size` times, no sum can be over fewer,
-    and nothing may be left out.
+    Where each distinct row is there `min_group_size` times, and in the event or never in it, no sum
+    can be over fewer, and nothing may be left out.
     """
     smallest = stated["min_group_size"]
     large = []
@@ -249,7 +249,12 @@ def _check_left_out(
             large.append((notion, key))
     # Where each cell has enough rows nothing needs to be left out; with weights, a group may also
     # lack intervals.
-    told = [one for one in large if min(filter(None, measured[one[0]].rows)) >= smallest]
+    told = [
+        one
+        for one in large
+        for seen in [measured[one[0]]]
+        if min([*filter(None, seen.rows), *map(sum, seen.table.rows)]) >= smallest
+    ]
     if told and not stated["weighted"]:
         shown_key = " ".join(map(str, told[0][1]))
         result.problems.append(
@@ -353,19 +358,12 @@ def _tell_of_few(one: list[bool], other: list[bool], rows: list[int], smallest: 
 
 
 def _wrong_marginal_unfairness(
-    stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured]
+    stated: Mapping[str, Any], measured: Mapping[str, Measured]
 ) -> Iterator[str]:
-    """Yield a sentence if `marginal_unfairness` is not the worst over groups of one attribute.
-
-    Raises a NotListedError where rounding decides on which side of a mean a row is.
-    """
+    """Yield a sentence if `marginal_unfairness` is not the worst of the groups that are listed."""
     if not measured:
         return
-    marginals = {"name": "Marginals", "parameters": {}}
-    worst = max(
-        seen.worst(subgroups_of(marginals, table, seen.active), side_of(stated, name))
-        for name, seen in measured.items()
-    )
+    worst = listed_worst(stated)
     tolerance = TOLERANCE * max(seen.scale for seen in measured.values())
     if abs(exact(stated["marginal_unfairness"]) - worst) > tolerance:
         yield (

@@ -145,7 +145,7 @@ def detection_sentences(report: Report) -> list[str]:
         sentences.append(generalisation_sentence(report["generalisation"]))
     sentences.append(
         f"Groups with {_few(report)}, are not described: few rows identify people. What is proven "
-        "covers them too."
+        "covers them too; what is said of one attribute at a time does not."
     )
     if report["withheld"]:
         sentences.append(withheld_sentence(report))
