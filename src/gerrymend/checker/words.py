@@ -141,13 +141,25 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
         )
 
 
+def same_labels(attribute: Attribute) -> bool:
+    """Return whether two categories have the same label, as long ones may that begin and end alike.
+
+    >>> same_labels(Attribute("town", False, ("a" * 99, "a" * 98)))
+    True
+    """
+    values = set() if attribute.is_number else set(attribute.values)
+    return len({_label(value) for value in values}) < len(values)
+
+
 def _label(value: Any) -> str:
     """Return the label that a rule prints for a category.
 
     >>> _label(None), _label(""), _label("blue")
     ('(missing)', '(empty)', 'blue')
     """
-    return "(missing)" if value is None else str(value) or "(empty)"
+    text = "(missing)" if value is None else str(value) or "(empty)"
+    # Of more than 80 signs the first 59 and the last 20 are printed.
+    return text if len(text) <= 80 else f"{text[:59]}…{text[-20:]}"
 
 
 def _labels(attribute: Attribute) -> str:

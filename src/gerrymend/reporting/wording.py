@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
+from gerrymend._runtime.reprs import shortened
+
 # What turns or hides text around it: bidirectional controls, and control characters but line ends.
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f]")
 
@@ -158,7 +160,7 @@ def quoted(label: Any) -> str:
     ('“yes”', '“1”', '“1”', '“0.5”')
     """
     is_whole = isinstance(label, float) and label.is_integer()
-    return f"“{int(label) if is_whole else label}”"
+    return f"“{shortened(str(int(label) if is_whole else label))}”"
 
 
 def capitalised(words: str) -> str:

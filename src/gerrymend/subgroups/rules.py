@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.short_numbers import cut_between
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.reprs import shortened
 from gerrymend.inputs.categories import Unnamed
 from gerrymend.inputs.protected import MISSING_LABEL, Column, Others, select_columns
 
@@ -75,8 +76,8 @@ class Rule(ABC):
 
 
 def category_label(value: Any) -> str:
-    """Return a category as text, also for a missing value and an empty string."""
-    return MISSING_LABEL if value is None else str(value) or "(empty)"
+    """Return a category as text, also for a missing value and an empty string; not a whole page."""
+    return MISSING_LABEL if value is None else shortened(str(value)) or "(empty)"
 
 
 def told_and_unnamed(values: Iterable[Any]) -> tuple[list[Any], int]:
