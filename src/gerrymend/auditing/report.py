@@ -1,7 +1,6 @@
 """AuditReport: the findings of an audit, as data first, with hooks for those who render it."""
 
 import datetime
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -262,11 +261,9 @@ class AuditReport:
 
         Title, model, owner, purpose and date, if they are given as in `to_html`, are in "about".
         """
-        from gerrymend.reporting.audit.document import Document
+        from gerrymend.reporting.audit.document import Document, audit_json
 
-        about = Document.of(**document).to_dict()
-        data = self.to_dict() | ({"about": about} if about else {})
-        return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+        return audit_json(self.to_dict(), Document.of(**document))
 
     def to_markdown(self, **document: Any) -> str:
         """Return the report as Markdown; text from the data is escaped.
@@ -287,6 +284,9 @@ class AuditReport:
         purpose: str | None = None,
         date: str | datetime.date | None = None,
         since: Any = None,
+        label: str | None = None,
+        decision: str | None = None,
+        threshold: float | None = None,
     ) -> str:
         """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]').
 
@@ -300,12 +300,24 @@ class AuditReport:
             As of when; the report's own date is told in any case.
         since : AuditReport, dict, or path to a file of JSON, optional
             An earlier report, for the page to say what changed.
+        label, decision : str, optional
+            Names of the columns of labels and decisions, for sentences to say "granted = 1".
+        threshold : float, optional
+            Where `decision` is cut, if it is a score.
         """
         from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.page import audit_page
 
         document = Document.of(
-            title=title, model=model, owner=owner, purpose=purpose, date=date, since=since
+            title=title,
+            model=model,
+            owner=owner,
+            purpose=purpose,
+            date=date,
+            since=since,
+            label=label,
+            decision=decision,
+            threshold=threshold,
         )
         return audit_page(self.to_dict(), document=document)
 

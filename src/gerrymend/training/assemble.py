@@ -34,7 +34,7 @@ from gerrymend.solvers.players.learners import seed_estimator
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.device import device_game
-from gerrymend.solvers.regression.rows_read import RowsRead
+from gerrymend.solvers.regression.rows import RowsRead
 from gerrymend.subgroups import LinearThresholds, SubgroupClass
 
 

@@ -30,7 +30,7 @@ from gerrymend.solvers import Equilibrium, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.solvers.players.auditor import Subgroup
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind
-from gerrymend.solvers.regression.rows_read import RowsRead
+from gerrymend.solvers.regression.rows import RowsRead
 from gerrymend.subgroups import SubgroupClass
 from gerrymend.training.assemble import Setting, check_playable, read_rows
 from gerrymend.training.callbacks import (

@@ -13,8 +13,7 @@ from gerrymend.inputs.weights import check_extremes, no_weight, too_far_apart
 from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.game import RegressionGame
-from gerrymend.solvers.regression.rows import SummedBlocks
-from gerrymend.solvers.regression.rows_read import RowsRead
+from gerrymend.solvers.regression.rows import RowsRead, SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.linear_rule import Term
 
