@@ -22,8 +22,8 @@ def test_people_read_the_ends_of_a_long_value(subgroups):
     shown = [str(report), report.to_markdown(), report.to_html(), repr(report)]
     shown += [report._repr_html_(), str(report.worst), report.worst.describe()]
     shown += [one.group for one in report.marginals]
-    assert not [text for text in shown if "x" * 80 in text]
-    assert f"town = {LONG[:59]}…{LONG[-20:]}" in [one.group for one in report.marginals]
+    assert not [text for text in shown if "x" * 100 in text]
+    assert f"town = {LONG[:74]}…{LONG[-25:]}" in [one.group for one in report.marginals]
     assert LONG in json.dumps(report.to_dict()["marginals"][0]["rule"] | report.to_dict()["worst"])
     assert_checked(report, **DATA)
 

@@ -6,7 +6,7 @@ from typing import Any
 _LONG = 60
 
 
-def shortened(text: str, most: int = 80) -> str:
+def shortened(text: str, most: int = 100) -> str:
     """Return a text that people can read: of one with more signs, the beginning and the end.
 
     >>> shortened("a" * 50 + "b" * 50, most=20)

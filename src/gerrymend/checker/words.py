@@ -144,7 +144,7 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
 def same_labels(attribute: Attribute) -> bool:
     """Return whether two categories have the same label, as long ones may that begin and end alike.
 
-    >>> same_labels(Attribute("town", False, ("a" * 99, "a" * 98)))
+    >>> same_labels(Attribute("town", False, ("a" * 109, "a" * 108)))
     True
     """
     values = set() if attribute.is_number else set(attribute.values)
@@ -158,8 +158,8 @@ def _label(value: Any) -> str:
     ('(missing)', '(empty)', 'blue')
     """
     text = "(missing)" if value is None else str(value) or "(empty)"
-    # Of more than 80 signs the first 59 and the last 20 are printed.
-    return text if len(text) <= 80 else f"{text[:59]}…{text[-20:]}"
+    # Of more than 100 signs the first 74 and the last 25 are printed.
+    return text if len(text) <= 100 else f"{text[:74]}…{text[-25:]}"
 
 
 def _labels(attribute: Attribute) -> str:
