@@ -216,7 +216,13 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
     problems = [
         *wrong_figures(stated, figures, measured.scale),
         *wrong_treated(stated, figures.unfairness, case.stated),
-        *wrong_composition(stated["composition"], inside, case.table, smallest),
+        *wrong_composition(
+            stated["composition"],
+            inside,
+            case.table,
+            smallest,
+            kept_back="composition" in case.stated["kept_back"],
+        ),
         *wrong_reference(rule, case.table, smallest, held_out=held_out),
         *_too_small(figures, smallest),
         *_disclosed(rule, inside, case),
