@@ -9,8 +9,16 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
     "audit_my_model": ["exceeds gamma", "category_0 = v0 and category_1 = v0", "p-value 0.01"],
     "train_a_fair_model": ["plain  test", "fair   test", "MixtureClassifier"],
-    "hire_without_labels": ["there are 2: with the rate of those who are alike", "sex = woman and age ≥ 44.5"],
-    "waiting_times": ["age ≥ 68.5 and home = country", "days, against", "in the same strata", "Proved"],
+    "hire_without_labels": [
+        "there are 2: with the rate of those who are alike",
+        "sex = woman and age ≥ 44.5",
+    ],
+    "waiting_times": [
+        "age ≥ 68.5 and home = country",
+        "days, against",
+        "in the same strata",
+        "Proved",
+    ],
     "choose_on_the_frontier": ["on 3,334 test rows", "question of policy", "gamma 0.04: of 1,000"],
 }
 
