@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,20 @@ from gerrymend.auditing.chosen_subgroups import (
     Sides,
     described_sides,
     described_subgroups,
-    published_beside,
+    published_by,
+    with_guarded_traits,
 )
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
 from gerrymend.auditing.inference.discovery import flag_groups
 from gerrymend.auditing.inference.held_out import measure_held_out
-from gerrymend.auditing.inference.intervals import group_estimates, named_groups
+from gerrymend.auditing.inference.intervals import group_estimates, named_groups, shown_groups
 from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.inference.population import N_RESAMPLES, population_bound
 from gerrymend.auditing.intersections import check_intersection, intersection_rates
 from gerrymend.auditing.marginal_rates import (
     marginal_rates,
     overall_rates,
-    single_unfairness,
 )
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
@@ -110,7 +111,6 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         "on_draw": on_draw,
     }
     return AuditReport(
-        worst=worst,
         unfairness=unfairness,
         upper_bound=upper_bound,
         no_bound=why_no_bound(examined, unfairness, upper_bound, gamma, budget),
@@ -125,7 +125,6 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         notions=tuple(part.seen.notion for part in examined),
         favourable=favourable,
         side=side,
-        top=several,
         permutation_test=None
         if n_permutations == 0
         else permutation_test(tally, examined, n_permutations=n_permutations, **drawing),
@@ -146,7 +145,6 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         ),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
         warnings=doubts,
-        **sides._asdict(),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **_listed(
             examined,
@@ -237,26 +235,38 @@ def _listed(
     seconds: float,
     discovery_rate: float | None,
 ) -> dict[str, Any]:
-    """Return the group in a sentence, those that were named beforehand, and of one attribute."""
+    """Return all groups of a report: those that are described come first, then who is in them.
+
+    What is told later must not disclose small groups beside what was told before.
+    """
     seen = [part.seen for part in examined]
-    # Groups that are described come first: what is listed must not disclose beside them.
-    published = {
-        notion_tally.notion: published_beside(notion_tally, sides.beside(top), min_group_size)
-        for notion_tally in seen
-    }
+    described = sides.beside(top)
+    published = published_by(seen, described, min_group_size)
     lead = sides.leading(top)
     said = None
+    kept_back = [*sides.kept_back]
     if lead is not None and not can_be_said(lead):
-        said = sentence_group(
+        said, not_said = sentence_group(
             next(notion_tally for notion_tally in seen if notion_tally.notion == lead.notion),
             lead,
             published[lead.notion],
             min_group_size=min_group_size,
             seconds=seconds,
         )
+        kept_back += ["in_a_sentence"] if not_said else []
+    people = published[seen[0].notion].people
+    assert people is not None
+    told = {one: with_guarded_traits(seen[0], one, people) for one in described}
+    if said is not None:
+        one = said.subgroup
+        told[one] = with_guarded_traits(seen[0], one, people)
+        said = replace(said, subgroup=told[one])
+    if any(len(one.composition) > len(told[one].composition) for one in told):
+        kept_back.append("composition")
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
     named = named_groups(examined) if own else []
-    intervals = group_estimates(named, published, min_group_size=min_group_size)
+    shown = shown_groups(named, published, min_group_size=min_group_size)
+    intervals = group_estimates(named, shown)
     marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
     intersections = intersection_rates(seen, published, intersection, min_group_size=min_group_size)
     lists = {
@@ -271,12 +281,18 @@ def _listed(
         tested += sum(len(groups.rules) for groups in named)
         lists, discovery = flag_groups(seen, lists, tested=tested, rate=discovery_rate)
     return {
+        "worst": told[top[0]] if top else None,
+        "top": tuple(told[one] for one in top),
+        "disadvantaged": sides.disadvantaged and told[sides.disadvantaged],
+        "favoured": sides.favoured and told[sides.favoured],
+        "favoured_is_rest": sides.favoured_is_rest,
         "in_a_sentence": said,
+        "kept_back": tuple(kept_back),
         "intervals": lists["named"] if own else lists["marginals"],
         "marginals": lists["marginals"],
         "marginals_left_out": marginals.left_out,
         "marginal_unfairness": marginals.unfairness,
-        "single_unfairness": single_unfairness(seen, side=side),
+        "single_unfairness": marginals.single,
         "intersections": intersections._replace(groups=lists["intersections"]),
         "discovery": discovery,
     }

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend._runtime.reprs import shortened
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.population import flag_of
 from gerrymend.reporting.audit.subgroup_words import unit_of
@@ -63,7 +64,7 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _words(value: Any) -> str:
-    return "missing" if value is None else str(value)
+    return "missing" if value is None else shortened(str(value))
 
 
 def _cell(
