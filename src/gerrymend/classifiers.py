@@ -80,7 +80,8 @@ class SubgroupParityClassifier(ParityClassifier):
         The worst subgroup that was found, on the training rows, by a last look with the search of
         audit(). Only where that can't be proven in the time may an audit with a larger budget find
         a worse one. For solvers that average, it may be worse than the last of `history_`, which
-        has what the search of the rounds found.
+        has what the search of the rounds found. Neither tells values that fewer than 10 rows have:
+        their words say how many, and membership is that of all.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
     certified_ : bool

@@ -11,6 +11,15 @@ RNG = np.random.default_rng(2)
 Y = np.arange(N) % 2
 D = RNG.integers(0, 2, N)
 SEX = np.where(np.arange(N) % 3 == 0, "F", "M")
+# Numbers as text, each in two rows or more, and missing in some.
+AMOUNTS = [None if i % 5 == 0 else str(20 + i % 23) for i in range(N)]
+
+
+def as_categories(texts):
+    """Texts that the user says are categories, whatever they look like."""
+    return pl.Series(texts, dtype=pl.Categorical)
+
+
 CASES = {
     "none": ({"d": D, "a": SEX}, {}, []),
     "decisions_equal_labels": ({"d": Y, "a": SEX}, {}, ["decisions_equal_labels"]),
@@ -22,16 +31,39 @@ CASES = {
     "threshold below": ({"d": D + 0.5, "a": SEX}, {"threshold": 0}, ["threshold_outside_scores"]),
     "the label": ({"d": D, "a": Y.copy()}, {}, ["label_is_protected"]),
     "the decision": ({"d": D, "a": D.copy()}, {}, ["decision_is_protected"]),
-    "a decision that is one with an attribute": ({"d": (SEX == "F") * 1, "a": SEX}, {}, []),
-    "labels that are text": (
-        {"y": np.array(["no", "yes"])[Y], "d": np.array(["no", "yes"])[D], "a": 1.5 * Y}, {}, []),
+    "the label in other words": (
+        {"d": D, "a": np.array(["defaulted", "paid"])[Y]}, {}, ["label_is_protected"]),
+    "a label of text as a number": (
+        {"y": np.array(["no", "yes"])[Y], "d": np.array(["no", "yes"])[D], "a": 1.5 * Y}, {},
+        ["label_is_protected"]),
+    "the label but for a row": (
+        {"d": D, "a": np.where(np.arange(N) == 3, "paid", np.array(["late", "paid"])[1 - Y])}, {},
+        []),
+    "a label of three words": ({"d": D, "a": Y + (np.arange(N) % 4 == 1)}, {}, []),
+    "the decision in other words": (
+        {"d": (SEX == "F") * 1, "a": SEX}, {}, ["decision_is_protected"]),
+    "gamma that nothing exceeds": (
+        {"d": D, "a": SEX}, {"gamma": 0.125}, ["gamma_allows_everything"]),
+    "gamma that hardly anything exceeds": ({"d": D, "a": SEX}, {"gamma": 0.1249}, []),
+    "gamma that nothing exceeds, of two rates": (
+        {"d": D, "a": SEX}, {"gamma": 0.25, "notion": ("false_positive_rate", "error_rate")},
+        ["gamma_allows_everything"]),
+    "gamma that one of two rates exceeds": (
+        {"d": D, "a": SEX}, {"gamma": 0.2, "notion": ("false_positive_rate", "error_rate")}, []),
+    "missing numbers": ({"d": D, "a": as_categories(AMOUNTS)}, {}, ["missing_is_category"]),
+    "missing numbers by a word": (
+        {"d": D, "a": as_categories([text or "n/a" for text in AMOUNTS])}, {},
+        ["missing_is_category"]),
+    "missing codes": (
+        {"d": D, "a": as_categories([text and f"0{text}" for text in AMOUNTS])}, {}, []),
+    "numbers by name": ({"d": D, "a": as_categories([text or "12" for text in AMOUNTS])}, {}, []),
     "an identifier": ({"d": D, "a": np.arange(N)}, {}, ["nearly_unique_attribute"]),
 }  # fmt: skip
 
 
 def rows_of(case):
     columns, how, codes = CASES[case]
-    return {"y": Y} | columns, how | {"gamma": 0.3, "subgroups": "marginals"}, codes
+    return {"y": Y} | columns, {"gamma": 0.1, "subgroups": "marginals"} | how, codes
 
 
 def codes_of(report):
@@ -93,3 +125,54 @@ def test_a_report_with_warnings_does_not_look_green():
     assert text.startswith("Warning Every row is decided alike. No subgroup can differ")
     assert "Within what is allowed, with warnings" in text
     assert 'class="verdict within"' not in report.to_html()
+
+
+@pytest.mark.parametrize("what", ["equal", "oppose"])
+@pytest.mark.parametrize(("apart", "code"), [(0, ""), (1, "nearly_"), (5, "nearly_"), (6, None)])
+def test_decisions_that_are_nearly_the_labels_are_told_with_their_number(what, apart, code):
+    """Up to 1 row that differs for 100 of the rarer label, of which there are 500."""
+    y = np.arange(2000) % 4 == 0
+    decided = np.where(np.arange(2000) < apart, ~y, y)
+    if what == "oppose":
+        decided = ~decided
+    rows = {"y_true": y, "y_pred": decided, "sensitive_features": {"a": np.arange(2000) % 3}}
+    report = audit(**rows)
+    assert codes_of(report) == ([] if code is None else [f"decisions_{code}{what}_labels"])
+    if code:
+        assert f"in all but {apart} of 2,000 rows: " in report.warnings[0].sentence
+    assert check_report(report, **rows).ok
+    assert check_report(report.to_dict() | {"warnings": []}, **rows).ok == (code is None)
+
+
+def test_a_useless_model_of_a_rare_label_is_not_taken_for_the_labels():
+    y = np.arange(2000) < 5
+    decided = np.arange(2000) == 7
+    report = audit(y, decided, sensitive_features={"a": np.arange(2000) % 3})
+    assert codes_of(report) == []
+
+
+def test_nearly_the_labels_by_weight():
+    y = np.arange(400) % 2
+    p = np.abs(y - 0.001)
+    report = audit(y, p, sensitive_features={"a": np.arange(400) % 3}, decision_probabilities=True)
+    assert codes_of(report) == ["decisions_nearly_equal_labels"]
+    assert "in all but 0.1 % of the rows, by weight: " in report.warnings[0].sentence
+
+
+@pytest.mark.parametrize("notion", ["false_positive_rate", "error_rate", "statistical_parity"])
+def test_nothing_exceeds_the_gamma_that_is_warned_of(notion):
+    """The half that alone is decided wrongly has as much, and no other group and no decisions."""
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 4 == 0
+    most = 0.1875 if notion == "false_positive_rate" else 0.25
+    half = np.arange(80) % 8 < 4
+    decided = {"error_rate": y ^ half}.get(notion, half)
+    groups = {"half": half, "other": rng.integers(0, 3, 80)}
+    report = audit(y, decided, sensitive_features=groups, notion=notion, gamma=most)
+    assert report.unfairness == pytest.approx(most, abs=1e-12)
+    assert "gamma_allows_everything" in codes_of(report)
+    assert f"can't exceed {most:.4f}, whatever" in report.warnings[-1].sentence
+    for _ in range(10):
+        other = audit(y, rng.random(80) < rng.random(80) ** 3, sensitive_features=groups,
+                      notion=notion, gamma=most, subgroups="marginals")  # fmt: skip
+        assert other.upper_bound <= most

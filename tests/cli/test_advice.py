@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import typer
 
 import gerrymend
+from gerrymend.cli.app import application
 from tests.cli.calling import call, options_of
 
 COMMANDS = ("audit", "fit", "frontier", "predict")
@@ -49,7 +51,7 @@ CALLS = {
     "audit, held out": ["--prediction", "d", "--test-size", "0.5"],
     "fit": ["--gamma", "0", "--max-iter", "1"],
     "fit, certified": ["--gamma", "0", "--max-iter", "2", "--certify", "--budget", "0.01"],
-    "fit, tested": ["--gamma", "0.3", "--max-iter", "1", "--test-size", "0.3"],
+    "fit, tested": ["--gamma", "0.1", "--max-iter", "1", "--test-size", "0.3"],
     "frontier": ["--gammas", "0,0.01", "--max-iter", "1"],
     "frontier, tested": ["--gammas", "0,0.3", "--max-iter", "1", "--test-size", "0.3"],
 }  # fmt: skip
@@ -75,20 +77,50 @@ def test_what_is_said_names_options_of_the_command(file, tmp_path, case):
     assert not re.search(r"[Rr]aise C\b|\btol\b|certify=", out + err)
 
 
+def all_options(command):
+    """Return the options of a command, and of all commands below it."""
+    names = {"--help"}
+    for parameter in command.params:
+        names |= {*parameter.opts, *parameter.secondary_opts}
+    for part in getattr(command, "commands", {}).values():
+        names |= all_options(part)
+    return names
+
+
+def texts_of(path):
+    """Return every text in a module, and a template whole, but for variables of its style."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return [re.sub(r"var\(--[\w-]+\)|(?<=[{; \x22])--[\w-]+(?=:)", "", text)]
+    found = ast.walk(ast.parse(text))
+    return [
+        one.value for one in found if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    ]
+
+
 def test_every_option_in_the_source_is_one_of_some_command():
-    """Whatever a message may say, in any module."""
-    known = {"--help", "--version"} | {
-        option
-        for command in COMMANDS
-        for option in options_of(command)
-    } | {"--data-home", "--quick", "--jobs", "--rows", "--save"}  # fmt: skip
-    known |= {"--no-marginal"}
+    """Whatever a message may say, in any module or template; scripts have no words of their own."""
+    known = all_options(typer.main.get_command(application()))
+    assert {"--data-home", "--no-marginal", "--save", "--version", "--dates"} <= known
+    files = [path for kind in ("py", "html") for path in SOURCE.rglob(f"*.{kind}")]
+    seen = set()
     # Which calls pip.
-    for path in set(SOURCE.rglob("*.py")) - {SOURCE / "datasets" / "_obtain.py"}:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found = set(OPTION.findall(node.value))
-                assert found <= known, (path, found - known)
+    for path in set(files) - {SOURCE / "datasets" / "_obtain.py"}:
+        found = {option for text in texts_of(path) for option in OPTION.findall(text)}
+        assert found <= known, (path, found - known)
+        seen |= found
+    assert {"--permutations", "--test-size", "--certify", "--accept-warnings"} <= seen
+
+
+def test_every_option_in_the_documents_is_one_of_some_command():
+    known = all_options(typer.main.get_command(application()))
+    root = SOURCE.parents[1]
+    for path in [root / "README.md", *(root / "docs").glob("*.md")]:
+        # Options of others: pip's, git's and pytest's.
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines()
+                 if not re.search(r"\b(pip|git|pytest|python -m|dask)\b", line)]  # fmt: skip
+        found = set(OPTION.findall("\n".join(lines)))
+        assert found <= known, (path, found - known)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -148,7 +180,7 @@ def test_predictions_stand_beside_an_id(file, tmp_path):
     out = tmp_path / "m.skops"
     options = ["--label", "y", "--protected", "race", "--estimator", "linear-regression",
                "--max-iter", "2", "--drop", "d"]  # fmt: skip
-    code, _, err = call("fit", file, *options, "--out", out, "--gamma", "0.5")
+    code, _, err = call("fit", file, *options, "--out", out, "--gamma", "0.1")
     assert code == 0, err
     rows = pl.read_csv(file).with_columns(id=pl.Series([f"p{i}" for i in range(240)]), n="x")
     rows.write_csv(tmp_path / "new.csv")
@@ -173,7 +205,7 @@ def test_a_model_trained_on_codes_reads_them_as_codes(tmp_path):
                           "y": rng.integers(0, 2, 200)})  # fmt: skip
     frame.write_parquet(tmp_path / "p.parquet")
     options = ["--label", "y", "--protected", "code", "--estimator", "linear-regression",
-               "--max-iter", "2", "--gamma", "0.5", "--categorical", "code",
+               "--max-iter", "2", "--gamma", "0.1", "--categorical", "code",
                "--subgroups", "marginals"]  # fmt: skip
     model = tmp_path / "m.skops"
     code, _, err = call("fit", tmp_path / "p.parquet", *options, "--out", model)

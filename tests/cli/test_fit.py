@@ -128,8 +128,8 @@ def test_the_other_label_may_be_the_positive_one(people, folder, tmp_path):
     assert first[0] == second[0]
     figures = [re.findall(r"(?:error|unfairness) +[\d.]+", out) for _, out, _ in (first, second)]
     assert figures[0] == figures[1]
-    assert "“no” is the positive label" in first[1]
-    assert "“yes” is the positive label" in second[1]
+    assert "granted = no is the positive label" in first[1]
+    assert "granted = yes is the positive label" in second[1]
 
 
 def test_a_page_for_people(folder, tmp_path):
@@ -147,9 +147,37 @@ def test_a_page_for_people(folder, tmp_path):
     assert "--report" in err
 
 
+def test_a_report_says_whose_model_it_is(folder, tmp_path):
+    """As one of an audit does, as a page and as Markdown, compared with one of before."""
+    page, text, earlier = (tmp_path / name for name in ("p.html", "p.md", "e.json"))
+    usual = [folder / "people.csv", *USUAL, "--out", tmp_path / "m.skops", "--max-iter", 2]
+    rows = {"y_true": [0, 1] * 20, "y_pred": [1] * 20 + [0] * 20}
+    report = audit(**rows, sensitive_features={"sex": ["F", "M"] * 20})
+    earlier.write_text(report.to_json(), encoding="utf-8")
+    said = {"title": "Loans", "model-name": "4.2", "owner": "A. Bee", "purpose": "credit",
+            "date": "May", "since": earlier}  # fmt: skip
+    options = [word for name, value in said.items() for word in (f"--{name}", value)]
+    code, out, err = fit(*usual, *options, "--report", page, "--markdown", text)
+    assert code in (0, 1), err
+    shown = text.read_text()
+    for words in ("# Loans", "- Model: 4.2", "- Owner: A. Bee", "- Purpose: credit", "- Date: May",
+                  "## The model", "| Training rows | 300 |", "## What changed",
+                  "granted = yes is the positive label"):  # fmt: skip
+        assert words in shown, words
+    for words in ("<bdi>Loans</bdi>", "<bdi>A. Bee</bdi>", "What changed", "Training rows"):
+        assert words in page.read_text()
+    assert "granted = yes is the positive label" in " ".join(out.split())
+    code, out, _ = fit(*usual, "--markdown", "-")
+    assert out.startswith("# Audit of a trained model")
+    code, _, err = fit(*usual, "--markdown", folder / "people.csv")
+    assert (code, "--markdown" in err) == (2, True)
+    code, _, err = fit(*usual, "--since", folder / "people.csv")
+    assert (code, "--since" in err) == (2, True)
+
+
 def test_the_text_for_people(folder, tmp_path):
     path = tmp_path / "m.skops"
-    code, out, err = fit(folder / "people.csv", *USUAL, "--out", path, "--gamma", 0.9,
+    code, out, err = fit(folder / "people.csv", *USUAL, "--out", path, "--gamma", 0.1,
                          "--test-size", 0.3)  # fmt: skip
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= max(80, len(str(path)) + 60)
@@ -157,7 +185,7 @@ def test_the_text_for_people(folder, tmp_path):
     for part in ("Within what is allowed On the 210 training rows the largest unfairness found is",
                  "(proven to be within gamma), and on the 90 test rows the largest unfairness",
                  "(proven to be within gamma): the worse of the two decides. Proven: on these 90",
-                 "0.9 is allowed", "Training rows 210", "Test rows 90", "granted, no or yes (pos",
+                 "0.1 is allowed", "Training rows 210", "Test rows 90", "granted, no or yes (pos",
                  "1 × linear-regression; it decides alone", "by race, sex, age, city, code, score",
                  "and 2 more", "gerrymend predict"):  # fmt: skip
         assert part in words
@@ -171,7 +199,7 @@ def test_the_text_for_people(folder, tmp_path):
     assert "More unfair than allowed The subgroup that differs most is" in words
     assert "Gamma was not reached. --certify goes on" in words
     kept = float(re.search(r"--gamma ([\d.]+) is what", words)[1])
-    found = float(re.search(r"Its unfairness is ([\d.]+),", words)[1])
+    found = float(re.search(r"This group has an unfairness of ([\d.]+),", words)[1])
     assert found <= kept <= found + 1e-4
 
 
@@ -184,7 +212,7 @@ def test_decisions_may_be_kept_from_the_protected_columns(folder, tmp_path):
     }.items():
         path = tmp_path / f"{name}.skops"
         given = [word for word in USUAL if name != "few" or word not in ("--drop", "id")]
-        fit(folder / "people.csv", *given, *options, "--out", path, "--gamma", 0.9)
+        fit(folder / "people.csv", *given, *options, "--out", path, "--gamma", 0.1)
         used[name] = load_model(path).feature_names_in_.tolist()
     everything = ["race", "sex", "age", "city", "code", "score", "rich", "weight"]
     assert used == {"all": everything, "few": ["age", "score", "race"], "without": everything[2:]}
@@ -198,7 +226,7 @@ def test_missing_values_are_imputed_only_where_asked(people, folder, tmp_path):
     assert "has 34 missing values of 300." in err
     assert "train with --impute." in err
     assert not path.exists()
-    code, _, err = fit(gaps, *USUAL, "--out", path, "--impute", "--gamma", 0.9)
+    code, _, err = fit(gaps, *USUAL, "--out", path, "--impute", "--gamma", 0.1)
     assert (code, err) == (0, "")
     code, _, _ = predict(path, gaps, "--out", tmp_path / "p.parquet", "--probabilities")
     assert code == 0
@@ -274,7 +302,7 @@ def test_no_cell_of_a_csv_runs_as_a_formula(tmp_path):
 def test_trees_are_trusted_by_who_loads_them(folder, tmp_path):
     path = tmp_path / "tree.skops"
     given = [word for word in USUAL if word not in QUICK]
-    code, out, _ = fit(folder / "people.csv", *given, *TREE, "--out", path, "--gamma", 0.9)
+    code, out, _ = fit(folder / "people.csv", *given, *TREE, "--out", path, "--gamma", 0.1)
     assert code == 0
     trust = re.search(r"--trust (\S+)", out)[1]
     code, _, err = predict(path, folder / "people.csv", "--out", tmp_path / "p.csv")
@@ -285,7 +313,7 @@ def test_trees_are_trusted_by_who_loads_them(folder, tmp_path):
 
 
 def test_progress_on_a_terminal_only(folder, tmp_path, monkeypatch):
-    arguments = [folder / "people.csv", *USUAL, "--out", tmp_path / "m.skops", "--gamma", 0.9]
+    arguments = [folder / "people.csv", *USUAL, "--out", tmp_path / "m.skops", "--gamma", 0.1]
     assert fit(*arguments)[2] == ""
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "Auditing over marginals subgroups" in fit(*arguments)[2]

@@ -58,11 +58,13 @@ def test_the_gate_decides_and_the_page_says_the_same(file, tmp_path, gate, code)
     assert (of_train, of_test) == ("proven to be within gamma", "above gamma")
     assert float(train) <= 0.02 < float(test)
     assert found == code
-    heading = "Within what is allowed" if code == 0 else "More unfair than allowed"
+    # So few test rows are told apart from chance by neither.
+    heading = "Within what is allowed" if code == 0 else (
+        "More unfair than allowed, which could be chance")  # fmt: skip
     assert out.startswith(heading)
     assert heading_of(html) == heading
     assert figures(html) == figures(out)
-    other = {"Within what is allowed", "More unfair than allowed"} - {heading}
+    other = {"Within what is allowed", "More unfair than allowed"} - {heading.partition(",")[0]}
     assert not any(f"<strong>{one}" in html for one in other)
 
 
@@ -122,7 +124,7 @@ def test_a_model_that_decides_alike_holds_the_gate(file, tmp_path, monkeypatch):
 
 def test_the_positive_label_can_be_the_first(file, tmp_path):
     """A false positive is then a wrong "no", and the model decides as before by its labels."""
-    usual = ["--label", "y", "--protected", "race", *QUICK, "--gamma", "0.5"]
+    usual = ["--label", "y", "--protected", "race", *QUICK, "--gamma", "0.1"]
     models = {}
     for positive in ("yes", "no"):
         code, out, _, _ = fit(file, tmp_path, "--positive", positive, usual=usual)
@@ -140,7 +142,7 @@ def test_the_positive_label_can_be_the_first(file, tmp_path):
 
 def test_depth_is_that_of_the_class(file, tmp_path):
     usual = ["--label", "y", "--protected", "race,x", "--estimator", "linear-regression",
-             "--max-iter", "3", "--subgroups", "conjunctions", "--gamma", "0.5"]  # fmt: skip
+             "--max-iter", "3", "--subgroups", "conjunctions", "--gamma", "0.1"]  # fmt: skip
     code, _, _, html = fit(file, tmp_path, "--depth", "1", usual=usual)
     assert code == 0
     assert "every conjunction of one condition on race, x" in html

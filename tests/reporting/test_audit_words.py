@@ -49,10 +49,88 @@ def test_held_out_rows_confirm_what_their_interval_says(interval, words, sign):
     assert words in verdict(report)
 
 
-def test_chance_is_of_the_rows_that_were_searched():
+CHANCE = {
+    "loud": (0.005, 199, "Chance alone would hardly make so much"),
+    "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p-value 0.03, "),
+    "the least of 19": (0.05, 19, "Chance alone makes as much in at most 1 of 20 samples where "
+                        "nothing differs (p-value 0.05, of the rows that were searched); 19 "
+                        "permutations can't tell more, and 199 would."),
+    "the least of 5": (1 / 6, 5, "It could be chance: 5 permutations are too few to tell (p-value "
+                       "0.17, of the rows that were searched)."),
+    "large": (0.33, 199, "What was found could well be chance: where nothing differs, so many rows "
+              "show as much in about 33 % of samples (p-value 0.33, of the rows that were "
+              "searched)."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CHANCE)
+def test_chance_is_told_as_far_as_it_was_tested(case):
     report = audits.fixed().to_dict()
-    report["p_value"] = 0.33
-    assert "Chance alone could make as much in the rows that were searched" in verdict(report)
+    report["p_value"], report["n_permutations"], words = CHANCE[case]
+    assert words in verdict(report)
+    assert ("hardly" in verdict(report)) == (case == "loud")
+
+
+@pytest.mark.parametrize("verdict_is", ["exceeds gamma", "within gamma", "undecided"])
+def test_what_may_be_chance_is_said_to_be_so_before_anyone_is_named(verdict_is):
+    report = audits.fixed().to_dict() | {"p_value": 0.33, "n_permutations": 199}
+    report["verdict"] = verdict_is
+    said = verdict(report)
+    assert said.index("could well be chance") < said.index("The subgroup that differs most is")
+    text = audit_text(report)
+    assert text.startswith("More unfair than allowed, which could be chance\n") == (
+        verdict_is == "exceeds gamma")  # fmt: skip
+    page = audit_page(report)
+    assert 'class="verdict exceeds"' not in page
+    assert "are in the subgroup that differs most, perhaps by chance" in page
+    report["p_value"] = 0.005
+    assert "perhaps by chance" not in audit_page(report)
+    assert "could be chance" not in audit_text(report)
+
+
+@pytest.mark.parametrize("verdict_is", ["exceeds gamma", "within gamma", "undecided"])
+def test_that_chance_was_not_tested_is_one_line(verdict_is):
+    report = audits.fixed().to_dict() | {"p_value": None, "n_permutations": 0}
+    report["verdict"] = verdict_is
+    untested = "not tested (n_permutations=199, --permutations 199 would)."
+    assert verdict(report).count(untested) == 1
+    reason = "decisions were trained on these rows"
+    assert f"was not tested ({reason})." in verdict(report | {"no_p_value": reason})
+
+
+def test_what_worst_counts_is_said_where_it_is_first_said():
+    y, decided, protected = audits.people()
+    how = {"sensitive_features": protected, "subgroups": "conjunctions"}
+    named = audit(y, decided, favourable="negative", **how)
+    counts = "counts both how far a group's rate is off and how many people are in it."
+    for report, word in ((named, "Worst"), (audit(y, decided, **how), "Most")):
+        for shown in (str(report), report.to_markdown(), html.unescape(report.to_html())):
+            words = " ".join(shown.split())
+            assert words.count(f"“{word}” {counts}") == 1
+            assert words.index(counts) < words.index("unfairness of ")
+
+
+def test_labels_and_decisions_are_told_by_their_columns():
+    y, decided, protected = audits.people()
+    report = audit(y, decided, sensitive_features=protected, subgroups="conjunctions",
+                   favourable="negative", notion="false_positive_rate")  # fmt: skip
+    names = {"label": "reoffended", "decision": "de|tained"}
+    shown = [report.to_markdown(**names).replace("\\", ""), html.unescape(report.to_html(**names))]
+    for text in map(str.split, shown):
+        words = " ".join(text)
+        assert "cases in this group are wrongly decided de|tained = 1 than" in words
+        assert "reoffended = 1 is the positive label, reoffended = 0 the negative one. " in words
+        assert "Decided positive are rows with de|tained = 1. The false positive rate is, " in words
+        assert "To be decided de|tained = 0 is favourable." in words
+        assert "Of those whose label is reoffended = 0, the part that is decided de|tained = 1" \
+            in words  # fmt: skip
+        assert "“1”" not in words
+    cut = report.to_markdown(label="y", decision="score", threshold=0.5)
+    assert "wrongly decided score ≥ 0.5 than" in cut
+    assert "To be decided score \\< 0.5 is favourable" in cut
+    for wrong in ({"label": 3}, {"decision": b"x"}, {"threshold": "0.5"}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+            report.to_html(**wrong)
 
 
 def test_numbers_stay_numbers_and_bounds_stay_true():

@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def cluster():
+def cluster(forked_workers):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"

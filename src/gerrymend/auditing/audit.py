@@ -140,9 +140,11 @@ def audit(
     More unfair than allowed
     The subgroup that differs most is race = blue and gender = man, 200 of 800 rows:
     false positive rate 100 %, against 50 % overall. About 50 more cases in this
-    group are wrongly decided “1” than there would be at the overall rate. Its
-    unfairness is 0.0625, and 0.01 is allowed; no subgroup that was searched has
-    more. Whether chance alone could make as much was not tested.
+    group are wrongly decided “1” than there would be at the overall rate. “Most”
+    counts both how far a group's rate is off and how many people are in it. This
+    group has an unfairness of 0.0625, and 0.01 is allowed; no subgroup that was
+    searched has more. Whether chance alone could make as much was not tested
+    (n_permutations=199, --permutations 199 would).
     <BLANKLINE>
     Differs most    race = blue and gender = man
                     200 rows; false positive rate 100 %, against 50 % overall:
@@ -155,10 +157,11 @@ def audit(
                     all subgroups 0.0625.
     <BLANKLINE>
     Verdict         exceeds gamma; gamma is 0.01
-    Labels          “1” is the positive label, “0” the negative one. Which decision
-                    is favourable was not said (favourable=, --favourable), so that
-                    no group is called better or worse off for its false positive
-                    rate.
+    Labels          “1” is the positive label, “0” the negative one. The false
+                    positive rate is, of those whose label is “0”, the part that is
+                    decided “1”. Which decision is favourable was not said
+                    (favourable=, --favourable), so that no group is called better
+                    or worse off for its false positive rate.
 
     Where the data lives, here in a Polars query:
 
@@ -200,7 +203,7 @@ def audit(
     if holdout is not None:
         held_out = second_sample(holdout, tally, data, given, decided)
     named = (y_true, y_pred) if data is not None else (None, None)
-    doubts = doubts_of(tally, held_out, decided, named)
+    doubts = doubts_of(tally, held_out, decided, named, settings["notions"], settings["gamma"])
     if test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
     return examine(tally, held_out=held_out, doubts=doubts, **settings)

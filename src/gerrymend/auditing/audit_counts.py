@@ -144,7 +144,9 @@ budget, min_group_size, n_permutations, test_size, top, random_state, on_draw, f
     )
     tally = _tally(sample, n[some])
     check_identifiers(tally.columns, int(n.sum()))
-    doubts = doubts_of(tally, None, decided, (label, prediction))
+    doubts = doubts_of(
+        tally, None, decided, (label, prediction), settings["notions"], settings["gamma"]
+    )
     held_out = None
     if test_size is not None:
         tally, held_out = split(tally, test_size, random_state)

@@ -4,27 +4,41 @@ A verdict is about the columns that were given. Where these are probably not the
 meant, nothing differs, or everything does, for reasons that are not fairness.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gerrymend.auditing.provenance import fingerprint
+from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
+from gerrymend.inputs.text_numbers import absent_among_numbers
+from gerrymend.notions import FairnessNotion
+from gerrymend.reporting.wording import bound, count, percent
 
 # In so few rows an attribute may well be one with the label or the decision.
 _FEW_ROWS = 20
+# Decisions are nearly the labels where for each row that differs there are so many of the rarer
+# label: of a label that is rare, a useless model misses all and still differs in few rows.
+_TIMES = 100
+# What may be so of an attribute that tells what its groups are compared by.
+_MADE_OF_IT = "its groups are made of what they are compared by"
+_OTHERWISE = {
+    "label": f"it is the label in other words, and {_MADE_OF_IT}.",
+    "decision": f"it is the decision in other words, and {_MADE_OF_IT}, or it alone decides.",
+}
 
 
 class Doubt(NamedTuple):
     """A doubt, by a code for programs and a sentence for people.
 
-    Codes are decisions_equal_labels, decisions_oppose_labels, label_is_protected,
-    decision_is_protected, constant_attribute, constant_decisions, threshold_outside_scores,
-    nearly_unique_attribute and holdout_is_searched.
+    Codes are decisions_equal_labels, decisions_oppose_labels, decisions_nearly_equal_labels,
+    decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
+    constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
+    gamma_allows_everything and holdout_is_searched.
     """
 
     code: str
@@ -36,7 +50,12 @@ class Doubt(NamedTuple):
 
 
 def doubts_of(
-    tally: Tally, held_out: Tally | None, decided: Decided, named: tuple[Any, Any]
+    tally: Tally,
+    held_out: Tally | None,
+    decided: Decided,
+    named: tuple[Any, Any],
+    notions: Sequence[FairnessNotion],
+    gamma: float,
 ) -> tuple[Doubt, ...]:
     """Return all doubts about the rows that are searched and those that are held out.
 
@@ -48,13 +67,21 @@ def doubts_of(
         How decisions were read.
     named : pair
         The names of the columns of labels and of decisions; arrays have none, and are ignored.
+    notions, gamma
+        The rates that are compared, and the unfairness that is allowed.
 
     >>> from gerrymend.auditing.from_rows import tally_of_rows
+    >>> from gerrymend.notions import ERROR_RATE
     >>> tally = tally_of_rows([0, 1, 0, 1], [0, 0, 0, 0], {"sex": ["F", "F", "M", "M"]})
-    >>> [doubt.code for doubt in doubts_of(tally, None, Decided(), ("y", "d"))]
-    ['constant_decisions']
+    >>> [doubt.code for doubt in doubts_of(
+    ...     tally, None, Decided(), ("y", "d"), [ERROR_RATE], gamma=0.25)]
+    ['constant_decisions', 'gamma_allows_everything']
     """
-    found = [*_about_decisions(tally, decided), *_about_attributes(tally, named)]
+    found = [
+        *_about_decisions(tally, decided),
+        *_about_attributes(tally, named),
+        *_about_gamma(tally, notions, gamma),
+    ]
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
         found.append(
             Doubt(
@@ -68,21 +95,8 @@ def doubts_of(
 
 def _about_decisions(tally: Tally, decided: Decided) -> Iterator[Doubt]:
     """Yield doubts about decisions that are the labels, or that are all the same."""
-    always_right = np.array_equal(tally.positive[1], tally.weight[1]) and tally.weight[1].any()
-    if always_right and not tally.positive[0].any() and tally.weight[0].any():
-        yield Doubt(
-            "decisions_equal_labels",
-            "The decisions are the labels in every row: either the labels were given in place of "
-            "decisions, or the model has seen them.",
-        )
-        return
-    always_wrong = np.array_equal(tally.positive[0], tally.weight[0]) and tally.weight[0].any()
-    if always_wrong and not tally.positive[1].any() and tally.weight[1].any():
-        yield Doubt(
-            "decisions_oppose_labels",
-            "The decisions are the opposite of the labels in every row: the two labels of the "
-            "decisions are probably turned round.",
-        )
+    if doubt := _one_with_labels(tally):
+        yield doubt
         return
     all_positive = np.array_equal(tally.positive, tally.weight)
     always_drawn = tally.rows is not None and bool(np.ptp(tally.rows.p) == 0)
@@ -101,6 +115,35 @@ def _about_decisions(tally: Tally, decided: Decided) -> Iterator[Doubt]:
     )
 
 
+def _one_with_labels(tally: Tally) -> Doubt | None:
+    """Return the doubt about decisions that are the labels, or their opposite, but for few rows."""
+    rarer = tally.weight.sum(axis=1).min()
+    # Differences cell by cell are 0 where nothing differs, whatever the weights.
+    negative = tally.weight - tally.positive
+    apart = tally.positive[0].sum() + negative[1].sum()
+    alike = negative[0].sum() + tally.positive[1].sum()
+    meant = {
+        "equal": "the labels {}: either the labels were given in place of decisions, or the model "
+        "has seen them.",
+        "oppose": "the opposite of the labels {}: the two labels of the decisions are probably "
+        "turned round.",
+    }
+    for what, weight in {"equal": apart, "oppose": alike}.items():
+        if rarer == 0 or _TIMES * weight > rarer:
+            continue
+        exceptions = (
+            f"{count(weight)} of {count(tally.total_weight)} rows"
+            if tally.is_count
+            else f"{percent(weight / tally.total_weight)} of the rows, by weight"
+        )
+        where = f"in all but {exceptions}" if weight else "in every row"
+        nearly = "nearly_" if weight else ""
+        return Doubt(
+            f"decisions_{nearly}{what}_labels", f"The decisions are {meant[what].format(where)}"
+        )
+    return None
+
+
 def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
     """Yield doubts about attributes that are the label, the decision or an identifier."""
     n_rows = int(tally.n_rows.sum())
@@ -112,14 +155,22 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
     )
     for column in tally.columns:
         for what, name, positive in asked:
-            if (isinstance(name, str) and name == column.name) or (
-                n_rows > _FEW_ROWS and _is_one_with(column, tally.labels, positive, total)
-            ):
-                yield Doubt(
-                    f"{what}_is_protected",
-                    f"The protected attribute {column.name} is the {what} itself: its groups are "
-                    "made of what they are compared by.",
-                )
+            if isinstance(name, str) and name == column.name:
+                told = f"is the {what} itself: {_MADE_OF_IT}."
+            elif n_rows > _FEW_ROWS and _tells(column, positive, total):
+                told = f"tells the {what} of every row: {_OTHERWISE[what]}"
+            else:
+                continue
+            yield Doubt(f"{what}_is_protected", f"The protected attribute {column.name} {told}")
+        if absent := absent_among_numbers(column.categories or ()):
+            rows = sum(int(tally.n_rows[:, column.equals(value)].sum()) for value in absent)
+            yield Doubt(
+                "missing_is_category",
+                f"The protected attribute {column.name} has numbers, taken for categories, and is "
+                f"missing in {count(rows)} of {count(n_rows)} rows: each number is a group of its "
+                "own, and no range of them is searched. Fill in what is missing, or cut the "
+                "numbers into a few named ranges.",
+            )
         if n_rows > _FEW_ROWS and (column.values == column.values[0]).all():
             yield Doubt(
                 "constant_attribute",
@@ -134,12 +185,37 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
         )
 
 
-def _is_one_with(column: Column, labels: tuple[Any, Any], positive: Any, total: Any) -> bool:
-    """Return whether an attribute has the values of the labels, each where the rows are so."""
-    if not column.is_categorical and isinstance(labels[1], str):
+def _tells(column: Column, positive: Any, total: Any) -> bool:
+    """Return whether an attribute of two values has one where rows are positive, one elsewhere."""
+    there = total > 0
+    values = column.values[there]
+    if len(np.unique(values)) != 2:
         return False
-    is_positive = column.equals(labels[1])
-    if not (is_positive | column.equals(labels[0])).all() or is_positive.all():
-        return False
-    same = np.where(is_positive, total, 0.0)
-    return bool(is_positive.any() and np.array_equal(positive, same))
+    is_first = values == values[0]
+    return any(
+        np.array_equal(positive[there], np.where(side, total[there], 0.0))
+        for side in (is_first, ~is_first)
+    )
+
+
+def _about_gamma(tally: Tally, notions: Sequence[FairnessNotion], gamma: float) -> Iterator[Doubt]:
+    """Yield the doubt about a gamma that nothing can exceed, whatever is decided.
+
+    Let e be the part of all rows that are in the event of a rate, s the part of these that are in a
+    group, and u' the rate of the others. The overall rate is s·u(g) + (1 − s)·u', so that the
+    unfairness e·s·(u(g) − u) is e·s·(1 − s)·(u(g) − u'). s·(1 − s) is at most 1/4, and two rates
+    differ by no more than the range of outcomes, 1 for every notion that has a name: no group has
+    more than e/4 of that range, and the half that alone is decided 1 has as much.
+    """
+    most = 0.0
+    for notion in notions:
+        low, high = notion.outcome_range
+        share = np.asarray(notion.event) @ tally.weight.sum(axis=1) / tally.total_weight
+        most = max(most, float(share) * (high - low) / 4)
+    if gamma >= most - ROUNDING:
+        yield Doubt(
+            "gamma_allows_everything",
+            f"Gamma {gamma:g} allows everything: an unfairness is a share of the rows times a "
+            f"difference of rates, and on these rows it can't exceed {bound(most)}, whatever is "
+            "decided.",
+        )

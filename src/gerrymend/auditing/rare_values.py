@@ -5,7 +5,7 @@ What is searched and proven is about every value. Only for the description value
 the class, and can be told by the values that many rows have.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.small_groups import FEWEST_TO_LIST, too_few
+from gerrymend.auditing.small_groups import FEWEST_TO_LIST, MIN_GROUP_SIZE, too_few
 from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.protected import Column, Others, distinct_rows
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
 from gerrymend.subgroups.linear import LinearThresholds
 from gerrymend.subgroups.linear_rule import LinearRule
-from gerrymend.subgroups.rules import Members, Rule
+from gerrymend.subgroups.rules import Members, Rare, Rule
 from gerrymend.subgroups.value_sets import ValueSets
 
 
@@ -35,21 +35,44 @@ def rare_values(
     >>> rare_values(tally, 2)
     {'town': frozenset({'Au'})}
     """
-    n_rows = tally.n_rows.sum(axis=0)
-    found = {}
-    for column in tally.columns:
-        if column.categories is not None:
-            code = column.values.astype(np.intp)
-            rows = np.bincount(code, weights=n_rows, minlength=len(column.categories))
-            few = too_few(rows, max(min_group_size, FEWEST_TO_LIST))
-            if with_rows:
-                few &= rows > 0
-            if few.any():
-                found[column.name] = frozenset(column.categories[i] for i in np.flatnonzero(few))
-    return found
+    counts = rows_by_value(tally.columns, tally.n_rows.sum(axis=0))
+    if with_rows:
+        counts = {name: {v: n for v, n in rows.items() if n} for name, rows in counts.items()}
+    return rare_of(counts, min_group_size)
 
 
-def lists_any(rule: Rule, rare: Mapping[str, frozenset[Any]]) -> bool:
+def rows_by_value(
+    columns: Iterable[Column], n_rows: NDArray[np.intp] | None = None
+) -> dict[str, dict[Any, int]]:
+    """Return the number of rows of each category, by attribute; None is one row for each value."""
+    return {
+        column.name: dict(
+            zip(
+                column.categories,
+                np.bincount(column.values.astype(np.intp), n_rows, len(column.categories))
+                .astype(int)
+                .tolist(),
+                strict=True,
+            )
+        )
+        for column in columns
+        if column.categories is not None
+    }
+
+
+def rare_of(
+    counts: Mapping[str, Mapping[Any, float]], min_group_size: int = MIN_GROUP_SIZE
+) -> dict[str, frozenset[Any]]:
+    """Return the categories that too few rows have to be listed, by attribute, where any are."""
+    floor = max(min_group_size, FEWEST_TO_LIST)
+    found = {
+        name: frozenset(value for value, rows in by_value.items() if too_few(rows, floor))
+        for name, by_value in counts.items()
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def lists_any(rule: Rule, rare: Rare) -> bool:
     """Return whether a reader of a rule may see one of these values."""
     return any(value in rare.get(attribute, ()) for attribute, value in rule.listed())
 
@@ -117,15 +140,19 @@ def can_merge(subgroups: SubgroupClass | None) -> bool:
 
 
 def coarse_view(
-    seen: NotionTally, subgroups: SubgroupClass, rare: Mapping[str, frozenset[Any]], sign: int = 0
+    seen: NotionTally,
+    subgroups: SubgroupClass,
+    rare: Rare,
+    sign: int = 0,
+    without: Set[str] = frozenset(),
 ) -> Coarse | None:
     """Return the cells as the class can be searched without rare values; None if it can't be.
 
     Linear thresholds and value sets can treat several values alike. Of other classes a group that
     does may be none, and only attributes without rare values are left. With a `sign` one side is
-    searched alone.
+    searched alone; `without` are attributes to leave out.
     """
-    columns = seen.tally.columns
+    columns = tuple(column for column in seen.tally.columns if column.name not in without)
     if can_merge(subgroups):
         columns = tuple(_merged(column, rare.get(column.name, frozenset())) for column in columns)
     else:

@@ -1,7 +1,6 @@
 """AuditReport: the findings of an audit, as data first, with hooks for those who render it."""
 
 import datetime
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,10 +89,11 @@ class AuditReport:
         The groups of one attribute at a time, whatever the class, with intervals that hold all at
         once; without those too small to be described, of which there are `marginals_left_out`.
     marginal_unfairness : float
-        The largest unfairness of all these groups, without sign and whatever their size.
+        The largest unfairness of these groups, without sign.
     single_unfairness : float
-        The same over each value of a category and each interval of a number, both sides of the mean
-        among them: what an audit of one attribute at a time would find at most.
+        The same over these and each interval of a number with enough rows inside and outside to be
+        described: what an audit of one attribute at a time would find at most. Over smaller groups
+        the figure would tell of them.
     intersections : Intersections
         The groups in which two categories meet, by `intersection` of audit() or the first two of
         few values: a table of rates, without those too small to be described and those that would
@@ -107,6 +107,10 @@ class AuditReport:
     rare_values : tuple of (str, int)
         Attributes with values that fewer than `min_group_size` rows have, and how many these are.
         No description lists them; what is proven covers them.
+    kept_back : tuple of str
+        Parts of the report from which a group of fewer than `min_group_size` rows would follow,
+        beside the others: "disadvantaged", "favoured" and "in_a_sentence" if a worse group is
+        not described, "composition" if some of who is in a subgroup is left out.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.
@@ -156,6 +160,7 @@ class AuditReport:
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
     rare_values: tuple[tuple[str, int], ...] = ()
+    kept_back: tuple[str, ...] = ()
     warnings: tuple[Doubt, ...] = ()
 
     @property
@@ -215,6 +220,7 @@ class AuditReport:
             "rare_values": [
                 {"attribute": name, "values": number} for name, number in self.rare_values
             ],
+            "kept_back": list(self.kept_back),
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
             "attributes": list(self.attributes),
@@ -255,11 +261,9 @@ class AuditReport:
 
         Title, model, owner, purpose and date, if they are given as in `to_html`, are in "about".
         """
-        from gerrymend.reporting.audit.document import Document
+        from gerrymend.reporting.audit.document import Document, audit_json
 
-        about = Document.of(**document).to_dict()
-        data = self.to_dict() | ({"about": about} if about else {})
-        return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+        return audit_json(self.to_dict(), Document.of(**document))
 
     def to_markdown(self, **document: Any) -> str:
         """Return the report as Markdown; text from the data is escaped.
@@ -280,6 +284,9 @@ class AuditReport:
         purpose: str | None = None,
         date: str | datetime.date | None = None,
         since: Any = None,
+        label: str | None = None,
+        decision: str | None = None,
+        threshold: float | None = None,
     ) -> str:
         """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]').
 
@@ -293,12 +300,24 @@ class AuditReport:
             As of when; the report's own date is told in any case.
         since : AuditReport, dict, or path to a file of JSON, optional
             An earlier report, for the page to say what changed.
+        label, decision : str, optional
+            Names of the columns of labels and decisions, for sentences to say "granted = 1".
+        threshold : float, optional
+            Where `decision` is cut, if it is a score.
         """
         from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.page import audit_page
 
         document = Document.of(
-            title=title, model=model, owner=owner, purpose=purpose, date=date, since=since
+            title=title,
+            model=model,
+            owner=owner,
+            purpose=purpose,
+            date=date,
+            since=since,
+            label=label,
+            decision=decision,
+            threshold=threshold,
         )
         return audit_page(self.to_dict(), document=document)
 

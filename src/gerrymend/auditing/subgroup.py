@@ -14,7 +14,7 @@ from gerrymend.auditing.composition import Trait, composition
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.inputs.protected import Column
 from gerrymend.notions import FairnessNotion
-from gerrymend.subgroups.rules import Members, Rule
+from gerrymend.subgroups.rules import Members, Rare, Rule
 
 # Differences below this are rounding, not unfairness.
 ROUNDING = 1e-12
@@ -89,6 +89,10 @@ class Subgroup:
     def describe(self) -> str:
         """Return who is in, in words."""
         return inert(self.rule.describe())
+
+    def withholding(self, rare: Rare) -> "Subgroup":
+        """Return the same subgroup, described without these values."""
+        return replace(self, rule=self.rule.withholding(rare))
 
     def contains(self, sensitive_features: Any) -> Members:
         """Return who is in, for any rows that have the attributes."""

@@ -9,14 +9,11 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from gerrymend.checker.case import Case
 from gerrymend.checker.classes import NotListedError, bits, subgroups_of
 from gerrymend.checker.direction import side_of
-from gerrymend.checker.exact import ZERO, Table, exact
-from gerrymend.checker.figures import TOLERANCE, Measured, shown
-from gerrymend.checker.result import CheckResult
-
-# By how much a report lets a number exceed another one before it says so.
-ROUNDING = Fraction(1, 10**12)
+from gerrymend.checker.exact import ZERO, exact
+from gerrymend.checker.figures import ROUNDING, TOLERANCE, shown
 
 
 class Found(NamedTuple):
@@ -27,44 +24,37 @@ class Found(NamedTuple):
     value: Fraction
 
 
-def check_bounds(
-    stated: Mapping[str, Any],
-    table: Table,
-    measured: Mapping[str, Measured],
-    found: list[Found],
-    result: CheckResult,
-) -> None:
+def check_bounds(case: Case, found: list[Found]) -> None:
     """Check `unfairness`, `upper_bound` and the verdict against the worst subgroup of the class.
 
     There is at least one notion, each with rows in its event. The described subgroups that were
     `found` have to be subgroups of the class.
     """
-    tolerance = TOLERANCE * max(seen.scale for seen in measured.values())
+    stated = case.stated
+    measured = case.measured
     # Holds whatever the class is, and costs nothing: checked before the class is listed.
     any_rows = max(seen.worst_of_any_rows() for seen in measured.values())
-    if exact(stated["unfairness"]) > any_rows + tolerance:
-        result.problems.append(
+    if exact(stated["unfairness"]) > any_rows + case.tolerance:
+        case.problem(
             f"unfairness is stated as {stated['unfairness']}, and no set of rows has more than "
             f"{shown(any_rows)}."
         )
-    result.problems.extend(_wrong_no_bound(stated, any_rows))
+    case.problem(*_wrong_no_bound(stated, any_rows))
     if stated["no_bound"] is not None:
-        result.leave("no_bound", "why no bound was proven; only that none was")
+        case.leave("no_bound", "why no bound was proven; only that none was")
     try:
         # Which cells matter depends on the notion's event, and so does the listing.
         listed = {
-            name: subgroups_of(stated["class"], table, seen.active)
+            name: subgroups_of(stated["class"], case.table, seen.active)
             for name, seen in measured.items()
         }
     except NotListedError as reason:
-        _without_listing(stated, found, reason, any_rows, result)
+        _without_listing(case, found, reason, any_rows)
         return
     for name, inside, _ in found:
         if bits(inside[cell] for cell in measured[name].active) not in listed[name]:
-            result.problems.append(
-                f"A subgroup that is described is none of {stated['subgroups']}."
-            )
-    _with_listing(stated, measured, listed, tolerance, result)
+            case.problem(f"A subgroup that is described is none of {stated['subgroups']}.")
+    _with_listing(case, listed)
 
 
 def _wrong_no_bound(stated: Mapping[str, Any], any_rows: Fraction) -> Iterator[str]:
@@ -83,11 +73,7 @@ def _wrong_no_bound(stated: Mapping[str, Any], any_rows: Fraction) -> Iterator[s
 
 
 def _without_listing(
-    stated: Mapping[str, Any],
-    found: list[Found],
-    reason: NotListedError,
-    any_rows: Fraction,
-    result: CheckResult,
+    case: Case, found: list[Found], reason: NotListedError, any_rows: Fraction
 ) -> None:
     """Check the bounds of a class that can't be listed, by `any_rows`, the worst of any rows.
 
@@ -95,38 +81,34 @@ def _without_listing(
     the class can't be listed. That some subgroup is as unfair as stated follows from one that is
     described, unless it is withheld.
     """
+    stated = case.stated
     if exact(stated["upper_bound"]) >= any_rows - TOLERANCE:
-        result.checked.append(
+        case.result.checked.append(
             f"The upper bound: no set of rows at all has an unfairness above {shown(any_rows)}."
         )
     else:
-        result.leave("upper_bound", f"not by enumeration: {reason}")
-    result.leave(
+        case.leave("upper_bound", f"not by enumeration: {reason}")
+    case.leave(
         "class.name class.parameters class.parameters.* subgroups",
         "that the subgroups which are described are of the class, taken as stated",
     )
     if stated["withheld"]:
-        result.leave("unfairness", "that a group which is not described has so much")
+        case.leave("unfairness", "that a group which is not described has so much")
     elif stated["verdict"] == "exceeds gamma":
         worst = max((one.value for one in found), default=ZERO)
         if worst <= exact(stated["gamma"]):
-            result.problems.append(
-                "verdict is stated as 'exceeds gamma', and no subgroup shows it."
-            )
+            case.problem("verdict is stated as 'exceeds gamma', and no subgroup shows it.")
 
 
-def _with_listing(
-    stated: Mapping[str, Any],
-    measured: Mapping[str, Measured],
-    listed: dict[str, set[int]],
-    tolerance: Fraction,
-    result: CheckResult,
-) -> None:
+def _with_listing(case: Case, listed: dict[str, set[int]]) -> None:
     """Check the bounds and the verdict against the worst of all subgroups, which are listed.
 
     They are, by notion, sets of its active cells as bits.
     """
-    worst = max(seen.worst(listed[name], side_of(stated, name)) for name, seen in measured.items())
+    stated = case.stated
+    tolerance = case.tolerance
+    seen_by_name = case.measured.items()
+    worst = max(seen.worst(listed[name], side_of(stated, name)) for name, seen in seen_by_name)
     verdict = stated["verdict"]
     gamma = exact(stated["gamma"])
     # `within gamma` is only wrong if the worst exceeds gamma by more than reports round away.
@@ -138,16 +120,16 @@ def _with_listing(
     }
     for name, holds in claims.items():
         if not holds:
-            result.problems.append(
+            case.problem(
                 f"{name} is stated as {stated[name]!r}, and the worst subgroup of the class has "
                 f"{shown(worst)}."
             )
     if all(claims.values()):
         count = sum(map(len, listed.values()))
-        cells = max(len(seen.active) for seen in measured.values())
-        result.checked.append(
+        cells = max(len(seen.active) for _, seen in seen_by_name)
+        case.result.checked.append(
             f"The upper bound: none of the {count:,} subgroups of the class, all listed, has an "
             f"unfairness above {shown(worst)}, over {cells:,} distinct rows that count."
         )
     if stated["withheld"] and not stated["exact"]:
-        result.leave("unfairness", "that a group which is not described has so much, and no more")
+        case.leave("unfairness", "that a group which is not described has so much, and no more")

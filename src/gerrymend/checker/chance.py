@@ -12,26 +12,22 @@ from fractions import Fraction
 from math import floor, log, sqrt
 from typing import Any
 
+from gerrymend.checker.case import Case
 from gerrymend.checker.exact import Table, exact
-from gerrymend.checker.figures import TOLERANCE, Measured
-from gerrymend.checker.result import CheckResult
+from gerrymend.checker.figures import ROUNDING, TOLERANCE
 
-# By how much a report lets a number exceed another one before it says so.
-_ROUNDING = Fraction(1, 10**12)
 # The level that `detectable` is for.
 _LEVEL = Fraction(5, 100)
 
 
-def check_permutations(
-    stated: Mapping[str, Any], measured: Mapping[str, Measured], result: CheckResult
-) -> None:
+def check_permutations(case: Case) -> None:
     """Check that the permutation test is possible, and note that no permutation was drawn again."""
-    if stated["p_value"] is None:
-        result.problems.extend(_wrong_absence(stated))
-        result.leave("no_p_value", "that no p-value was asked for, or the reason why there is none")
+    if case.stated["p_value"] is None:
+        case.problem(*_wrong_absence(case.stated))
+        case.leave("no_p_value", "that no p-value was asked for, or the reason why there is none")
         return
-    result.problems.extend(_wrong_test(stated, measured))
-    result.leave(
+    case.problem(*_wrong_test(case))
+    case.leave(
         "p_value n_permutations detectable searched_unfairness",
         "the p-value can be one of so many permutations, and agrees with the figures beside it; "
         "the permutations were not made again",
@@ -46,13 +42,14 @@ def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} is stated as {stated[name]!r}, and there is no p-value."
 
 
-def _wrong_test(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> Iterator[str]:
+def _wrong_test(case: Case) -> Iterator[str]:
     """Yield what can't be true of a p-value of so many permutations.
 
     It is (k + 1) / (permutations + 1), where k permutations have an unfairness as large as the one
     found: never 0, and one of finitely many values. With two families of notions the smaller of two
     p-values is doubled (Bonferroni).
     """
+    stated = case.stated
     p = exact(stated["p_value"])
     draws = stated["n_permutations"]
     if stated["no_p_value"] is not None:
@@ -72,17 +69,16 @@ def _wrong_test(stated: Mapping[str, Any], measured: Mapping[str, Measured]) -> 
         )
     if not 0 < p <= 1:
         yield f"p_value is stated as {stated['p_value']!r}, and is above 0 and at most 1."
-    yield from _wrong_level(stated, families, measured)
+    yield from _wrong_level(families, case)
 
 
-def _wrong_level(
-    stated: Mapping[str, Any], families: int, measured: Mapping[str, Measured]
-) -> Iterator[str]:
+def _wrong_level(families: int, case: Case) -> Iterator[str]:
     """Yield what is wrong with `detectable` and `searched_unfairness`, given the p-value.
 
     `detectable` is the smallest unfairness that would have been significant at 5 %; it exists only
     where the level leaves at least one permutation in the tail.
     """
+    stated = case.stated
     found = stated["searched_unfairness"]
     least = stated["detectable"]
     if found is None:
@@ -98,11 +94,11 @@ def _wrong_level(
     if least is None or found is None:
         return
     # Unfairness is e·ḡ·(1 − ḡ)·Δ (see `confidence`), so at most 1/4 of the outcomes' span.
-    span = max((one.span for one in measured.values()), default=1.0)
+    span = case.span
     if least > span / 4 + float(TOLERANCE):
         yield f"detectable is stated as {least!r}, and no unfairness exceeds {span / 4:g}."
     significant = exact(stated["p_value"]) <= _LEVEL
-    if families == 1 and significant and exact(found) < exact(least) - _ROUNDING:
+    if families == 1 and significant and exact(found) < exact(least) - ROUNDING:
         yield (
             f"p_value is stated as {stated['p_value']!r}, and searched_unfairness, {found!r}, is "
             f"below what is detectable, {least!r}."
@@ -112,23 +108,16 @@ def _wrong_level(
 # The distance of any subgroup's unfairness in the population from that in its sample.
 
 
-def check_generalisation(
-    stated: Mapping[str, Any],
-    table: Table,
-    measured: Mapping[str, Measured],
-    result: CheckResult,
-    *,
-    parted: bool,
-) -> None:
+def check_generalisation(case: Case) -> None:
     """Check the bound on generalisation against the number of rows and the richness of the class.
 
-    Where rows were `parted` at random, the class may have categories that no row has any more, and
-    the stated richness is taken as it is.
+    Where rows were parted at random, the stated richness is taken as it is: see `Case.parted`.
     """
+    stated = case.stated
     bound = stated["generalisation"]
-    basis, known = _basis(stated["class"], table)
-    if not known or (parted and bound is not None):
-        result.leave("generalisation generalisation.basis", "how rich the class is")
+    basis, known = _basis(stated["class"], case.table)
+    if not known or (case.parted and bound is not None):
+        case.leave("generalisation generalisation.basis", "how rich the class is")
         if bound is None:
             return
         # The stated richness is taken, and the distance is checked against that.
@@ -136,21 +125,15 @@ def check_generalisation(
     if bound is None or basis is None or stated["weighted"]:
         possible = basis is not None and not stated["weighted"]
         if possible == (bound is None):
-            result.problems.append(
+            case.problem(
                 f"generalisation is {'not ' if bound is None else ''}stated, and "
                 f"{'follows' if possible else 'does not follow'} from this class and these weights."
             )
         return
-    result.problems.extend(_wrong_generalisation(bound, basis, stated, table, measured))
+    case.problem(*_wrong_generalisation(bound, basis, case))
 
 
-def _wrong_generalisation(
-    bound: Mapping[str, Any],
-    basis: str,
-    stated: Mapping[str, Any],
-    table: Table,
-    measured: Mapping[str, Measured],
-) -> Iterator[str]:
+def _wrong_generalisation(bound: Mapping[str, Any], basis: str, case: Case) -> Iterator[str]:
     """Yield what is wrong with a stated bound, whose richness in words should be `basis`.
 
     The error probability is shared among the notions (Bonferroni). A distance of 1/4 or more,
@@ -159,12 +142,12 @@ def _wrong_generalisation(
     if bound["basis"] != basis:
         yield f"generalisation: its basis is stated as {bound['basis']!r}, and is {basis!r}."
         return
-    delta = (1 - bound["confidence"]) / len(stated["notions"])
-    distance = _distance(table.n_rows, basis, delta)
+    delta = (1 - bound["confidence"]) / len(case.stated["notions"])
+    distance = _distance(case.table.n_rows, basis, delta)
     if distance is None:
         yield f"generalisation: its basis is stated as {basis!r}, which is none."
         return
-    scaled = distance * max((one.span for one in measured.values()), default=1.0)
+    scaled = distance * case.span
     if abs(bound["distance"] - scaled) > float(TOLERANCE) * (1 + scaled):
         yield f"generalisation: its distance is stated as {bound['distance']!r}, and is {scaled!r}."
     if bound["vacuous"] != (distance >= 0.25):

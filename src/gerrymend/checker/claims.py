@@ -5,13 +5,21 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from gerrymend.checker.bounds import ROUNDING, Found, check_bounds
+from gerrymend.checker.bounds import Found, check_bounds
+from gerrymend.checker.case import Case
 from gerrymend.checker.chance import check_generalisation, check_permutations
 from gerrymend.checker.composition import wrong_composition
 from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
 from gerrymend.checker.disclosed import listed_rare_values, wrong_reference
-from gerrymend.checker.exact import ZERO, Table, exact, read_table
-from gerrymend.checker.figures import NOTIONS, Figures, Measured, outcomes_of, wrong_figures
+from gerrymend.checker.exact import ZERO, exact, read_table
+from gerrymend.checker.figures import (
+    NOTIONS,
+    ROUNDING,
+    Figures,
+    Measured,
+    outcomes_of,
+    wrong_figures,
+)
 from gerrymend.checker.form import check_groups, unknown_fields
 from gerrymend.checker.given import check_not_parted, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
@@ -19,14 +27,12 @@ from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
 from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
-from gerrymend.checker.rules import (
-    RuleError,
-    cuts,
-    members,
-    members_in_floats,
-)
+from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
 from gerrymend.checker.said import check_said
-from gerrymend.checker.scope import check_scope, class_in_words
+from gerrymend.checker.scope import check_scope
+
+# What the group in a sentence is called here.
+_SAID = "The group in a sentence"
 
 
 def check_report(
@@ -117,257 +123,234 @@ def check_report(
         second = None
     else:
         second = read_table(*second_sample(holdout), **how, like=table)
-    result = _Check(stated, table, second).run()
+    case = Case(stated, table, second)
+    _run(case)
     if unknown:
         names = " ".join(f"{name} {name}.*" for name in unknown)
-        result.leave(names, "fields that the checker doesn't know")
-    return result
+        case.leave(names, "fields that the checker doesn't know")
+    return case.result
 
 
-class _Check:
-    """Run the checks of one report, and collect what they find in `result`.
+def _run(case: Case) -> None:
+    """Run every check.
 
-    `measured` holds, by name, each notion that has rows in its event, and `found` the described
-    subgroups whose rules could be read. Later checks use both, so the order in `run` matters.
+    A check that can't be made for lack of a notion or a rule that can be read has noted that as a
+    problem, and the others go on: one result names all that is wrong.
     """
+    result = case.result
+    # Notions and subgroups are read before the checks that use them.
+    check_scope(case)
+    check_direction(case)
+    _read_notions(case)
+    described = _described(case.stated)
+    checked = [_check_subgroup(where, one, case) for where, one in described.items()]
+    _check_top(case)
+    check_sides(case)
+    check_said(case)
+    check_listed(case)
+    before = len(result.problems)
+    _check_agreement(case, described)
+    if len(result.problems) == before:
+        result.checked.append("The verdict, and that the figures agree with each other.")
+    # Without a notion that has rows there is no unfairness to bound, and a problem was noted.
+    if case.measured:
+        # The group in a sentence is of another class, and is no witness of the bounds.
+        found = [one for where, one in zip(described, checked, strict=True) if where != _SAID]
+        check_bounds(case, [one for one in found if one is not None])
+    _leave_bounds(case)
+    check_permutations(case)
+    check_generalisation(case)
+    check_held_out(case)
 
-    def __init__(self, stated: Mapping[str, Any], table: Table, holdout: Table | None) -> None:
-        self.stated = stated
-        self.table = table
-        self.holdout = holdout
-        self.result = CheckResult()
-        self.measured: dict[str, Measured] = {}
-        self.found: list[Found] = []
-        self.described = [("The worst subgroup", stated["worst"])] if stated["worst"] else []
-        self.described += [
-            (f"Subgroup {i} of the top ones", one)
-            for i, one in enumerate(stated["top"], start=1)
-            if one != stated["worst"]
-        ]
-        known = [one for _, one in self.described]
-        self.described += [
-            (f"The {name} subgroup", stated[name])
-            for name in ("disadvantaged", "favoured")
-            if stated[name] is not None and stated[name] not in known
-        ]
-        if stated["in_a_sentence"] is not None:
-            self.described.append(("The group in a sentence", stated["in_a_sentence"]["subgroup"]))
 
-    def run(self) -> CheckResult:
-        """Run every check, and return the result.
+def _described(stated: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the subgroups that a report describes, each once, by what they are called here."""
+    described = {"The worst subgroup": stated["worst"]} if stated["worst"] else {}
+    for i, one in enumerate(stated["top"], start=1):
+        if one != stated["worst"]:
+            described[f"Subgroup {i} of the top ones"] = one
+    known = list(described.values())
+    for name in ("disadvantaged", "favoured"):
+        if stated[name] is not None and stated[name] not in known:
+            described[f"The {name} subgroup"] = stated[name]
+    if stated["in_a_sentence"] is not None:
+        described[_SAID] = stated["in_a_sentence"]["subgroup"]
+    return described
 
-        A check that can't be made for lack of a notion or a rule that can be read has noted that as
-        a problem, and the others go on: one result names all that is wrong.
-        """
-        stated = self.stated
-        table = self.table
-        result = self.result
-        # Notions and subgroups are read before the checks that use `measured` and `found`.
-        check_scope(stated, table, result)
-        check_direction(stated, result)
-        self.read_notions()
-        for where, one in self.described:
-            self.check_subgroup(where, one)
-        self.check_top()
-        check_sides(stated, table, result)
-        check_said(stated, table, self.measured, class_in_words, result)
-        # Rows that were held out and are not at hand were part of the same data, perhaps.
-        parted = stated["held_out"] is not None and self.holdout is None
-        check_listed(stated, table, self.measured, result, parted=parted)
-        before = len(result.problems)
-        self.check_agreement()
-        if len(result.problems) == before:
-            result.checked.append("The verdict, and that the figures agree with each other.")
-        # Without a notion that has rows there is no unfairness to bound, and a problem was noted.
-        if self.measured:
-            check_bounds(stated, table, self.measured, self.found, result)
-        self.leave_bounds()
-        check_permutations(stated, self.measured, result)
-        check_generalisation(stated, table, self.measured, result, parted=parted)
-        check_held_out(stated, table, self.holdout, result)
-        return result
 
-    def problem(self, sentence: str) -> None:
-        """Add a sentence to the problems."""
-        self.result.problems.append(sentence)
+def _read_notions(case: Case) -> None:
+    """Sum the rows by the outcome of each notion of the report.
 
-    def read_notions(self) -> None:
-        """Sum the rows by the outcome of each notion of the report.
-
-        A notion with a known name is taken by its name: where the stated coefficients differ from
-        it, `check_scope` has said so.
-        """
-        for stated in self.stated["notions"]:
-            name = stated["name"]
-            outcomes = NOTIONS.get(name) or outcomes_of(stated)
-            measured = Measured.of(outcomes, self.table) if outcomes else None
-            if measured is not None and measured.active:
-                self.measured[name] = measured
-            else:
-                self.problem(f"No row of the data counts for the notion {name}.")
-
-    def check_subgroup(self, where: str, stated: Mapping[str, Any]) -> None:
-        """Check the members of a described subgroup, and every figure that is stated of it.
-
-        `where` begins each sentence about it. A rule that can't be read is a problem, and ends its
-        check.
-        """
-        measured = self.measured.get(stated["notion"])
-        if measured is None:
-            self.problem(f"{where}: its notion, {stated['notion']}, is none of the report's.")
-            return
-        try:
-            inside = members(stated["rule"], self.table)
-        except RuleError as unreadable:
-            self.problem(f"{where}: {unreadable}.")
-            return
-        figures = measured.figures(inside)
-        said = stated is (self.stated["in_a_sentence"] or {}).get("subgroup")
-        # Kept even if its figures are wrong: the bounds are judged by the true ones.
-        if not said:
-            self.found.append(Found(stated["notion"], inside, abs(figures.unfairness)))
-        problems = [
-            *wrong_figures(stated, figures, measured.scale),
-            *wrong_treated(stated, figures.unfairness, self.stated),
-            *wrong_composition(
-                stated["composition"], inside, self.table, self.stated["min_group_size"]
-            ),
-            *wrong_reference(
-                stated["rule"],
-                self.table,
-                self.stated["min_group_size"],
-                held_out=self.stated["held_out"] is not None,
-            ),
-            *self.too_small(figures),
-            *self.listed(stated["rule"]),
-            *self.unsafe_numbers(stated["rule"], inside),
-            *self.wrong_words(where, stated),
-        ]
-        for sentence in problems:
-            self.problem(f"{where}: {sentence}")
-        if not problems:
-            self.result.checked.append(
-                f"{where}: its members, {figures.size:,} of {self.table.n_rows:,} rows, and all of "
-                "its figures."
-            )
-
-    def too_small(self, figures: Figures) -> Iterator[str]:
-        """Yield a sentence if too few rows are inside or outside of a described group.
-
-        Either could identify people: what is outside follows from the overall figures by
-        subtraction.
-        """
-        smallest = self.stated["min_group_size"]
-        if min(figures.rows_inside, figures.rows_outside) < smallest:
-            yield (
-                f"it has {figures.rows_inside} rows that count, and {figures.rows_outside} are "
-                f"outside; a group is not described if either is below min_group_size, {smallest}."
-            )
-
-    def listed(self, rule: Mapping[str, Any]) -> Iterator[str]:
-        """Yield a sentence if values of few rows are listed; groups that users name are theirs."""
-        if self.stated["class"]["name"] != "ExplicitGroups":
-            yield from listed_rare_values(rule, self.table, self.stated["min_group_size"])
-
-    def unsafe_numbers(self, rule: Mapping[str, Any], inside: list[bool]) -> Iterator[str]:
-        """Yield a sentence if a cut is a row's own number, or if rounding moves a row across it.
-
-        A cut that equals a row's value discloses that value; cuts that the user named are the
-        user's own.
-        """
-        if self.stated["class"]["name"] != "ExplicitGroups":
-            for what, cut, values in cuts(rule, self.table):
-                if exact(cut) in values:
-                    yield f"{what}, {cut!r}, equals that of a row."
-        if rule["kind"] == "linear" and members_in_floats(rule, self.table) != inside:
-            yield "rounding decides who is in: float64 and exact arithmetic select different rows."
-
-    def wrong_words(self, where: str, stated: Mapping[str, Any]) -> Iterator[str]:
-        """Yield a sentence if the description differs from the rule, or lacks the group's name.
-
-        Words that can't be read are noted as not checked.
-        """
-        named = self.stated["class"]["name"] == "ExplicitGroups"
-        if named:
-            try:
-                groups = named_groups(self.stated["class"]["parameters"], self.table)
-            except (RuleError, KeyError, TypeError, AttributeError) as unreadable:
-                yield f"its class can't be read: {unreadable}."
-                return
-            if named_key(stated["subgroup"], stated["rule"], groups) is None:
-                yield "it is none of the groups that were named."
-        same = same_by_words(stated["subgroup"], stated["rule"], self.table, named=named)
-        if same is None:
-            fields = ("worst", "disadvantaged", "favoured")
-            field = next((name for name in fields if stated == self.stated[name]), "top")
-            if where == "The group in a sentence":
-                field = "in_a_sentence.subgroup"
-            self.result.leave(f"{field}.subgroup", f"{where} in words; only its rule")
-        elif not same:
-            yield "its description in words selects other rows than its rule."
-
-    def check_top(self) -> None:
-        """Check that the top subgroups start with the worst and are in order, none twice."""
-        top = self.stated["top"]
-        first = top[0] if top else None
-        if first != self.stated["worst"]:
-            self.problem("The first of the top subgroups is not the worst one.")
-        sizes = [abs(one["unfairness"]) for one in top]
-        if any(later > sooner + ROUNDING for sooner, later in itertools.pairwise(sizes)):
-            self.problem("The top subgroups are not in the order of their unfairness.")
-        if any(one in top[:i] for i, one in enumerate(top)):
-            self.problem("A subgroup is twice among the top ones.")
-        self.result.leave("top", "that no more subgroups were to be described")
-
-    def check_agreement(self) -> None:
-        """Check the stated numbers, flags and verdict against each other.
-
-        None of this needs the rows: the bounds are in order, no described subgroup exceeds
-        `unfairness`, and the verdict, `exact` and `withheld` follow from the numbers.
-        """
-        stated = self.stated
-        unfairness = exact(stated["unfairness"])
-        upper = exact(stated["upper_bound"])
-        if upper < unfairness:
-            self.problem(
-                f"upper_bound is stated as {stated['upper_bound']}, below unfairness, "
-                f"{stated['unfairness']}."
-            )
-        said = (stated["in_a_sentence"] or {}).get("subgroup")
-        for where, one in self.described:
-            if one is said:  # of another class, it may have more
-                continue
-            value = abs(exact(one["unfairness"]))
-            if value > unfairness + ROUNDING:
-                self.problem(
-                    f"unfairness is stated as {stated['unfairness']}, and {where[0].lower()}"
-                    f"{where[1:]} has {float(value)}."
-                )
-        worst = abs(exact(stated["worst"]["unfairness"])) if stated["worst"] else ZERO
-        # Each of these is a function of the stated numbers, within the rounding that reports allow.
-        flags = {
-            "verdict": _verdict(unfairness, upper, exact(stated["gamma"])),
-            "exact": upper <= unfairness + ROUNDING,
-            "withheld": unfairness > worst + ROUNDING,
-        }
-        for name, implied in flags.items():
-            if stated[name] != implied:
-                self.problem(
-                    f"{name} is stated as {stated[name]!r}, and the report's numbers make it "
-                    f"{implied!r}."
-                )
-
-    def leave_bounds(self) -> None:
-        """Note what a listing of subgroups can't show of the bounds."""
-        if not self.stated["exact"]:
-            self.result.leave("upper_bound", "that no smaller one was proven")
-        if self.stated["partial"]:
-            self.result.leave(
-                "partial partial.covers partial.upper_bound",
-                "bounds over parts of the class, which are in words",
-            )
+    A notion with a known name is taken by its name: where the stated coefficients differ from it,
+    `check_scope` has said so.
+    """
+    for stated in case.stated["notions"]:
+        name = stated["name"]
+        outcomes = NOTIONS.get(name) or outcomes_of(stated)
+        measured = Measured.of(outcomes, case.table) if outcomes else None
+        if measured is not None and measured.active:
+            case.measured[name] = measured
         else:
-            self.result.leave("partial", "that nothing was proven of parts of the class")
+            case.problem(f"No row of the data counts for the notion {name}.")
+
+
+def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found | None:
+    """Check the members of a described subgroup, and every figure that is stated of it.
+
+    `where` begins each sentence about it. A rule that can't be read is a problem, and ends its
+    check. Returns its true unfairness even if what is stated is wrong: the bounds are judged by it.
+    """
+    measured = case.measured.get(stated["notion"])
+    if measured is None:
+        case.problem(f"{where}: its notion, {stated['notion']}, is none of the report's.")
+        return None
+    rule = stated["rule"]
+    try:
+        inside = members(rule, case.table)
+    except RuleError as unreadable:
+        case.problem(f"{where}: {unreadable}.")
+        return None
+    figures = measured.figures(inside)
+    smallest = case.stated["min_group_size"]
+    held_out = case.stated["held_out"] is not None
+    problems = [
+        *wrong_figures(stated, figures, measured.scale),
+        *wrong_treated(stated, figures.unfairness, case.stated),
+        *wrong_composition(
+            stated["composition"],
+            inside,
+            case.table,
+            smallest,
+            kept_back="composition" in case.stated["kept_back"],
+        ),
+        *wrong_reference(rule, case.table, smallest, held_out=held_out),
+        *_too_small(figures, smallest),
+        *_disclosed(rule, inside, case),
+        *_wrong_words(where, stated, case),
+    ]
+    case.problem(*(f"{where}: {sentence}" for sentence in problems))
+    if not problems:
+        case.result.checked.append(
+            f"{where}: its members, {figures.size:,} of {case.table.n_rows:,} rows, and all of "
+            "its figures."
+        )
+    return Found(stated["notion"], inside, abs(figures.unfairness))
+
+
+def _too_small(figures: Figures, smallest: int) -> Iterator[str]:
+    """Yield a sentence if too few rows are inside or outside of a described group.
+
+    Either could identify people: what is outside follows from the overall figures by subtraction.
+    """
+    if min(figures.rows_inside, figures.rows_outside) < smallest:
+        yield (
+            f"it has {figures.rows_inside} rows that count, and {figures.rows_outside} are "
+            f"outside; a group is not described if either is below min_group_size, {smallest}."
+        )
+
+
+def _disclosed(rule: Mapping[str, Any], inside: list[bool], case: Case) -> Iterator[str]:
+    """Yield a sentence for each value in a rule that discloses a row, or that rounding moves.
+
+    Values that few rows have must not be listed, and a cut that equals a row's number discloses it;
+    values and cuts of groups that users name are their own.
+    """
+    if case.stated["class"]["name"] != "ExplicitGroups":
+        yield from listed_rare_values(rule, case.table, case.stated["min_group_size"])
+        for what, cut, values in cuts(rule, case.table):
+            if exact(cut) in values:
+                yield f"{what}, {cut!r}, equals that of a row."
+    if rule["kind"] == "linear" and members_in_floats(rule, case.table) != inside:
+        yield "rounding decides who is in: float64 and exact arithmetic select different rows."
+
+
+def _wrong_words(where: str, stated: Mapping[str, Any], case: Case) -> Iterator[str]:
+    """Yield a sentence if the description differs from the rule, or lacks the group's name.
+
+    Words that can't be read are noted as not checked.
+    """
+    named = case.stated["class"]["name"] == "ExplicitGroups"
+    if named:
+        try:
+            groups = named_groups(case.stated["class"]["parameters"], case.table)
+        except (RuleError, KeyError, TypeError, AttributeError) as unreadable:
+            yield f"its class can't be read: {unreadable}."
+            return
+        if named_key(stated["subgroup"], stated["rule"], groups) is None:
+            yield "it is none of the groups that were named."
+    same = same_by_words(stated["subgroup"], stated["rule"], case.table, named=named)
+    if same is None:
+        fields = ("worst", "disadvantaged", "favoured")
+        field = next((name for name in fields if stated == case.stated[name]), "top")
+        if where == _SAID:
+            field = "in_a_sentence.subgroup"
+        case.leave(f"{field}.subgroup", f"{where} in words; only its rule")
+    elif not same:
+        yield "its description in words selects other rows than its rule."
+
+
+def _check_top(case: Case) -> None:
+    """Check that the top subgroups start with the worst and are in order, none twice."""
+    top = case.stated["top"]
+    first = top[0] if top else None
+    if first != case.stated["worst"]:
+        case.problem("The first of the top subgroups is not the worst one.")
+    sizes = [abs(one["unfairness"]) for one in top]
+    if any(later > sooner + ROUNDING for sooner, later in itertools.pairwise(sizes)):
+        case.problem("The top subgroups are not in the order of their unfairness.")
+    if any(one in top[:i] for i, one in enumerate(top)):
+        case.problem("A subgroup is twice among the top ones.")
+    case.leave("top", "that no more subgroups were to be described")
+
+
+def _check_agreement(case: Case, described: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check the stated numbers, flags and verdict against each other.
+
+    None of this needs the rows: the bounds are in order, no described subgroup exceeds
+    `unfairness`, and the verdict, `exact` and `withheld` follow from the numbers.
+    """
+    stated = case.stated
+    unfairness = exact(stated["unfairness"])
+    upper = exact(stated["upper_bound"])
+    if upper < unfairness:
+        case.problem(
+            f"upper_bound is stated as {stated['upper_bound']}, below unfairness, "
+            f"{stated['unfairness']}."
+        )
+    for where, one in described.items():
+        value = abs(exact(one["unfairness"]))
+        # The group in a sentence, of another class, may have more.
+        if where != _SAID and value > unfairness + ROUNDING:
+            case.problem(
+                f"unfairness is stated as {stated['unfairness']}, and {where[0].lower()}"
+                f"{where[1:]} has {float(value)}."
+            )
+    worst = abs(exact(stated["worst"]["unfairness"])) if stated["worst"] else ZERO
+    # Each of these is a function of the stated numbers, within the rounding that reports allow.
+    flags = {
+        "verdict": _verdict(unfairness, upper, exact(stated["gamma"])),
+        "exact": upper <= unfairness + ROUNDING,
+        "withheld": unfairness > worst + ROUNDING,
+    }
+    for name, implied in flags.items():
+        if stated[name] != implied:
+            case.problem(
+                f"{name} is stated as {stated[name]!r}, and the report's numbers make it "
+                f"{implied!r}."
+            )
+
+
+def _leave_bounds(case: Case) -> None:
+    """Note what a listing of subgroups can't show of the bounds."""
+    if not case.stated["exact"]:
+        case.leave("upper_bound", "that no smaller one was proven")
+    if case.stated["partial"]:
+        case.leave(
+            "partial partial.covers partial.upper_bound",
+            "bounds over parts of the class, which are in words",
+        )
+    else:
+        case.leave("partial", "that nothing was proven of parts of the class")
 
 
 def _verdict(unfairness: Fraction, upper_bound: Fraction, gamma: Fraction) -> str:

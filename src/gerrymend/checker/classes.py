@@ -13,6 +13,7 @@ from typing import Any
 
 from gerrymend.checker.dichotomies import dichotomies, most_dichotomies
 from gerrymend.checker.exact import ZERO, Attribute, Table
+from gerrymend.checker.form import is_whole
 from gerrymend.checker.rules import RuleError, condition_holds
 
 # Limits to what is listed, and to the set operations that listing it may take.
@@ -20,6 +21,27 @@ MOST_SUBGROUPS = 200_000
 MOST_STEPS = 1_000_000
 # Float64 can't tell on which side of a mean a value is that is closer to it than this.
 _CLOSE = Fraction(1, 10**9)
+
+# What the parameters of each class can be. How thresholds were searched changes no listing.
+_DEPTH = {"max_depth": lambda value: value is None or (is_whole(value) and value >= 1)}
+_BINS = {"bins": lambda value: value is None or (is_whole(value) and value >= 2)}
+PARAMETERS: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "LinearThresholds": {
+        "search": lambda value: value in ("search", "regression", "grid"),
+        "intercept": lambda value: isinstance(value, bool),
+        "restarts": lambda value: value is None or is_whole(value),
+        "random_state": is_whole,
+    },
+    "Conjunctions": {
+        **_DEPTH,
+        "numeric": lambda value: value in ("intervals", "half_lines"),
+        **_BINS,
+    },
+    "ValueSets": {**_DEPTH, **_BINS},
+    "Trees": {**_DEPTH, **_BINS},
+    "Marginals": {},
+    "ExplicitGroups": {"groups": lambda value: isinstance(value, Mapping) and bool(value)},
+}
 
 
 class NotListedError(Exception):
@@ -42,16 +64,15 @@ def subgroups_of(searched: Mapping[str, Any], table: Table, active: Sequence[int
     parameters = searched["parameters"]
     if name not in _LISTS:
         raise NotListedError(f"{name} is a class that the checker doesn't know")
-    known, listed = _LISTS[name]
     for parameter in parameters:
-        if parameter not in known:
+        if parameter not in PARAMETERS[name]:
             raise NotListedError(
                 f"{name} has a parameter that the checker doesn't know, {parameter!r}"
             )
     if parameters.get("bins") is not None:
         raise NotListedError("its numbers are in bins, which the report doesn't hold")
     try:
-        return listed(parameters, table, active)
+        return _LISTS[name](parameters, table, active)
     except (KeyError, TypeError, AttributeError) as problem:
         raise NotListedError(f"its parameters can't be read ({problem!r})") from None
     except RuleError as problem:
@@ -265,8 +286,7 @@ def _centred(attribute: Attribute, table: Table) -> list[Fraction]:
     if not attribute.is_number:
         # The indicator of the category of less weight; of equals the first one in order.
         # The auditors' encoding of two categories: one indicator, of the rarer.
-        present = set(values)
-        weight = dict.fromkeys([*sorted(present - {None}), *(present & {None})], ZERO)
+        weight = dict.fromkeys(attribute.categories, ZERO)
         for value, by_label in zip(attribute.values, table.weight, strict=True):
             weight[value] += sum(by_label)
         rarest = min(weight, key=weight.__getitem__)
@@ -298,13 +318,11 @@ def mean_of(values: Sequence[Fraction], table: Table) -> Fraction:
     return sum(weighted, ZERO) / table.total_weight
 
 
-_Listing = Callable[[Mapping[str, Any], Table, Sequence[int]], set[int]]
-# By class: the parameters that the listing takes into account, or that only say how to search.
-_LISTS: dict[str, tuple[set[str], _Listing]] = {
-    "LinearThresholds": ({"search", "intercept", "restarts", "random_state"}, _linear),
-    "Conjunctions": ({"max_depth", "numeric", "bins"}, _conjunctions),
-    "ValueSets": ({"max_depth", "bins"}, _value_sets),
-    "Trees": ({"max_depth", "bins"}, _trees),
-    "Marginals": (set(), _marginals),
-    "ExplicitGroups": ({"groups"}, _explicit),
+_LISTS: dict[str, Callable[[Mapping[str, Any], Table, Sequence[int]], set[int]]] = {
+    "LinearThresholds": _linear,
+    "Conjunctions": _conjunctions,
+    "ValueSets": _value_sets,
+    "Trees": _trees,
+    "Marginals": _marginals,
+    "ExplicitGroups": _explicit,
 }

@@ -5,6 +5,7 @@ quantile of the normal distribution. `docs/inference.md` derives them.
 """
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -77,12 +78,21 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     )
 
 
-def same_ends(stated: Any, ends: tuple[float, float], measured: Measured) -> bool:
-    """Return whether the two ends of an interval are as stated, but for rounding; None never is."""
+def wrong_intervals(
+    stated: Mapping[str, Any],
+    names: Sequence[str],
+    measured: Measured,
+    inside: list[bool],
+    level: float,
+) -> Iterator[str]:
+    """Yield a sentence for each stated interval of these names that is not that of the group."""
+    intervals = intervals_of(measured, inside, level)
     most = float(TOLERANCE * measured.scale)
-    return stated is not None and all(
-        abs(one - end) <= most for one, end in zip(stated, ends, strict=True)
-    )
+    for name in names:
+        ends = getattr(intervals, name.removesuffix("_interval"))
+        told = stated[name]
+        if told is None or any(abs(a - b) > most for a, b in zip(told, ends, strict=True)):
+            yield f"its {name} is stated as {told!r}, and is {list(ends)!r}."
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from gerrymend.checker.case import Case
 from gerrymend.checker.exact import ZERO, Table, exact
-from gerrymend.checker.figures import NOTIONS, TOLERANCE, Measured, shown
-from gerrymend.checker.result import CheckResult
+from gerrymend.checker.figures import NOTIONS, ROUNDING, TOLERANCE, shown
 from gerrymend.checker.rules import RuleError, members
 
-# Differences below this are rounding, and a group that has no more is treated like everyone.
-_SAME = Fraction(1, 10**12)
 _SIGNS = {"higher": 1, "lower": -1, None: 0}
 # The worse rate of a known notion, by the favourable decision: a false positive is good for those
 # who wish for the positive decision, and an error of either kind is never good.
@@ -33,13 +31,13 @@ def side_of(stated: Mapping[str, Any], name: str) -> int:
     return harm_of(stated, name) if stated["side"] == "disadvantaged" else 0
 
 
-def check_direction(stated: Mapping[str, Any], result: CheckResult) -> None:
+def check_direction(case: Case) -> None:
     """Check the directions of known notions, and that a side that is asked for can be known."""
-    result.leave("favourable side", "settings of the audit, taken as stated")
-    result.problems.extend(_wrong_settings(stated))
-    for notion in stated["notions"]:
+    case.leave("favourable side", "settings of the audit, taken as stated")
+    case.problem(*_wrong_settings(case.stated))
+    for notion in case.stated["notions"]:
         if notion["name"] not in NOTIONS:
-            result.leave("notions.worse", f"of {notion['name']}, a notion of one's own")
+            case.leave("notions.worse", f"of {notion['name']}, a notion of one's own")
 
 
 def _wrong_settings(stated: Mapping[str, Any]) -> Iterator[str]:
@@ -70,7 +68,8 @@ def wrong_treated(
     """Yield a sentence if a described subgroup is not treated as is said of it."""
     harm = harm_of(stated, one["notion"])
     treated = None
-    if abs(unfairness) > _SAME and harm:
+    # A group that has no more than rounding is treated like everyone.
+    if abs(unfairness) > ROUNDING and harm:
         treated = "worse" if unfairness * harm > 0 else "better"
     # Audits sum in float64: what is that close to nothing may be called either, or neither.
     close = harm and abs(unfairness) <= TOLERANCE and one["treated"] in (None, "worse", "better")
@@ -78,14 +77,13 @@ def wrong_treated(
         yield f"it is stated to be treated {one['treated']!r}, and is {treated!r}."
 
 
-def check_sides(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
+def check_sides(case: Case) -> None:
     """Check that the two sides are on theirs, and as far as what else is described.
 
     Figures and members of both are checked as those of every described subgroup.
     """
-    result.problems.extend(_wrong_sides(stated))
-    result.problems.extend(_wrong_rest(stated, table))
-    result.leave(
+    case.problem(*_wrong_sides(case.stated), *_wrong_rest(case.stated, case.table))
+    case.leave(
         "disadvantaged favoured",
         "that none of those which may be described is treated worse than the one, or better than "
         "the other",
@@ -106,7 +104,7 @@ def _wrong_sides(stated: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{name} is stated as null, and a subgroup is treated {treated}."
         elif one["treated"] != treated or not known:
             yield f"The {name} subgroup is treated {one['treated']!r}."
-        elif furthest is not None and furthest > abs(one["unfairness"]) + float(_SAME):
+        elif furthest is not None and furthest > abs(one["unfairness"]) + float(ROUNDING):
             yield f"A subgroup that is described is treated {treated} by more than the {name} one."
     if stated["side"] == "disadvantaged" and stated["favoured"] is not None:
         yield "favoured is stated, and side is 'disadvantaged'."
@@ -132,41 +130,51 @@ def _wrong_rest(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
 _SIDES = ("disadvantaged", "favoured")
 
 
-def wrong_single(
-    stated: Mapping[str, Any], table: Table, measured: Mapping[str, Measured]
-) -> Iterator[str]:
-    """Yield a sentence if `single_unfairness` is not the worst over values and intervals.
+def wrong_single(case: Case) -> Iterator[str]:
+    """Yield a sentence if `single_unfairness` is not the worst over listed values and intervals.
 
-    Every interval is summed: quadratic in the values of a number, and nothing to get wrong.
+    Every interval is summed: quadratic in the values of a number, and nothing to get wrong. Those
+    with too few rows inside or outside don't count.
     """
-    worst = ZERO
-    for name, seen in measured.items():
-        sign = side_of(stated, name)
+    worst = listed_worst(case)
+    smallest = case.stated["min_group_size"]
+    for name, seen in case.measured.items():
+        sign = side_of(case.stated, name)
         residuals, unit = seen.residuals
-        for attribute in table.attributes.values():
+        enough = range(smallest, seen.everyone.rows - smallest + 1)
+        for attribute in case.table.attributes.values():
             values = [attribute.values[cell] for cell in seen.active]
-            for total in _sums_of(values, residuals, attribute.is_number):
-                value = (sign * total if sign else abs(total)) * unit
-                worst = max(worst, value)
-    scale = max((seen.scale for seen in measured.values()), default=Fraction(1))
-    if abs(exact(stated["single_unfairness"]) - worst) > TOLERANCE * scale:
-        yield (
-            f"single_unfairness is stated as {stated['single_unfairness']!r}, and is "
-            f"{shown(worst)}."
-        )
+            rows = [seen.rows[cell] for cell in seen.active]
+            for total, n in _sums_of(values, residuals, rows) if attribute.is_number else ():
+                if n in enough:
+                    worst = max(worst, (sign * total if sign else abs(total)) * unit)
+    stated = case.stated["single_unfairness"]
+    if abs(exact(stated) - worst) > case.tolerance:
+        yield f"single_unfairness is stated as {stated!r}, and is {shown(worst)}."
 
 
-def _sums_of(values: Sequence[Any], residuals: Sequence[int], is_number: bool) -> Iterator[int]:
-    """Yield the sum of each value, or of each interval of values."""
-    by_value: dict[Any, int] = {}
-    for value, residual in zip(values, residuals, strict=True):
-        by_value[value] = by_value.get(value, 0) + residual
-    if not is_number:
-        yield from by_value.values()
-        return
+def listed_worst(case: Case) -> Fraction:
+    """Return the largest unfairness of the groups of one attribute that are listed, or 0."""
+    values = [
+        side * exact(one["unfairness"]) if side else abs(exact(one["unfairness"]))
+        for one in case.stated["marginals"]
+        for side in [side_of(case.stated, one["notion"])]
+    ]
+    return max([ZERO, *values])
+
+
+def _sums_of(
+    values: Sequence[Any], residuals: Sequence[int], rows: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield the sum of each interval of values, and its number of rows."""
+    by_value: dict[Any, tuple[int, int]] = {}
+    for value, residual, number in zip(values, residuals, rows, strict=True):
+        total, n = by_value.get(value, (0, 0))
+        by_value[value] = total + residual, n + number
     ordered = [by_value[value] for value in sorted(by_value)]
     for low in range(len(ordered)):
-        total = 0
-        for value in ordered[low:]:
+        total, n = 0, 0
+        for value, number in ordered[low:]:
             total += value
-            yield total
+            n += number
+            yield total, n

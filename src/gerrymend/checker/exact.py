@@ -45,6 +45,12 @@ class Attribute:
     is_number: bool
     values: tuple[Any, ...]
 
+    @property
+    def categories(self) -> list[Any]:
+        """The distinct categories in order, a missing one last."""
+        present = set(self.values)
+        return [*sorted(present - {None}), *(present & {None})]
+
 
 @dataclass(frozen=True)
 class Table:

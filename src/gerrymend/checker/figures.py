@@ -17,6 +17,8 @@ Outcomes = dict[int, tuple[Fraction, Fraction]]
 # for a million rows, moves a sum by no more than some 10⁻¹⁰ of it, and figures are shown to 4
 # digits: what is off by more than this is no rounding, and what is off by less misleads no one.
 TOLERANCE = Fraction(1, 10**9)
+# By how much a report lets a number exceed another one before it says so.
+ROUNDING = Fraction(1, 10**12)
 
 _STATED = ("size", "share", "rate", "overall_rate", "unfairness", "gap", "ratio")
 # Outcomes of a rate that counts decisions or errors.
@@ -244,9 +246,11 @@ class Measured:
         return sum(value for value in residuals if value > 0) * unit
 
 
-def wrong_figures(stated: Mapping[str, Any], figures: Figures, scale: Fraction) -> Iterator[str]:
+def wrong_figures(
+    stated: Mapping[str, Any], figures: Figures, scale: Fraction, names: Sequence[str] = _STATED
+) -> Iterator[str]:
     """Yield a sentence for each stated figure of a subgroup that is not that of its rows."""
-    for name in _STATED:
+    for name in names:
         value = getattr(figures, name)
         tolerance = TOLERANCE * scale if name != "size" else ZERO
         if name == "ratio":

@@ -112,6 +112,7 @@ REPORT = {
     "min_group_size": WHOLE,
     "withheld": FLAG,
     "rare_values": Many({"attribute": TEXT, "values": WHOLE}),
+    "kept_back": Many(TEXT),
     "subgroups": TEXT,
     "labels": Many(LABEL, 2),
     "attributes": Many(TEXT),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gerrymend.checker.classes import mean_of, near_the_mean
-from gerrymend.checker.exact import Attribute, Table
+from gerrymend.checker.exact import Table
 from gerrymend.checker.rules import RuleError, members
 
 # (attribute, "=", value), (attribute, "≥" or "<"), or (name,).
@@ -30,6 +30,7 @@ class Group:
 def marginal_groups(table: Table) -> dict[Key, Group]:
     """Return each category, and both sides of the mean of each number, in the order of a report.
 
+    >>> from gerrymend.checker.exact import Attribute
     >>> ages = Attribute("age", True, (20, 30, 70))
     >>> groups = marginal_groups(Table({"age": ages}, [], [[1, 0]] * 3, []))
     >>> {key: group.members for key, group in groups.items()}
@@ -38,7 +39,7 @@ def marginal_groups(table: Table) -> dict[Key, Group]:
     groups: dict[Key, Group] = {}
     for name, attribute in table.attributes.items():
         if not attribute.is_number:
-            for value in _in_order(attribute):
+            for value in attribute.categories:
                 groups[name, "=", value] = Group([one == value for one in attribute.values])
             continue
         mean = mean_of(attribute.values, table)
@@ -51,12 +52,6 @@ def marginal_groups(table: Table) -> dict[Key, Group]:
         groups[name, "≥"] = Group(None if doubtful else above)
         groups[name, "<"] = Group(None if doubtful else [not side for side in above])
     return groups
-
-
-def _in_order(attribute: Attribute) -> list[Any]:
-    """Return the categories of an attribute in order, a missing one last."""
-    present = set(attribute.values)
-    return [*sorted(present - {None}), *(present & {None})]
 
 
 def marginal_key(stated: Mapping[str, Any]) -> Key | None:
@@ -82,6 +77,7 @@ def marginal_key(stated: Mapping[str, Any]) -> Key | None:
 def pair_groups(attributes: list[str], table: Table) -> dict[Key, Group]:
     """Return the groups in which values of two attributes meet, in the order of a report.
 
+    >>> from gerrymend.checker.exact import Attribute
     >>> table = Table({"a": Attribute("a", False, ("x", "y")), "b": Attribute("b", False, (1, 2))},
     ...               [], [[1, 0]] * 2, [])
     >>> list(pair_groups(["a", "b"], table))
@@ -91,8 +87,8 @@ def pair_groups(attributes: list[str], table: Table) -> dict[Key, Group]:
         return {}
     first, second = (table.attributes[name] for name in attributes)
     groups: dict[Key, Group] = {}
-    for value in _in_order(first):
-        for other in _in_order(second):
+    for value in first.categories:
+        for other in second.categories:
             inside = [
                 (one, two) == (value, other)
                 for one, two in zip(first.values, second.values, strict=True)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gerrymend.checker.confidence import intervals_of, same_ends
+from gerrymend.checker.case import Case
+from gerrymend.checker.confidence import wrong_intervals
 from gerrymend.checker.direction import wrong_treated
 from gerrymend.checker.exact import Table, exact
 from gerrymend.checker.figures import TOLERANCE, Measured, outcomes_of, wrong_figures
-from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, members
 
 # What makes it the same subgroup, described in the same way; figures differ on other rows.
@@ -24,48 +24,41 @@ _UNSEEN = " ".join(
 )  # fmt: skip
 
 
-def check_held_out(
-    stated: Mapping[str, Any], table: Table, holdout: Table | None, result: CheckResult
-) -> None:
-    """Check the figures on held-out rows, against these rows or, without them, each other.
-
-    The categories are those of `table`, the rows that were searched.
-    """
+def check_held_out(case: Case) -> None:
+    """Check the figures on held-out rows, against these rows or, without them, each other."""
+    stated = case.stated
+    holdout = case.holdout
     claims = stated["held_out"]
     if claims is None:
         if holdout is not None:
-            result.problems.append("held_out is not stated, and holdout was passed.")
+            case.problem("held_out is not stated, and holdout was passed.")
         else:
-            result.leave("held_out", "that no rows were held out")
+            case.leave("held_out", "that no rows were held out")
         return
-    problems = list(_wrong_subgroup(claims["subgroup"], stated["worst"]))
+    one = claims["subgroup"]
+    worst = stated["worst"]
+    problems = []
+    if one is not None and (worst is None or any(one[name] != worst[name] for name in _SAME)):
+        problems.append("its subgroup is not the worst one.")
     if holdout is None:
-        if not problems and claims["subgroup"] is not None:
+        if not problems and one is not None:
             problems += _wrong_among_themselves(claims)
-        result.leave(
+        case.leave(
             f"held_out held_out.subgroup {_UNSEEN}",
             "the rows that were held out were not passed; that its figures agree is all that was "
             "seen",
         )
     elif not problems:
-        problems += _wrong_on_rows(claims, stated, table, holdout)
-    result.problems.extend(f"held_out: {sentence}" for sentence in problems)
+        problems += _wrong_on_rows(holdout, case)
+    case.problem(*(f"held_out: {sentence}" for sentence in problems))
     if holdout is None or problems:
         return
     checked = "all of it"
-    if claims["subgroup"] is not None and _states_no_interval(claims):
+    if one is not None and _states_no_interval(claims):
         checked = "all but that there are no intervals"
         fields = " ".join(f"held_out.{name}" for name in _INTERVALS)
-        result.leave(fields, "that the audit had the sums of weights alone, and no rows")
-    result.checked.append(f"held_out: {checked}, on its {holdout.n_rows:,} rows.")
-
-
-def _wrong_subgroup(
-    subgroup: Mapping[str, Any] | None, worst: Mapping[str, Any] | None
-) -> Iterator[str]:
-    """Yield a sentence if the subgroup is not the worst one, described in the same way."""
-    if subgroup is not None and (worst is None or any(subgroup[k] != worst[k] for k in _SAME)):
-        yield "its subgroup is not the worst one."
+        case.leave(fields, "that the audit had the sums of weights alone, and no rows")
+    case.result.checked.append(f"held_out: {checked}, on its {holdout.n_rows:,} rows.")
 
 
 def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
@@ -89,17 +82,17 @@ def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
             yield f"its {name}, {one[name]!r}, is not in the interval that is stated for it."
 
 
-def _wrong_on_rows(
-    claims: Mapping[str, Any], stated: Mapping[str, Any], table: Table, holdout: Table
-) -> Iterator[str]:
+def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
     """Yield what is wrong with the figures, given the rows that were held out.
 
     The subgroup is only measured if at least `min_group_size` rows in the event are inside, and as
     many outside.
     """
+    stated = case.stated
+    claims = stated["held_out"]
     if claims["n_rows"] != holdout.n_rows:
         yield f"n_rows is stated as {claims['n_rows']}, and holdout has {holdout.n_rows} rows."
-    same = _sums_by_cell(table) == _sums_by_cell(holdout)
+    same = _sums_by_cell(case.table) == _sums_by_cell(holdout)
     if claims["same_rows"] != same:
         yield f"same_rows is stated as {claims['same_rows']!r}, and is {same!r}."
     worst = stated["worst"]
@@ -113,7 +106,7 @@ def _wrong_on_rows(
         return
     measured = Measured.of(outcomes_of(notion), holdout)
     try:
-        inside = _members(worst["rule"], table, holdout)
+        inside = _members(worst["rule"], case.table, holdout)
     except RuleError as unreadable:
         yield f"{unreadable}."
         return
@@ -133,7 +126,9 @@ def _wrong_on_rows(
         yield from wrong_treated(one, figures.unfairness, stated)
         if one["composition"]:
             yield "its composition is stated, and is that of the rows that were searched."
-        yield from _wrong_intervals(claims, measured, inside)
+        # Where weights differ, an audit may have had only their sums, not those of their squares.
+        if not _states_no_interval(claims) or holdout.weight == holdout.rows:
+            yield from wrong_intervals(claims, _INTERVALS, measured, inside, claims["level"])
 
 
 def _sums_by_cell(table: Table) -> dict[tuple[Any, ...], list[Any]]:
@@ -151,25 +146,8 @@ def _wrong_nothing(claims: Mapping[str, Any]) -> Iterator[str]:
         yield "there is no subgroup to measure, and figures are stated."
 
 
-def _wrong_intervals(
-    claims: Mapping[str, Any], measured: Measured, inside: list[bool]
-) -> Iterator[str]:
-    if _states_no_interval(claims) and not _equal(measured.table):
-        return  # only sums of weights were at hand, not of their squares
-    intervals = intervals_of(measured, inside, claims["level"])
-    for name in _INTERVALS:
-        ends = getattr(intervals, name.removesuffix("_interval"))
-        if not same_ends(claims[name], ends, measured):
-            yield f"its {name} is stated as {claims[name]!r}, and is {list(ends)!r}."
-
-
 def _states_no_interval(claims: Mapping[str, Any]) -> bool:
     return all(claims[name] is None for name in _INTERVALS)
-
-
-def _equal(table: Table) -> bool:
-    """Return whether each row weighs 1, as far as sums by cell and label tell."""
-    return table.weight == table.rows
 
 
 def _members(rule: Mapping[str, Any], table: Table, holdout: Table) -> list[bool]:

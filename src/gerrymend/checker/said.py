@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from gerrymend.checker.case import Case
 from gerrymend.checker.classes import NotListedError, subgroups_of
-from gerrymend.checker.exact import Table, exact
+from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
-from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, members
+from gerrymend.checker.scope import class_in_words
 
 _CONDITIONS = 3
 # Sets of values are searched where no category has more values than this, and all have not more.
@@ -17,57 +18,68 @@ _MOST_SETS = 16
 # Numbers of more values are cut into bins.
 _MOST_NUMBERS = 100
 _BINS = 32
+# A description of more characters is no sentence; one by values has one of these after a name.
+_LONGEST = 120
+_COMPARISONS = ("= ", "≠ ", "in {", "not in {", "≥ ", "≤ ")
 
 
-def check_said(
-    stated: Mapping[str, Any],
-    table: Table,
-    measured: Mapping[str, Measured],
-    in_words: Any,
-    result: CheckResult,
-) -> None:
-    """Check the group in a sentence; its members and figures are checked as those of others.
-
-    `in_words` puts a class into words, from its name and its parameters.
-    """
+def check_said(case: Case) -> None:
+    """Check the group in a sentence; its members and figures are checked as those of others."""
+    stated = case.stated
     said = stated["in_a_sentence"]
     lead = stated["worst"]
     if lead is None or lead["treated"] is not None:
         lead = stated["disadvantaged"] or stated["favoured"] or lead
-    words = "" if lead is None else lead["subgroup"]
-    is_sentence = "·" not in words and not words.startswith("not (") and len(words) <= 120
+    try:
+        is_sentence = lead is None or _says_who(lead)
+    except (TypeError, KeyError):
+        return  # a rule that can't be read, which was noted with the subgroup
     if said is None:
         if not is_sentence:
-            result.leave("in_a_sentence", "that no group that can be said may be described")
+            case.leave("in_a_sentence", "that no group that can be said may be described")
         return
     if is_sentence:
-        result.problems.append("in_a_sentence is stated, and the worst is a sentence itself.")
+        case.problem("in_a_sentence is stated, and the worst is a sentence itself.")
         return
-    seen = measured.get(said["subgroup"]["notion"])
+    seen = case.measured.get(said["subgroup"]["notion"])
     if seen is None:
         return  # which was noted with the subgroup
     try:
-        result.problems.extend(_wrong_shared(said, lead, table, seen, stated, result))
-        result.problems.extend(_wrong_bound(said, table, seen, in_words, result))
+        case.problem(*_wrong_shared(lead, seen, case))
+        case.problem(*_wrong_bound(seen, case))
     except RuleError:
         return  # which was noted with the subgroup
     except ZeroDivisionError:
-        result.problems.append("in_a_sentence, or the worst, has no rows that count.")
+        case.problem("in_a_sentence, or the worst, has no rows that count.")
 
 
-def _wrong_shared(
-    said: Mapping[str, Any],
-    lead: Mapping[str, Any],
-    table: Table,
-    seen: Measured,
-    stated: Mapping[str, Any],
-    result: CheckResult,
-) -> Iterator[str]:
+def _says_who(subgroup: Mapping[str, Any]) -> bool:
+    """Return whether a description says who is in: no formula, no "not (…)", and not too long.
+
+    Only a linear rule may be one of these. Where it is told by values or by one number, it begins
+    with an attribute and a comparison; a formula begins with a term, and has more of them.
+
+    >>> rule = {"kind": "linear", "terms": [{"attribute": "town"}]}
+    >>> [_says_who({"subgroup": words, "rule": rule})
+    ...  for words in ("town = a·b", "[town=a·b] + age ≥ 3", "not (town = a)")]
+    [True, False, False]
+    """
+    words = subgroup["subgroup"]
+    rule = subgroup["rule"]
+    names = {str(term["attribute"]) for term in rule.get("terms", ())}
+    begins = tuple(f"{name} {sign}" for name in names for sign in _COMPARISONS)
+    said = rule["kind"] != "linear" or not names or words.startswith(begins)
+    return said and len(words) <= _LONGEST
+
+
+def _wrong_shared(lead: Mapping[str, Any], seen: Measured, case: Case) -> Iterator[str]:
     """Yield what is wrong with the kind of the group, and with what it shares with the worst."""
+    said = case.stated["in_a_sentence"]
+    smallest = case.stated["min_group_size"]
     one = said["subgroup"]
     rule = one["rule"]
-    first = members(lead["rule"], table)  # which refuses rules that can't be read
-    second = members(rule, table)
+    first = members(lead["rule"], case.table)  # which refuses rules that can't be read
+    second = members(rule, case.table)
     if rule["kind"] != "conjunction" or len(rule["conditions"]) > _CONDITIONS:
         yield "in_a_sentence is no conjunction of at most 3 conditions."
     if one["notion"] != lead["notion"] or one["unfairness"] * lead["unfairness"] <= 0:
@@ -75,7 +87,7 @@ def _wrong_shared(
         return
     regions = {(a, b): [x == a and y == b for x, y in zip(first, second, strict=True)]
                for a in (True, False) for b in (True, False)}  # fmt: skip
-    few = any(0 < seen.sums(cells).rows < stated["min_group_size"] for cells in regions.values())
+    few = any(0 < seen.sums(cells).rows < smallest for cells in regions.values())
     both = seen.figures(regions[True, True])
     either = [x or y for x, y in zip(first, second, strict=True)]
     shares = {
@@ -85,7 +97,7 @@ def _wrong_shared(
     for name, value in shares.items():
         if said[name] is None:
             if not few:
-                result.leave(f"in_a_sentence.{name}", "that it would tell of few rows")
+                case.leave(f"in_a_sentence.{name}", "that it would tell of few rows")
         elif few:
             yield f"{name} of in_a_sentence tells of fewer rows than min_group_size."
         elif abs(exact(said[name]) - value) > TOLERANCE * (1 + abs(value)):
@@ -94,10 +106,10 @@ def _wrong_shared(
         yield "in_a_sentence states one of overlap and accounts_for."
 
 
-def _wrong_bound(
-    said: Mapping[str, Any], table: Table, seen: Measured, in_words: Any, result: CheckResult
-) -> Iterator[str]:
+def _wrong_bound(seen: Measured, case: Case) -> Iterator[str]:
     """Yield what is wrong with the class that was searched, and with its bound on this side."""
+    said = case.stated["in_a_sentence"]
+    table = case.table
     sizes = [len(set(one.values)) for one in table.attributes.values() if not one.is_number]
     few = max(sizes, default=0) <= _MOST_VALUES and sum(sizes) <= _MOST_SETS
     name = "ValueSets" if few else "Conjunctions"
@@ -106,9 +118,9 @@ def _wrong_bound(
     parameters: dict[str, Any] = {"max_depth": _CONDITIONS, "bins": bins}
     if name == "Conjunctions":
         parameters["numeric"] = "intervals"
-    expected = in_words(name, parameters, table)
+    expected = class_in_words(name, parameters, table)
     if bins is not None and said["covers"].startswith(expected):
-        result.leave("in_a_sentence.covers", "at which numbers its bins are cut")
+        case.leave("in_a_sentence.covers", "at which numbers its bins are cut")
     elif said["covers"] != expected:
         yield f"covers of in_a_sentence is stated as {said['covers']!r}, and is {expected!r}."
     value = abs(exact(said["subgroup"]["unfairness"]))
@@ -119,11 +131,11 @@ def _wrong_bound(
     try:
         groups = subgroups_of({"name": name, "parameters": parameters}, table, seen.active)
     except NotListedError as reason:
-        result.leave("in_a_sentence.upper_bound in_a_sentence.exact", str(reason))
+        case.leave("in_a_sentence.upper_bound in_a_sentence.exact", str(reason))
         return
     worst: Fraction = seen.worst(groups, 1 if said["subgroup"]["unfairness"] > 0 else -1)
     if worst > upper + tolerance:
         yield f"upper_bound of in_a_sentence is stated as {said['upper_bound']!r}, and one has " \
             f"{shown(worst)}."  # fmt: skip
     if not said["exact"]:
-        result.leave("in_a_sentence.upper_bound in_a_sentence.exact", "that it was not exact")
+        case.leave("in_a_sentence.upper_bound in_a_sentence.exact", "that it was not exact")

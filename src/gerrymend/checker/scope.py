@@ -1,36 +1,42 @@
 """Check of a report's scope: labels, attributes, notions, and the class of subgroups in words."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gerrymend.checker.disclosed import rare_values
+from gerrymend.checker.case import Case
+from gerrymend.checker.classes import PARAMETERS
+from gerrymend.checker.disclosed import rare_values, wrong_kept_back
 from gerrymend.checker.exact import Table
-from gerrymend.checker.figures import TOLERANCE, outcomes_of, same_notion
-from gerrymend.checker.form import is_whole
-from gerrymend.checker.result import CheckResult
+from gerrymend.checker.figures import TOLERANCE, same_notion
 from gerrymend.checker.warned import check_warnings
 
 
-def check_scope(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
+def check_scope(case: Case) -> None:
     """Check the scope of a report, and note the settings that are taken as stated.
 
     gamma and min_group_size are what the user asked for: no data can confirm or refute them.
     """
+    stated = case.stated
+    result = case.result
     before = len(result.problems)
-    result.leave("gamma min_group_size", "settings of the audit, taken as stated")
-    result.problems.extend(_wrong_data(stated, table))
-    result.problems.extend(_wrong_notions(stated, result))
-    check_class(stated, table, result)
-    check_warnings(stated, table, result)
+    case.leave("gamma min_group_size", "settings of the audit, taken as stated")
+    case.problem(*_wrong_data(stated, case.table), *wrong_kept_back(case))
+    case.problem(*_wrong_notions(case))
+    check_class(case)
+    check_warnings(case)
     if len(result.problems) == before:
         result.checked.append(
-            f"What it is about: {table.n_rows:,} rows, their labels and attributes, the notions, "
-            "and the class of subgroups in words."
+            f"What it is about: {case.table.n_rows:,} rows, their labels and attributes, the "
+            "notions, and the class of subgroups in words."
         )
-    if stated["protected_used"] is not None:
-        _check_used(stated, result)
-    _check_provenance(stated["provenance"], result)
+    case.leave(
+        "protected_used protected_used.* provenance provenance.*",
+        "what the model decides by, and when, by what, from which file and with which seed and "
+        "budget the report was made",
+    )
+    case.problem(*_wrong_used(stated), *_wrong_provenance(stated["provenance"]))
 
 
 def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
@@ -81,151 +87,113 @@ def _same_labels(stated: list[Any], labels: tuple[Any, Any]) -> bool:
     return list(map(told_apart, stated)) == list(map(told_apart, labels))
 
 
-def _wrong_notions(stated: Mapping[str, Any], result: CheckResult) -> Iterator[str]:
+def _wrong_notions(case: Case) -> Iterator[str]:
     """Yield what is wrong with the stated notions, and note those that are not known here.
 
     A notion of the user's own is what its coefficients say; one with a known name has to have the
     coefficients of that name, at least for the labels in its event.
     """
-    names = [notion["name"] for notion in stated["notions"]]
+    notions = case.stated["notions"]
+    names = [notion["name"] for notion in notions]
     if len(set(names)) < len(names):
         yield f"notions are stated as {names!r}, and one is there twice."
-    for notion in stated["notions"]:
+    for notion in notions:
         if not any(notion["event"]):
             yield f"The notion {notion['name']} counts no row of either label."
         elif same_notion(notion) is None:
-            result.leave(
+            case.leave(
                 "notions.name notions.event notions.a notions.b",
                 f"{notion['name']} is a notion of one's own, taken as stated",
             )
         elif not same_notion(notion):
             yield f"The notion {notion['name']} is stated to be another rate than it is."
-        elif len(outcomes_of(notion)) == 1 and not _alike_for_both(notion):
-            result.leave(
+        # In known notions the coefficients are equal for both labels.
+        elif sum(notion["event"]) == 1 and any(len(set(notion[part])) > 1 for part in ("a", "b")):
+            case.leave(
                 "notions.a notions.b",
                 f"of {notion['name']}, for the label that it does not count: no figure depends on "
                 "them",
             )
 
 
-def _alike_for_both(notion: Mapping[str, Any]) -> bool:
-    """Return whether the coefficients are equal for both labels, as in known notions."""
-    return all(notion[part][0] == notion[part][1] for part in ("a", "b"))
-
-
-def _check_used(stated: Mapping[str, Any], result: CheckResult) -> None:
-    """Check that `protected_used` lists some of the attributes, in their order."""
+def _wrong_used(stated: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence unless `protected_used` is some of the attributes, in their order."""
     used = stated["protected_used"]
-    in_order = [name for name in stated["attributes"] if name in used]
-    if used != in_order:
-        result.problems.append(
+    if used is not None and used != [name for name in stated["attributes"] if name in used]:
+        yield (
             f"protected_used is stated as {used!r}, and is some of the attributes, in their order."
         )
 
 
-def _check_provenance(stated: Mapping[str, Any] | None, result: CheckResult) -> None:
-    """Check the form of the fingerprint, and note that rows verify nothing else of provenance."""
-    result.leave(
-        "protected_used protected_used.* provenance provenance.*",
-        "what the model decides by, and when, by what, from which file and with which seed and "
-        "budget the report was made",
-    )
-    if stated is not None:
-        fingerprint = stated["fingerprint"]
-        if len(fingerprint) != 64 or set(fingerprint) - set("0123456789abcdef"):
-            result.problems.append(f"provenance: {fingerprint!r} is no sha256.")
+def _wrong_provenance(stated: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield a sentence if the fingerprint is none; rows verify nothing else of provenance."""
+    if stated is not None and not re.fullmatch("[0-9a-f]{64}", stated["fingerprint"]):
+        yield f"provenance: {stated['fingerprint']!r} is no sha256."
 
 
 # The class of subgroups, which a report states in three ways: as data, as code and in words.
 
 
-def check_class(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
+def check_class(case: Case) -> None:
     """Check that the class of subgroups is the same as data, as code and in words.
 
     The code is parsed, and never run. A class that is not known here is left unchecked.
     """
+    stated = case.stated
     name = stated["class"]["name"]
     parameters = stated["class"]["parameters"]
     shown = _keywords(stated["subgroups"], name)
     if not stated["subgroups"].startswith(f"{name}("):
-        result.problems.append(
-            f"subgroups is stated as {stated['subgroups']!r}, and the class is {name}."
-        )
+        case.problem(f"subgroups is stated as {stated['subgroups']!r}, and the class is {name}.")
     elif shown is None:
-        result.leave("subgroups", "the class as code, which is not read beyond its name")
+        case.leave("subgroups", "the class as code, which is not read beyond its name")
     else:
         for keyword, value in shown.items():
             if keyword == "groups":
                 value = _plain_groups(value)
             if keyword not in parameters or parameters[keyword] != value:
-                result.problems.append(
+                case.problem(
                     f"subgroups is stated as {stated['subgroups']!r}, and {keyword} of the class "
                     f"is {parameters.get(keyword)!r}."
                 )
-    _check_parameters(name, parameters, result)
-    expected = class_in_words(name, parameters, table)
+    _check_parameters(name, parameters, case)
+    expected = class_in_words(name, parameters, case.table)
     if expected is None:
-        result.leave("covers", "the class in words, for a class that the checker doesn't know")
+        case.leave("covers", "the class in words, for a class that the checker doesn't know")
     # The cuts of bins were chosen from the data, and the report has them only in words.
     elif expected.endswith("bins") and stated["covers"].startswith(expected):
-        result.leave("covers", "at which numbers its bins are cut")
+        case.leave("covers", "at which numbers its bins are cut")
     elif stated["covers"] != expected:
-        result.problems.append(
-            f"covers is stated as {stated['covers']!r}, and the class is {expected!r}."
-        )
+        case.problem(f"covers is stated as {stated['covers']!r}, and the class is {expected!r}.")
 
 
-# What the parameters of each class can be.
-_SEARCHES = ("search", "regression", "grid")
-_DEPTH = {"max_depth": lambda value: value is None or (is_whole(value) and value >= 1)}
-_BINS = {"bins": lambda value: value is None or (is_whole(value) and value >= 2)}
-# The parameters of each class, each with a test of its value.
-_PARAMETERS: dict[str, dict[str, Callable[[Any], bool]]] = {
-    "LinearThresholds": {
-        "search": lambda value: value in _SEARCHES,
-        "intercept": lambda value: isinstance(value, bool),
-        "restarts": lambda value: value is None or is_whole(value),
-        "random_state": is_whole,
-    },
-    "Conjunctions": {
-        **_DEPTH,
-        "numeric": lambda value: value in ("intervals", "half_lines"),
-        **_BINS,
-    },
-    "ValueSets": {**_DEPTH, **_BINS},
-    "Trees": {**_DEPTH, **_BINS},
-    "Marginals": {},
-    "ExplicitGroups": {"groups": lambda value: isinstance(value, Mapping) and bool(value)},
-}
-
-
-def _check_parameters(name: str, parameters: Mapping[str, Any], result: CheckResult) -> None:
+def _check_parameters(name: str, parameters: Mapping[str, Any], case: Case) -> None:
     """Check that a known class has all of its parameters, with possible values.
 
     How linear thresholds were searched is noted as not checked: it leaves no trace in the result,
     and neither does `intercept` where they are those of the grid.
     """
-    known = _PARAMETERS.get(name)
+    known = PARAMETERS.get(name)
     if known is None:
-        result.leave("class class.parameters class.parameters.*", f"what the class {name} is")
+        case.leave("class class.parameters class.parameters.*", f"what the class {name} is")
         return
     for parameter in known.keys() - parameters.keys():
-        result.problems.append(f"The class {name} is stated without its {parameter}.")
+        case.problem(f"The class {name} is stated without its {parameter}.")
     for parameter, value in parameters.items():
         if parameter not in known:
-            result.leave(
+            case.leave(
                 f"class.parameters.{parameter} class.parameters.{parameter}.*",
                 f"a parameter of {name} that the checker doesn't know",
             )
         elif not known[parameter](value):
-            result.problems.append(f"{parameter} of the class {name} can't be {value!r}.")
+            case.problem(f"{parameter} of the class {name} can't be {value!r}.")
     if name == "LinearThresholds":
-        result.leave(
+        case.leave(
             "class.parameters.search class.parameters.restarts class.parameters.random_state",
             "how the class was searched",
         )
         if parameters.get("search") == "grid":
-            result.leave("class.parameters.intercept", "the grid has none, whatever is stated")
+            case.leave("class.parameters.intercept", "the grid has none, whatever is stated")
 
 
 def _keywords(code: str, name: str) -> dict[str, Any] | None:

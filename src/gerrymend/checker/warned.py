@@ -1,61 +1,65 @@
 """Check of a report's warnings: those that the rows show are stated, and no others."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from typing import Any
 
-from gerrymend.checker.exact import ZERO, Attribute, Table
-from gerrymend.checker.result import CheckResult
+from gerrymend.checker.case import Case
+from gerrymend.checker.exact import ZERO, Attribute, Table, exact
+from gerrymend.checker.figures import TOLERANCE, outcomes_of
 
 # In so few rows an attribute may be one with the label, or differ in every row.
 _FEW_ROWS = 20
-# Rows alone can't show these: by name, a column of scores; the rows that were held out.
-_TAKEN_AS_STATED = {"label_is_protected", "decision_is_protected", "holdout_is_searched"}
+# Rows alone can't show these: by name, a column of scores; the rows that were held out;
+# and numbers that are written in another way than Python's.
+_TAKEN_AS_STATED = {"label_is_protected", "decision_is_protected", "holdout_is_searched",
+                    "missing_is_category"}  # fmt: skip
+# What tables have in place of a missing value.
+_ABSENT = {"", "-", "--", "?", ".", "n/a", "na", "nan", "n.a.", "null", "none", "nil", "missing",
+           "unknown", "not available", "#n/a"}  # fmt: skip
 _ALIKE = {"constant_decisions", "threshold_outside_scores"}
 
 
-def check_warnings(stated: Mapping[str, Any], table: Table, result: CheckResult) -> None:
+def check_warnings(case: Case) -> None:
     """Check that the report warns of what its rows show, by code; sentences are not read."""
+    stated = case.stated
+    table = case.table
     codes = [warning["code"] for warning in stated["warnings"]]
-    shown = _shown(table)
+    shown = _shown(table, stated)
     if not _decided_alike(table) & set(codes) and (always := _always(table)):
-        result.problems.append(f"warnings lack constant_decisions, and every row is {always}.")
+        case.problem(f"warnings lack constant_decisions, and every row is {always}.")
     for code in sorted(shown - set(codes)):
-        result.problems.append(f"warnings lack {code}, which the rows show.")
+        case.problem(f"warnings lack {code}, which the rows show.")
     # Whether it is so is checked with the rows that were held out.
     same = stated["held_out"] is not None and stated["held_out"]["same_rows"]
     if same != ("holdout_is_searched" in codes):
-        result.problems.append(
-            "warnings and held_out disagree on whether other rows were held out."
-        )
+        case.problem("warnings and held_out disagree on whether other rows were held out.")
     possible = shown | _TAKEN_AS_STATED | _decided_alike(table)
+    # Audits round the most that is possible.
+    if _allows_everything(table, stated, slack=TOLERANCE):
+        possible.add("gamma_allows_everything")
     for code in codes:
         if code not in possible or (codes.count(code) > 1 and code in _ALIKE):
-            result.problems.append(f"warnings state {code}, which the rows don't show.")
+            case.problem(f"warnings state {code}, which the rows don't show.")
     if codes:
-        result.leave("warnings warnings.*", "their words, and what rows alone can't show")
+        case.leave("warnings warnings.*", "their words, and what rows alone can't show")
 
 
-def _shown(table: Table) -> set[str]:
+def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
     """Return the codes that the rows show for certain, but for decisions that are alike."""
-    labels = [sum((weight[y] for weight in table.weight), ZERO) for y in (0, 1)]
-    found = set()
-    if all(labels) and all(
-        positive == [0, weight[1]]
-        for positive, weight in zip(table.positive, table.weight, strict=True)
-    ):
-        found.add("decisions_equal_labels")
-    if all(labels) and all(
-        positive == [weight[0], 0]
-        for positive, weight in zip(table.positive, table.weight, strict=True)
-    ):
-        found.add("decisions_oppose_labels")
+    found = set(_about_labels(table))
+    if _allows_everything(table, stated):
+        found.add("gamma_allows_everything")
+    if any(map(_lacks_numbers, table.attributes.values())):
+        found.add("missing_is_category")
     if table.n_rows > _FEW_ROWS:
         by_label = [weight[1] for weight in table.weight]
         decided = [sum(positive, ZERO) for positive in table.positive]
         for attribute in table.attributes.values():
-            if _is_one_with(attribute, by_label, table):
+            if _tells(attribute, by_label, table):
                 found.add("label_is_protected")
-            if _is_one_with(attribute, decided, table):
+            if _tells(attribute, decided, table):
                 found.add("decision_is_protected")
             if len(set(attribute.values)) == 1:
                 found.add("constant_attribute")
@@ -64,14 +68,61 @@ def _shown(table: Table) -> set[str]:
     return found
 
 
-def _is_one_with(attribute: Attribute, positive: list[Any], table: Table) -> bool:
-    """Return whether an attribute has the labels' values, the positive one where rows are so."""
-    if set(attribute.values) != set(table.labels):
+def _about_labels(table: Table) -> Iterator[str]:
+    """Yield the code of decisions that are the labels, or the opposite, but for 1 row in 100."""
+    labels = [sum((weight[y] for weight in table.weight), ZERO) for y in (0, 1)]
+    decided = [sum((positive[y] for positive in table.positive), ZERO) for y in (0, 1)]
+    apart = decided[0] + labels[1] - decided[1]
+    for what, weight in {"equal": apart, "oppose": sum(labels, ZERO) - apart}.items():
+        if all(labels) and 100 * weight <= min(labels):
+            yield f"decisions_{'nearly_' if weight else ''}{what}_labels"
+
+
+def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction = ZERO) -> bool:
+    """Return whether gamma is no less than a quarter of an event's share, for every notion.
+
+    With s the part of an event that a group has, s·(1 − s) is at most 1/4.
+    """
+    most = ZERO
+    for notion in stated["notions"]:
+        outcomes = outcomes_of(notion)
+        ends = [end for pair in outcomes.values() for end in pair] or [ZERO]
+        mass = sum((weight[y] for weight in table.weight for y in outcomes), ZERO)
+        most = max(most, mass / table.total_weight * (max(ends) - min(ends)) / 4)
+    return exact(stated["gamma"]) >= most - slack
+
+
+def _lacks_numbers(attribute: Attribute) -> bool:
+    """Return whether categories are numbers, more than codes are, and one is a missing value."""
+    if attribute.is_number:
         return False
-    return all(
-        weighed == (sum(weight, ZERO) if value == table.labels[1] else 0)
-        for value, weighed, weight in zip(attribute.values, positive, table.weight, strict=True)
+    texts = {"" if value is None else str(value).strip().casefold() for value in attribute.values}
+    numbers = texts - _ABSENT
+    decimals = {text for text in numbers if text.partition(".")[2].strip("0")}
+    return (
+        texts != numbers
+        and all(
+            _is_number(text) and not (text[:1] == "0" and text[1:2].isdigit()) for text in numbers
+        )
+        and (len(numbers) > _FEW_ROWS or bool(decimals))
     )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        Decimal(text)
+    except InvalidOperation:
+        return False
+    return True
+
+
+def _tells(attribute: Attribute, positive: list[Any], table: Table) -> bool:
+    """Return whether an attribute of two values has one where all rows are positive alone."""
+    sides: dict[Any, set[Any]] = {}
+    for value, weighed, weight in zip(attribute.values, positive, table.weight, strict=True):
+        if total := sum(weight, ZERO):
+            sides.setdefault(value, set()).add(weighed / total)
+    return sorted(map(sorted, sides.values())) == [[0], [1]]
 
 
 def _nearly_unique(attribute: Attribute, n_rows: int) -> bool:
@@ -85,7 +136,7 @@ def _nearly_unique(attribute: Attribute, n_rows: int) -> bool:
 def _always(table: Table) -> str:
     """Return how every row is decided, if all are decided 0 or all 1; nothing otherwise."""
     pairs = zip(table.positive, table.weight, strict=True)
-    if _shown(table) & {"decisions_equal_labels", "decisions_oppose_labels"}:
+    if any(_about_labels(table)):
         return ""
     if not any(any(positive) for positive in table.positive):
         return "decided negative"

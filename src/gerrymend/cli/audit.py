@@ -3,15 +3,12 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.audit_request import AuditRequest
@@ -21,10 +18,7 @@ from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
-    check_page,
-    check_target,
     column,
-    errors_in_options,
     guarded,
     notes,
     option,
@@ -32,10 +26,9 @@ from gerrymend.cli.shared import (
     request_fields,
     tell_of_page,
     tell_warnings,
-    write_out,
 )
+from gerrymend.cli.targets import Targets
 from gerrymend.notions import NOTION_NAMES
-from gerrymend.reporting.audit.document import Document
 from gerrymend.subgroups import CLASS_NAMES
 
 _AUDIT = "How to audit"
@@ -43,10 +36,6 @@ _AUDIT = "How to audit"
 
 def _column(words: str) -> Any:
     return column(words, DATA)
-
-
-def _said(words: str) -> Any:
-    return option(words, "What the report says of the model", metavar="TEXT", show_default=False)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -108,20 +97,14 @@ def add_to(app: typer.Typer) -> None:
         json_file: Annotated[str | None, option(
             "Write the report as JSON to this file; - is standard output.", FILE, "--json",
             metavar="FILE", show_default=False)] = None,
-        report: Annotated[Path | None, option(
-            "Write the report as a page for people, one HTML file that needs no network.", FILE,
-            metavar="FILE", show_default=False)] = None,
-        markdown: Annotated[str | None, option(
-            "Write the report as Markdown to this file; - is standard output.", FILE,
-            metavar="FILE", show_default=False)] = None,
-        title: Annotated[str | None, _said("Title of the report.")] = None,
-        model_name: Annotated[str | None, _said("Which model this is about.")] = None,
-        owner: Annotated[str | None, _said("Who answers for the model.")] = None,
-        purpose: Annotated[str | None, _said("What the model decides.")] = None,
-        date: Annotated[str | None, _said("As of when, if not as of today.")] = None,
-        since: Annotated[Path | None, option(
-            "An earlier report, as --json wrote it: the page says what changed.", FILE,
-            metavar="FILE", show_default=False)] = None,
+        report: options.Report = None,
+        markdown: options.Markdown = None,
+        title: options.Title = None,
+        model_name: options.ModelName = None,
+        owner: options.Owner = None,
+        purpose: options.Purpose = None,
+        date: options.Date = None,
+        since: options.Since = None,
         quiet: options.Quiet = False,
         accept_warnings: options.AcceptWarnings = False,
         separator: options.Separator = None,
@@ -142,48 +125,8 @@ def add_to(app: typer.Typer) -> None:
         gerrymend audit people.csv --label repaid --prediction granted \\
             --protected race,sex --notion false_negative_rate --favourable positive
         """
-        document = {"title": title, "model": model_name, "owner": owner, "purpose": purpose,
-                    "date": date, "since": since}  # fmt: skip
-        targets = Targets(json_file, markdown, report, quiet, document)
+        targets = Targets(json_file, markdown, report, quiet, options.said(locals()))
         raise typer.Exit(run(request_fields(AuditRequest, locals()), targets, accept_warnings))
-
-
-class Targets(NamedTuple):
-    """Say where a report goes: files, of which - is standard output, or None; and if it is quiet.
-
-    The text for people is left out where standard output is taken, or `quiet`. `document` is what
-    is said of the model, as in AuditReport.to_html().
-    """
-
-    json: str | None = None
-    markdown: str | None = None
-    page: Path | None = None
-    quiet: bool = False
-    document: Mapping[str, Any] = MappingProxyType({})
-
-    def check(self, *read: Path | None) -> None:
-        """Raise a ValueError for what can't be written, before minutes are spent on an audit."""
-        if self.json == self.markdown == "-":
-            raise ValueError("--json - and --markdown - exclude each other; name a file for one.")
-        check_target(self.json, "--json", *read)
-        check_target(self.markdown, "--markdown", self.json, *read)
-        check_page(self.page, self.json, self.markdown, *read)
-        with errors_in_options({"since": "--since"}):
-            Document.of(**self.document)
-
-    @property
-    def takes_output(self) -> bool:
-        """Whether standard output is a file's alone."""
-        return "-" in (self.json, self.markdown)
-
-    def write(self, report: AuditReport) -> None:
-        """Write the files that were asked for."""
-        if self.json is not None:
-            write_out(report.to_json(**self.document), self.json)
-        if self.markdown is not None:
-            write_out(report.to_markdown(**self.document).rstrip(), self.markdown)
-        if self.page is not None:
-            report.write_html(self.page, **self.document)
 
 
 def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int:
@@ -201,15 +144,15 @@ def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int
 
     def work(console: Console) -> int:
         request = AuditRequest(**fields)
-        targets.check(request.file, request.holdout, targets.document.get("since"))
+        targets.check(request.file, request.holdout)
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.options), progress(console, first) as say:
             report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
-        targets.write(report)
+        document = targets.write(report.to_dict(), **request.columns)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:
-            show(out, report, request)
+            show(out, report, request, document)
         if targets.quiet:
             tell_warnings(console, report.warnings)
         elif targets.page is not None:

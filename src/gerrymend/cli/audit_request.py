@@ -74,6 +74,15 @@ class AuditRequest(TableRequest):
         own = {} if self.probability is None else {"--probability": self.probability}
         return super().decided | own
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The names behind labels and decisions, as a report's document has them.
+
+        With a probability nothing was decided that a name could stand for.
+        """
+        decision = None if self.probability is not None else next(iter(self.decided.values()))
+        return {"label": self.label, "decision": decision, "threshold": self.cut}
+
     def columns_of(self, file: Path) -> "tuple[pl.LazyFrame, list[str]]":
         """Return a file as a lazy frame, and its protected columns.
 

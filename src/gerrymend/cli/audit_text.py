@@ -4,32 +4,28 @@ from rich.console import Console
 
 from gerrymend.auditing.report import AuditReport
 from gerrymend.cli.audit_request import AuditRequest
+from gerrymend.reporting.audit.document import Document
 from gerrymend.reporting.audit.text import RichAudit
 from gerrymend.reporting.text import Facts
 from gerrymend.reporting.wording import count
 
 
-def show(console: Console, report: AuditReport, request: AuditRequest) -> None:
+def show(console: Console, report: AuditReport, request: AuditRequest, document: Document) -> None:
     """Print the verdict, what was found, how sure that is, and what was compared."""
+    data = document.with_columns(report.to_dict())
     console.print()
-    console.print(RichAudit(report.to_dict(), _compared(report, request)), soft_wrap=True)
+    console.print(RichAudit(data, _compared(report, request)), soft_wrap=True)
     console.print()
 
 
 def _compared(report: AuditReport, request: AuditRequest) -> Facts:
     """Return what was read of which file, and permutations that there was no time for."""
-    positive = report.labels[1]
-    ((option, column),) = request.decided.items()
-    decided = f"{column} is {positive}"
-    if option == "--score":
-        decided = f"{column} ≥ {request.cut:g}"
-    elif option == "--probability":
-        decided = f"with the probability in {column}"
     facts = [
         ("Audited", f"{count(report.n_rows)} rows of {request.file}"),
-        ("  label", f"{request.label}, positive is {positive}; decided so: {decided}"),
         ("  compared", ", ".join(notion.words for notion in report.notions)),
     ]
+    if request.probability is not None:
+        facts.insert(1, ("  decided", f"with the probability in {request.probability}"))
     if report.p_value is not None and report.n_permutations < request.permutations:
         made = f"{count(report.n_permutations)} of {count(request.permutations)}"
         facts.append(("  permutations", f"{made}, all that --budget had time for"))

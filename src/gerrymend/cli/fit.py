@@ -22,7 +22,6 @@ from gerrymend.cli.options import FILE, TRAINING
 from gerrymend.cli.shared import (
     Output,
     Say,
-    check_page,
     check_target,
     errors_in_options,
     guarded,
@@ -30,9 +29,11 @@ from gerrymend.cli.shared import (
     option,
     progress,
     request_fields,
+    tell,
     tell_of_page,
     tell_warnings,
 )
+from gerrymend.cli.targets import Targets
 from gerrymend.cli.training_request import (
     ESTIMATOR_NAMES,
     FitRequest,
@@ -41,8 +42,6 @@ from gerrymend.cli.training_request import (
 )
 from gerrymend.inputs.settings import check_choice
 from gerrymend.notions import NOTION_NAMES, as_notions
-from gerrymend.reporting.audit.page import audit_page
-from gerrymend.reporting.page import write_page
 
 # What a page has and a terminal is spared: several subgroups, and whether it is chance.
 _TOP = 3
@@ -93,6 +92,13 @@ def add_to(app: typer.Typer) -> None:
             show_default=False)],
         checkpoint: options.Checkpoint = None,
         report: options.Report = None,
+        markdown: options.Markdown = None,
+        title: options.Title = None,
+        model_name: options.ModelName = None,
+        owner: options.Owner = None,
+        purpose: options.Purpose = None,
+        date: options.Date = None,
+        since: options.Since = None,
         quiet: options.Quiet = False,
         accept_warnings: options.AcceptWarnings = False,
         separator: options.Separator = None,
@@ -116,7 +122,8 @@ def add_to(app: typer.Typer) -> None:
             --drop id,applied,granted --out m.skops
         """
         request = request_fields(FitRequest, locals()) | {"gammas": (gamma,)}
-        asked = Asked(estimator, certify, out, report, checkpoint, gate, quiet, accept_warnings)
+        targets = Targets(None, markdown, report, quiet, options.said(locals()))
+        asked = Asked(estimator, certify, out, targets, checkpoint, gate, accept_warnings)
         raise typer.Exit(run(request, asked))
 
 
@@ -127,18 +134,18 @@ class Asked:
     estimator: str
     certify: bool
     out: Path
-    report: Path | None
+    targets: Targets
     checkpoint: Path | None
     gate: str | None
-    quiet: bool
     accept_warnings: bool
 
     def check(self, request: TrainingRequest) -> None:
         """Raise an error for files that can't be written, and a gate that can't be closed."""
         need("skops.io", "Saving a model needs")
         check_target(self.out, "--out", request.file)
-        check_page(self.report, self.out, request.file)
-        check_target(self.checkpoint, "--checkpoint", self.out, self.report, request.file)
+        self.targets.check(self.out, request.file)
+        taken = (self.out, self.targets.page, self.targets.markdown, request.file)
+        check_target(self.checkpoint, "--checkpoint", *taken)
         if self.gate is not None:
             check_choice(self.gate, "--gate", GATES)
             if self.gate != "train" and request.test_size is None:
@@ -166,15 +173,20 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
             except KeyboardInterrupt:
                 if asked.checkpoint is not None and asked.checkpoint.exists():
                     words = f"The training is kept in {asked.checkpoint}: the same command goes on."
-                    console.print(words, markup=False, soft_wrap=True)
+                    tell(console, words)
                 raise
-        out = Output(highlight=False, quiet=asked.quiet)
-        show(out, fitted, request)
-        if asked.quiet:
+        targets = asked.targets
+        # The model decides what the label's column says.
+        document = targets.write(
+            fitted.report, as_data(fitted), label=request.label, decision=request.label
+        )
+        out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
+        if not targets.takes_output:
+            show(out, fitted, request, document)
+        if targets.quiet:
             tell_warnings(console, fitted.warnings)
-        if asked.report is not None:
-            write_page(audit_page(fitted.report, as_data(fitted)), asked.report)
-            tell_of_page(out, asked.report)
+        elif targets.page is not None:
+            tell_of_page(out, targets.page)
         return gate_code(fitted.verdict, fitted.warnings, accepted=asked.accept_warnings)
 
     return guarded(work)
@@ -214,7 +226,7 @@ def _saved_and_audited(
         Pipeline([("encode", prepared.encoder), ("decide", classifier.mixture_)]), asked.out
     )
     say(f"Auditing over {request.subgroups} subgroups, within {request.budget:g} s")
-    for_page = asked.report is not None
+    for_people = asked.targets.is_for_people
     how = {
         "subgroups": request.subgroup_class,
         "notion": request.notion,
@@ -224,12 +236,12 @@ def _saved_and_audited(
         "favourable": request.favourable,
         "side": request.side,
         "features": prepared.columns,
-        "top": _TOP if for_page else 1,
+        "top": _TOP if for_people else 1,
     }
     measured = []
     for rows in prepared.samples:
         # Chance says nothing of rows on which decisions were trained to be fair.
-        tested = {"n_permutations": _PERMUTATIONS} if for_page and rows is prepared.test else {}
+        tested = {"n_permutations": _PERMUTATIONS} if for_people and rows is prepared.test else {}
         p = positive_probability(classifier, rows)
         measured.append(OnRows.measure(rows, p, how | tested))
     return Fitted(classifier, prepared, measured, asked.estimator, asked.out, to_trust, asked.gate)

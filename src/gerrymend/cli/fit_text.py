@@ -1,5 +1,6 @@
 """Print a model as `gerrymend fit` tells of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import Prepared, TrainingRequest
 from gerrymend.frontier.points import OnRows
 from gerrymend.reporting.audit.direction import described, direction_sentences
+from gerrymend.reporting.audit.document import Document
 from gerrymend.reporting.audit.model import (
     predictors_words,
     proven_words,
@@ -73,6 +75,8 @@ class Fitted:
         data = self.measured[self.deciding].report.to_dict()
         if self.names[self.deciding] == "training rows":
             data["no_p_value"] = "decisions were trained on these rows, not drawn by chance"
+        elif data["n_permutations"] == 0:
+            data["no_p_value"] = "--report has it tested"
         return data | {"warnings": [doubt.to_dict() for doubt in self.warnings]}
 
 
@@ -92,13 +96,13 @@ def as_data(fitted: Fitted) -> dict[str, Any]:
     }
 
 
-def show(console: Console, fitted: Fitted, request: TrainingRequest) -> None:
+def show(console: Console, fitted: Fitted, request: TrainingRequest, document: Document) -> None:
     """Print whether gamma was reached, how the model does, and what is in the file.
 
     There is one verdict, by which the exit code goes too.
     """
     width = min(console.width, WIDEST)
-    report = fitted.report
+    report = document.with_columns(fitted.report)
     model = as_data(fitted)
     shown = look(report)
     sentences = [
@@ -114,7 +118,7 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest) -> None:
                 fact_spans(_sample(name, sample), width)
                 for name, sample in zip(fitted.names, fitted.measured, strict=True)
             ),
-            fact_spans(_model(fitted, request), width),
+            fact_spans(_model(fitted, request, report), width),
         ]
     )
     console.print()
@@ -139,19 +143,18 @@ def _sample(name: str, measured: OnRows) -> Facts:
     return facts
 
 
-def _model(fitted: Fitted, request: TrainingRequest) -> Facts:
+def _model(fitted: Fitted, request: TrainingRequest, report: Mapping[str, Any]) -> Facts:
     """Return what is in the file, and how to use it."""
     negative, positive = fitted.prepared.train.pair
-    report = fitted.measured[0].report.to_dict()
+    rounds = (
+        "1 round" if fitted.classifier.n_iter_ == 1 else f"{fitted.classifier.n_iter_:,} rounds"
+    )
     facts = [
         ("Model", f"{fitted.out}: {predictors_words(as_data(fitted))}"),
         ("  decides", f"{request.label}, {negative} or {positive} (positive)"),
         ("", " ".join(direction_sentences(report))),
         ("  by", names_of(fitted.prepared.columns)),
-        (
-            "  trained in",
-            f"{count(fitted.classifier.n_iter_)} rounds, for {', '.join(request.notion)}",
-        ),
+        ("  trained in", f"{rounds}, for {', '.join(request.notion)}"),
         ("  use it", f"gerrymend predict {fitted.out} FILE --out predictions.csv"),
     ]
     if fitted.to_trust:

@@ -3,8 +3,9 @@
 Imported by `cli.app` once it knows that typer and rich are there.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +17,18 @@ DATA = "What is in FILE"
 TRAINING = "How to train"
 READING = "How FILE is read"
 FILE = "What is written"
+
+
+def _said(words: str) -> Any:
+    """Return an option for something that a report can't know of itself."""
+    return option(words, "What the report says of the model", metavar="TEXT", show_default=False)
+
+
+def said(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a report is to say, of all options by name, as arguments of its document."""
+    names = ("title", "owner", "purpose", "date", "since")
+    return {"model": given["model_name"], **{name: given[name] for name in names}}
+
 
 File = Annotated[Path, typer.Argument(
     metavar="FILE",
@@ -76,8 +89,19 @@ Checkpoint = Annotated[Path | None, option(
     "Save the training here as it runs; after Ctrl-C the same command resumes from it.", FILE,
     metavar="FILE", show_default=False)]  # fmt: skip
 Report = Annotated[Path | None, option(
-    "Write a report on the model, as one HTML page that needs no network.", FILE,
+    "Write the report as a page for people, one HTML file that needs no network.", FILE,
     metavar="FILE", show_default=False)]  # fmt: skip
+Markdown = Annotated[str | None, option(
+    "Write the report as Markdown to this file; - is standard output.", FILE, metavar="FILE",
+    show_default=False)]  # fmt: skip
+Since = Annotated[Path | None, option(
+    "An earlier report, as audit --json wrote it: the page says what changed.", FILE,
+    metavar="FILE", show_default=False)]  # fmt: skip
+Title = Annotated[str | None, _said("Title of the report.")]
+ModelName = Annotated[str | None, _said("Which model this is about.")]
+Owner = Annotated[str | None, _said("Who answers for the model.")]
+Purpose = Annotated[str | None, _said("What the model decides.")]
+Date = Annotated[str | None, _said("As of when, if not as of today.")]
 Separator = Annotated[str | None, option(
     "Separator of a CSV file: one character, or tab.", READING, metavar="CHARACTER",
     show_default="the one of , ; tab | that fits")]  # fmt: skip

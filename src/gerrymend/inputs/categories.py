@@ -5,6 +5,7 @@ They are written into reports, saved models and checkpoints, so other types are 
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,27 @@ from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import ArgumentError, Subject
 from gerrymend.inputs.numbers import kinds_of, missing_as_none
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Unnamed:
+    """A category that equals its value and never shows it, as few rows have it.
+
+    >>> rare = Unnamed("Au")
+    >>> rare == "Au", rare in {"Au", "Ulm"}, rare
+    (True, True, a rare value)
+    """
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == (other.value if isinstance(other, Unnamed) else other))
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return "a rare value"
 
 
 def is_interval(kind: type) -> bool:

@@ -5,7 +5,7 @@ and the weights in a partition are read by one worker, in `read_partition`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -118,7 +118,12 @@ def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
             lead=f"X is {in_words(X)}, and ",
         )
     if is_dask_array(data):
-        _check_chunks(data, argument)
+        if np.isnan(data.shape[0]):
+            raise ArgumentError(
+                argument,
+                "is a Dask array with unknown chunk sizes, so that rows can't be matched. Call "
+                f"{argument}.compute_chunk_sizes() first, or pass the frame that it came from.",
+            )
         if is_dask_array(X):
             check_same_length(**{"X": X.shape[0], argument: data.shape[0]})
         # The chunks of X along the rows, and one chunk along the columns: a part has whole rows.
@@ -135,16 +140,6 @@ def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
         )
     # Dask's optimiser may merge partitions of a frame with few columns, and not those of another.
     return list(np.ravel(data.to_delayed(optimize_graph=False)))
-
-
-def _check_chunks(data: Any, argument: str) -> None:
-    """Raise ValueError if the number of rows of an array isn't known."""
-    if np.isnan(data.shape[0]):
-        raise ArgumentError(
-            argument,
-            f"is a Dask array with unknown chunk sizes, so that rows can't be matched. "
-            f"Call {argument}.compute_chunk_sizes() first, or pass the frame that it came from.",
-        )
 
 
 def _check_numbers(dtype: Any, where: Subject) -> None:
@@ -169,24 +164,24 @@ class PartitionRows:
 
     def summary(self) -> "Summary":
         """Summarise the labels and categories, for the client to merge."""
-        levels: dict[str, dict[Any, float] | None] = {}
-        for column in self.columns:
-            if column.categories is not None:
-                weights = np.bincount(
-                    column.values.astype(np.intp), self.weight, len(column.categories)
-                )
-                levels[column.name] = dict(zip(column.categories, weights.tolist(), strict=True))
-            else:
-                levels[column.name] = None
+
+        def by_category(column: Column, weight: Array | None) -> dict[Any, float] | None:
+            if column.categories is None:
+                return None
+            sums = np.bincount(column.values.astype(np.intp), weight, len(column.categories))
+            return dict(zip(column.categories, sums.tolist(), strict=True))
+
+        levels = {column.name: by_category(column, self.weight) for column in self.columns}
+        counts = {column.name: by_category(column, None) or {} for column in self.columns}
         labels = list(dict.fromkeys(self.labels.tolist()))
         positive = self.weight[self.weight > 0].tolist()
         ends = (min(positive), max(positive)) if positive else None
-        return Summary(len(self.labels), labels, levels, self.features.dtype.name, ends)
+        return Summary(len(self.labels), labels, levels, self.features.dtype.name, ends, counts)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The labels of some rows, and the categories of each attribute with their weights.
+    """The labels of some rows, and the categories of each attribute with their weights and rows.
 
     `weights` are the smallest and the largest positive weight of a row, None where there is none.
     """
@@ -196,6 +191,7 @@ class Summary:
     levels: Mapping[str, Mapping[Any, float] | None]
     dtype: str
     weights: tuple[float, float] | None = None
+    counts: Mapping[str, Mapping[Any, float]] = field(default_factory=dict)
 
 
 def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> PartitionRows:
@@ -253,7 +249,8 @@ def merged(summaries: Sequence[Summary]) -> Summary:
     labels = list(dict.fromkeys(label for one in filled for label in one.labels))
     dtype = filled[0].dtype
     weights = _checked_weights(filled, dtype)
-    return Summary(sum(one.n_rows for one in filled), labels, levels, dtype, weights)
+    counts = {name: _added([one.counts.get(name, {}) for one in filled]) for name in levels}
+    return Summary(sum(one.n_rows for one in filled), labels, levels, dtype, weights, counts)
 
 
 def _checked_weights(summaries: Sequence[Summary], dtype: str) -> tuple[float, float] | None:

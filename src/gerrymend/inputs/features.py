@@ -9,7 +9,7 @@ import numpy as np
 from gerrymend._runtime.errors import Argument, ArgumentError, Subject
 from gerrymend.inputs.numbers import are_small, check_whole_numbers, is_missing, short
 
-_ENCODE = (
+ENCODE = (
     "Encode them, for example with estimator=make_pipeline(make_column_transformer(...), "
     "LogisticRegression()), which takes the frame as it is."
 )
@@ -97,7 +97,7 @@ def _check_objects(values: Iterable[Any], where: Subject) -> None:
         what = "text" if isinstance(refused[0], str | bytes) else "lists"
         raise ArgumentError(
             "X",
-            f"can't be read as numbers: {where} has {what}, such as {short(refused[0])}. {_ENCODE}",
+            f"can't be read as numbers: {where} has {what}, such as {short(refused[0])}. {ENCODE}",
         )
     # Filled by slice: np.array(present) would convert, and make rows of what has a length.
     plain = np.empty(len(present), dtype=object)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError, Subject
 from gerrymend.inputs.arrays import as_table, unmasked
-from gerrymend.inputs.categories import as_category, sorted_categories, unknown_kind
+from gerrymend.inputs.categories import Unnamed, as_category, sorted_categories, unknown_kind
 from gerrymend.inputs.numbers import (
     check_finite,
     check_spread,
@@ -71,7 +71,8 @@ class Column:
         if self.categories is None:
             return "number"
         told = (value for value in self.categories if not isinstance(value, Others | None))
-        return next((type(value).__name__ for value in told), "any")
+        plain = (value.value if isinstance(value, Unnamed) else value for value in told)
+        return next((type(value).__name__ for value in plain), "any")
 
     def equals(self, value: Any) -> NDArray[np.bool_]:
         """Return a mask of the rows that have this category, or this number."""

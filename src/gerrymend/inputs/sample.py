@@ -22,7 +22,7 @@ from gerrymend.inputs.protected import (
     select_columns,
     take_rows,
 )
-from gerrymend.inputs.settings import did_you_mean
+from gerrymend.inputs.settings import did_you_mean, same_but_for_case
 from gerrymend.inputs.validation import (
     are_missing,
     as_pair,
@@ -263,7 +263,12 @@ def positive_second(classes: NDArray[Any], pos_label: Any, names: Names) -> NDAr
             Argument("pos_label", value=repr(pos_label)),
             "is no label of ",
             Argument(names.labels),
-            f"; its labels are {', '.join(map(repr, classes.tolist()))}.",
+            f"; its labels are {', '.join(map(repr, classes.tolist()))}",
+            *(
+                f" (did you mean {one!r}?)"
+                for one in same_but_for_case(pos_label, classes.tolist())
+            ),
+            ".",
         )
     return np.array([classes[classes != pos_label][0], pos_label])
 

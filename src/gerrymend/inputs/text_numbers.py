@@ -6,7 +6,8 @@ each make an audit that finds nothing, which looks like fairness.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from gerrymend._runtime.errors import Argument, ArgumentError, Subject
 
@@ -69,6 +70,24 @@ pandas.read_csv(decimal=','), or insist that they are categories with .astype('c
         AS_CATEGORY,
         ".",
     )
+
+
+def absent_among_numbers(categories: Sequence[Any]) -> list[Any]:
+    """Return the categories that stand for a missing value, where the others are numbers.
+
+    There are none where these numbers are codes, few whole ones or some with a leading zero: there
+    a missing one is a code like others.
+
+    >>> absent_among_numbers([*map(str, range(18, 80)), "n/a", None]), absent_among_numbers([1, 2])
+    (['n/a', None], [])
+    """
+    absent = [
+        value for value in categories if value is None or str(value).strip().casefold() in _ABSENT
+    ]
+    texts = _without_unit([str(value).strip() for value in categories if value not in absent])
+    many = len(texts) > _MOST_CODES or any(map(_DECIMALS.search, texts))
+    are_codes = not many or any(map(_LEADING_ZERO.match, texts))
+    return absent if all(map(_is_number, texts)) and not are_codes else []
 
 
 def _without_unit(texts: list[str]) -> list[str]:

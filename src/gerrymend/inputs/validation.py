@@ -16,7 +16,7 @@ from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
-from gerrymend.inputs.settings import check_flag, check_number, did_you_mean
+from gerrymend.inputs.settings import check_flag, check_number, did_you_mean, same_but_for_case
 
 # The error that rounding may leave in a sum of probabilities.
 _ROUNDING = 1e-9
@@ -208,9 +208,13 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
         # So many are no labels: each may be a person.
         shown = f", {', '.join(map(repr, classes.tolist()))}" if len(classes) <= 6 else ""
         kind = f"The type of the target is {type_of_target(labels)}: "
+        known = classes.tolist() if shown else []
+        alike = next(([one, *rest] for one in known if (rest := same_but_for_case(one, known))), [])
+        merge = f" {' and '.join(map(repr, alike))} differ in case or blanks alone." * bool(alike)
         raise ArgumentError(
             argument,
-            f"has {'at least ' * cut_off}{len(classes)} classes{shown}. Merge them into two.",
+            f"has {'at least ' * cut_off}{len(classes)} classes{shown}.{merge} Merge them into "
+            "two.",
             lead=f"Only binary classification is supported. {kind}",
         )
     return classes
@@ -254,6 +258,13 @@ def decisions_from(
     unknown = sorted(map(repr, set(y_pred.tolist()) - set(classes.tolist())))
     if unknown:
         shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+        if any(same_but_for_case(value, classes.tolist()) for value in set(y_pred.tolist())):
+            raise ArgumentError(
+                argument,
+                f"has values that are no label: {shown} (labels: "
+                f"{', '.join(map(repr, classes.tolist()))}). They differ in case or blanks; write "
+                "labels and decisions alike.",
+            )
         raise ArgumentError(
             argument,
             f"has values that are no label: {shown} (labels: "

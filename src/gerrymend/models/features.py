@@ -18,7 +18,7 @@ from gerrymend._numeric.arrays import (
 )
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.dask_rows import feature_meta
-from gerrymend.inputs.features import check_features
+from gerrymend.inputs.features import ENCODE, check_features
 from gerrymend.inputs.validation import check_frame, frame_of, is_frame, is_lazy
 from gerrymend.models.estimators import is_linear
 
@@ -111,17 +111,13 @@ def _types_of(X: Any) -> Any:
 
 
 _NAMES_X = re.compile(r"\bX\b")
-_NO_NUMBERS = (
-    "X has values that are no numbers. Encode them, for example with estimator="
-    "make_pipeline(make_column_transformer(...), LogisticRegression()), which takes the frame as "
-    "it is."
-)
 
 
 def _in_words(message: str) -> str:
     """Return a message that names X and a remedy, or '' if scikit-learn's own names X."""
     if "could not convert" in message:
-        return f"X can't be read as numbers: {message}\n{_NO_NUMBERS}"
+        why = f"X has values that are no numbers. {ENCODE}"
+        return f"X can't be read as numbers: {message}\n{why}"
     if "contains infinity" in message:
         return f"{message}\nReplace infinite values of X by a finite number, or drop these rows."
     return "" if _NAMES_X.search(message) else f"X can't be read as a table of numbers: {message}"

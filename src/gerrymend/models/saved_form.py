@@ -3,8 +3,8 @@
 No type of this package is in a saved file, so that none has to be trusted to load one.
 """
 
-import dataclasses
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 from typing import Any
 
 from gerrymend.models.derandomizing import DerandomizationCost
@@ -41,7 +41,7 @@ def plain_of_model(model: MixtureClassifier) -> dict[str, Any]:
         "classes": model.classes_,
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(name) for name in names],
-        "reader": dataclasses.asdict(model.reader),
+        "reader": asdict(model.reader),
         "seed": model.seed,
         "training": model.training,
         "cost": None if model.cost is None else model.cost.to_dict(),
@@ -79,10 +79,10 @@ def _plain_of_predictor(predictor: Any) -> dict[str, Any]:
     for kind, made in KINDS.items():
         # The exact type: a subclass would be loaded as its base, and decide differently.
         if type(predictor) is made:
-            fields = {field.name: getattr(predictor, field.name) for field in _fields(made)}
-            if "mixture" in fields:
-                fields["mixture"] = _plain_of_mixture(fields["mixture"])
-            return {"kind": kind, **fields}
+            values = {field.name: getattr(predictor, field.name) for field in fields(made)}
+            if "mixture" in values:
+                values["mixture"] = _plain_of_mixture(values["mixture"])
+            return {"kind": kind, **values}
     raise TypeError(
         f"A predictor of type {type(predictor).__name__} can't be saved; those of "
         "SubgroupParityClassifier and MarginalParityClassifier can."
@@ -90,11 +90,7 @@ def _plain_of_predictor(predictor: Any) -> dict[str, Any]:
 
 
 def _predictor_of_plain(plain: Mapping[str, Any]) -> Any:
-    fields = {name: value for name, value in plain.items() if name != "kind"}
-    if "mixture" in fields:
-        fields["mixture"] = _mixture_of_plain(fields["mixture"])
-    return KINDS[plain["kind"]](**fields)
-
-
-def _fields(made: type[Any]) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(made)
+    values = {name: value for name, value in plain.items() if name != "kind"}
+    if "mixture" in values:
+        values["mixture"] = _mixture_of_plain(values["mixture"])
+    return KINDS[plain["kind"]](**values)

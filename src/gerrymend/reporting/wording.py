@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-# What turns or hides text around it: bidirectional controls, and control characters but line ends.
-_INVISIBLE = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f]")
+from gerrymend._runtime.reprs import shortened
+
+# What turns or hides text around it: bidirectional controls, control characters but line ends,
+# separators of lines that few know, and halves of characters, which no encoding has.
+_INVISIBLE = re.compile(
+    "[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
+)
 
 # What rows of label 0 and of label 1 are called, by whether a rate is over them.
 _EVENT_NOUNS = {(True, False): "negatives", (False, True): "positives", (True, True): "rows"}
@@ -157,8 +162,42 @@ def quoted(label: Any) -> str:
     >>> quoted("yes"), quoted(1), quoted(1.0), quoted(0.5)
     ('“yes”', '“1”', '“1”', '“0.5”')
     """
+    return f"“{_plain(label)}”"
+
+
+def _plain(label: Any) -> str:
     is_whole = isinstance(label, float) and label.is_integer()
-    return f"“{int(label) if is_whole else label}”"
+    return shortened(str(int(label) if is_whole else label))
+
+
+def label_words(report: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the negative and the positive label, by the name of their column where it is known.
+
+    >>> label_words({"labels": [0, 1]})
+    ('“0”', '“1”')
+    >>> label_words({"labels": [0, 1], "columns": {"label": "repaid", "decision": None}})
+    ('repaid = 0', 'repaid = 1')
+    """
+    name = report.get("columns", {}).get("label")
+    negative, positive = report["labels"]
+    if name is None:
+        return quoted(negative), quoted(positive)
+    return f"{name} = {_plain(negative)}", f"{name} = {_plain(positive)}"
+
+
+def decision_words(report: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the negative and the positive decision, in the same way; a score by where it is cut.
+
+    >>> decision_words({"labels": ["no", "yes"], "columns": {"label": "repaid", "decision": "ok"}})
+    ('ok = no', 'ok = yes')
+    >>> decision_words({"labels": [0, 1], "columns": {"decision": "score", "threshold": 0.5}})
+    ('score < 0.5', 'score ≥ 0.5')
+    """
+    columns = report.get("columns", {})
+    name = columns.get("decision")
+    if name is not None and columns.get("threshold") is not None:
+        return f"{name} < {columns['threshold']:g}", f"{name} ≥ {columns['threshold']:g}"
+    return label_words({"labels": report["labels"], "columns": {"label": name}})
 
 
 def capitalised(words: str) -> str:

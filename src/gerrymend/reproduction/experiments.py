@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -149,16 +149,6 @@ def subgroup_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
     }
 
 
-def with_c(data: PaperData, *, gammas: Sequence[float], rounds: int, C: float) -> dict[str, Any]:
-    """Play SUBGROUP with another bound on the duals, and keep its frontier."""
-    table = Table(data)
-    auditor = table.auditor(LinearThresholds(search="regression"))
-    games = play_games(
-        table.rows(auditor), auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=C
-    )
-    return {"frontier": frontier_of(games), "note": data.note}
-
-
 def _spread(values: Any) -> dict[str, float]:
     """Return the least and the largest value."""
     return {"least": float(np.min(values)), "most": float(np.max(values))}
@@ -256,24 +246,30 @@ def _quadrant_rates(table: Table, p: Any) -> dict[str, float]:
     }
 
 
-def learner_game(
-    data: PaperData, *, learner: str, gammas: Sequence[float], rounds: int
+def frontier_game(
+    data: PaperData,
+    *,
+    gammas: Sequence[float],
+    rounds: int,
+    C: float = PAPER_C,
+    learner: str = "linear",
 ) -> dict[str, Any]:
-    """Play SUBGROUP with a richer Learner, and keep its frontier.
+    """Play SUBGROUP with another bound on the duals or a richer Learner, and keep its frontier.
 
-    `learner` is "logistic" or "boosted_trees". Trees are small and few, as they are trained each
-    round.
+    `learner` is "linear", the paper's, "logistic" or "boosted_trees". Trees are small and few, as
+    they are trained each round.
     """
     table = Table(data)
     auditor = table.auditor(LinearThresholds(search="regression"))
     estimator = {
+        "linear": LinearRegression(),
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),
         "boosted_trees": HistGradientBoostingClassifier(
             max_iter=20, max_leaf_nodes=8, random_state=SEED
         ),
     }[learner]
     rows = table.rows(auditor, estimator)
-    games = play_games(rows, auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=PAPER_C)
+    games = play_games(rows, auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=C)
     return {"frontier": frontier_of(games), "note": data.note}
 
 

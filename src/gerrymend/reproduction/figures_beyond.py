@@ -27,21 +27,8 @@ def sensitivity_to_c(plt: Any, records: Records) -> Any:
 
     A panel for each dataset. Frontiers are steps, since only the recorded models exist.
     """
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    drawn = False
-    for axis, name in zip(axes.flat, TITLES, strict=True):
-        for C, colour in zip((10, 20, 50, 100), (SUBGROUP, MARGINAL, GREEN, PURPLE), strict=True):
-            result = records.result("c", f"{name}_{C}")
-            if not result:
-                continue
-            drawn = True
-            plot_frontier(
-                axis, result["frontier"],
-                lw=1.3, color=colour, label=f"C = {C}", drawstyle="steps-post",
-            )  # fmt: skip
-            axis.set(title=title(name, records), xlabel="error", ylabel="unfairness, as reported")
-            axis.legend(frameon=False, fontsize=8)
-    return figure if drawn else None
+    units = {f"C = {C}": ("c", f"{{name}}_{C}") for C in (10, 20, 50, 100)}
+    return _frontiers(plt, records, units, "error", lw=1.3, drawstyle="steps-post")
 
 
 def richer_learners(plt: Any, records: Records) -> Any:
@@ -50,26 +37,33 @@ def richer_learners(plt: Any, records: Records) -> Any:
     A panel for each dataset, by error on the training rows: a richer Learner can fit these better
     without deciding better elsewhere.
     """
+    units = {
+        "linear regression (the paper's)": ("subgroup", "{name}"),
+        "logistic regression": ("learners", "{name}_logistic"),
+        "boosted trees": ("learners", "{name}_boosted_trees"),
+    }
+    return _frontiers(plt, records, units, "training error", marker="o", ms=2.5, lw=1)
+
+
+def _frontiers(
+    plt: Any, records: Records, units: dict[str, tuple[str, str]], xlabel: str, **style: Any
+) -> Any:
+    """Draw some frontiers in a panel for each dataset, or return None where none was recorded.
+
+    `units` has, by label, an experiment and the name of its unit, with {name} for the dataset's.
+    """
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
     drawn = False
     for axis, name in zip(axes.flat, TITLES, strict=True):
-        fronts = {
-            "linear regression (the paper's)": records.result("subgroup", name),
-            "logistic regression": records.result("learners", f"{name}_logistic"),
-            "boosted trees": records.result("learners", f"{name}_boosted_trees"),
-        }
-        for (label, result), colour in zip(
-            fronts.items(), (SUBGROUP, MARGINAL, GREEN), strict=True
-        ):
-            if not result:
-                continue
-            drawn = True
-            plot_frontier(
-                axis, result["frontier"], marker="o", ms=2.5, lw=1, color=colour, label=label
-            )
-            axis.set(title=title(name, records), xlabel="training error",
-                     ylabel="unfairness, as reported")  # fmt: skip
-            axis.legend(frameon=False, fontsize=8)
+        colours = (SUBGROUP, MARGINAL, GREEN, PURPLE)
+        for (label, (experiment, unit)), colour in zip(units.items(), colours, strict=False):
+            result = records.result(experiment, unit.format(name=name))
+            if result:
+                drawn = True
+                plot_frontier(axis, result["frontier"], color=colour, label=label, **style)
+                axis.set(title=title(name, records), xlabel=xlabel)
+                axis.set_ylabel("unfairness, as reported")
+                axis.legend(frameon=False, fontsize=8)
     return figure if drawn else None
 
 

@@ -129,7 +129,7 @@ def _c(name: str, quick: bool) -> list[Unit]:
     """Plan SUBGROUP's games for each bound on the duals."""
     config = {"gammas": (0.0, 0.005, 0.01), "rounds": 300 if quick else 5000}
     return [
-        Unit("c", f"{name}_{C:g}", name, experiments.with_c, {**config, "C": C})
+        Unit("c", f"{name}_{C:g}", name, experiments.frontier_game, {**config, "C": C})
         for C in (10.0, 20.0, 50.0, 100.0)
     ]
 
@@ -146,7 +146,7 @@ def _learners(name: str, quick: bool) -> list[Unit]:
             "learners",
             f"{name}_{learner}",
             name,
-            experiments.learner_game,
+            experiments.frontier_game,
             {"learner": learner, "gammas": gammas, "rounds": rounds[learner]},
             weight=5.0,
         )

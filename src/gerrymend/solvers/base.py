@@ -45,7 +45,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import Mixture
 from gerrymend.solvers.players.auditor import Auditor, Subgroup
 from gerrymend.solvers.players.rows import Rows
-from gerrymend.subgroups.base import RuleSource
+from gerrymend.subgroups.base import RuleSequence, RuleSource
 from gerrymend.subgroups.rules import Rule
 
 
@@ -76,7 +76,7 @@ class Equilibrium:
     rounds: NDArray[np.intp]
     error: Array
     unfairness: Array
-    subgroups: Sequence[Rule]
+    subgroups: RuleSequence
     gap: float
     worst: Subgroup | None
     upper_bound: float

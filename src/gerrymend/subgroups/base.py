@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.rules import Rule
+from gerrymend.subgroups.rules import Rare, Rule
 
 
 class Found(NamedTuple):
@@ -240,11 +240,18 @@ def check_cells(n_cells: int, *by_cell: NDArray[Any]) -> None:
 
 
 class RuleSequence(Sequence[Rule]):
-    """A sequence of rules, each made from its key when it is accessed."""
+    """A sequence of rules, each made from its key when it is accessed; none tells `rare` values."""
 
-    def __init__(self, source: RuleSource, keys: Sequence[Any] | NDArray[Any]) -> None:
+    def __init__(
+        self, source: RuleSource, keys: Sequence[Any] | NDArray[Any], rare: Rare | None = None
+    ) -> None:
         self._source = source
         self._keys = keys
+        self._rare = rare or {}
+
+    def withholding(self, rare: Rare) -> "RuleSequence":
+        """Return the same rules, which tell none of these values."""
+        return RuleSequence(self._source, self._keys, rare)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -255,8 +262,8 @@ class RuleSequence(Sequence[Rule]):
     def __getitem__(self, index: slice) -> "RuleSequence": ...
     def __getitem__(self, index: int | slice) -> "Rule | RuleSequence":
         if isinstance(index, slice):
-            return RuleSequence(self._source, self._keys[index])
-        return self._source.rule(self._keys[index])
+            return RuleSequence(self._source, self._keys[index], self._rare)
+        return self._source.rule(self._keys[index]).withholding(self._rare)
 
     def __iter__(self) -> Iterator[Rule]:
-        return map(self._source.rule, self._keys)
+        return map(self.__getitem__, range(len(self)))

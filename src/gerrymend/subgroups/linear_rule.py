@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,8 +11,18 @@ import numpy as np
 
 from gerrymend._numeric.short_numbers import shortest_between
 from gerrymend._numeric.sums import Array
+from gerrymend.inputs.categories import Unnamed
 from gerrymend.inputs.protected import Column, Others
-from gerrymend.subgroups.rules import Condition, Members, Rule, category_label, number
+from gerrymend.subgroups.rules import (
+    Condition,
+    Members,
+    Rare,
+    Rule,
+    category_label,
+    number,
+    told_and_unnamed,
+    unnamed,
+)
 
 # Numbers that may be read to find terms that can be dropped: some tenths of a second.
 _MOST_NUMBERS = 50_000_000
@@ -83,19 +94,23 @@ class LinearRule(Rule):
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain data; a term with a value is the indicator of that category.
 
-        `reference` has, of each category in it, the values without a term, which count 0.
+        `reference` has, of each category in it, the values without a term, which count 0. Where
+        terms are not told, `unnamed` has their number by attribute.
         """
         terms = [
             {"attribute": term.attribute, "coefficient": coefficient}
             | ({"value": term.value} if term.categorical else {})
             for term, coefficient in zip(self.terms, self.coefficients, strict=True)
+            if not isinstance(term.value, Unnamed)
         ]
+        untold = self._unnamed_terms()
         used = [term for term in self.terms if term.categorical]
         reference = {
             term.attribute: [
                 value
                 for value in self.levels[term.attribute] or ()
-                if not isinstance(value, Others) and Term(term.attribute, True, value) not in used
+                if not isinstance(value, Others | Unnamed)
+                and Term(term.attribute, True, value) not in used
             ]
             for term in used
         }
@@ -104,12 +119,34 @@ class LinearRule(Rule):
             "terms": terms,
             "threshold": self.threshold,
             "reference": reference,
-        }
+        } | ({"unnamed": dict(untold)} if untold else {})
 
     def listed(self) -> set[tuple[str, Any]]:
         """Return all categories of the attributes that are used, as words may tell each of them."""
         used = {term.attribute for term in self._without_zeros().terms}
-        return {(name, value) for name in used for value in self.levels[name] or ()}
+        return {
+            (name, value) for name in used for value in told_and_unnamed(self.levels[name] or ())[0]
+        }
+
+    def withholding(self, rare: Rare) -> "LinearRule":
+        """Return the same rule, which tells none of these values."""
+        return replace(
+            self,
+            terms=tuple(
+                replace(term, value=unnamed(term.attribute, (term.value,), rare)[0])
+                if term.categorical
+                else term
+                for term in self.terms
+            ),
+            levels={
+                name: None if values is None else unnamed(name, values, rare)
+                for name, values in self.levels.items()
+            },
+        )
+
+    def _unnamed_terms(self) -> Counter[str]:
+        """Return how many terms of each attribute are not told."""
+        return Counter(term.attribute for term in self.terms if isinstance(term.value, Unnamed))
 
     def without_others(self) -> "LinearRule":
         """Return the same rule without a term for the values that are not told.
@@ -176,25 +213,45 @@ class LinearRule(Rule):
             coefficient = rule.coefficients[0]
             sign = "≥" if coefficient > 0 else "≤"
             return f"{rule.terms[0].attribute} {sign} {number(rule.threshold / coefficient)}"
-        return rule._as_values() or rule._as_formula()
+        inside, outside = rule._as_values()
+        if outside:
+            return f"not ({' and '.join(outside)})"
+        return " and ".join(inside) or rule._as_formula()
+
+    @property
+    def says_who(self) -> bool:
+        """Whether the rule is told by values that are in, or by one number."""
+        rule = self._without_zeros()
+        return (
+            not rule.terms
+            or (len(rule.terms) == 1 and not rule.terms[0].categorical)
+            or bool(rule._as_values()[0])
+        )
 
     def _as_formula(self) -> str:
         parts = []
         for term, coefficient in zip(self.terms, self.coefficients, strict=True):
+            if isinstance(term.value, Unnamed):
+                continue
             size = "" if abs(coefficient) == 1 else f"{number(abs(coefficient))}·"
             sign = "−" if coefficient < 0 else "+"
             parts.append((sign, size + term.describe()))
+        for name, n_terms in self._unnamed_terms().items():
+            terms = (
+                "a term for a rare value" if n_terms == 1 else f"{n_terms} terms for rare values"
+            )
+            parts.append(("+", f"{terms} of {name}"))
         first = ("−" if parts[0][0] == "−" else "") + parts[0][1] if parts else "0"
         rest = "".join(f" {sign} {words}" for sign, words in parts[1:])
         return f"{first}{rest} ≥ {number(self.threshold)}"
 
-    def _as_values(self, most_cells: int = 4096) -> str:
-        """Return `race = blue and sex = M` or `not (…)` for a product of value sets, else ''."""
+    def _as_values(self, most_cells: int = 4096) -> tuple[list[str], list[str]]:
+        """Return the conditions of who is in, else of who is out, where these are value sets."""
         used = {term.attribute for term in self.terms}
         levels = {name: values for name, values in self.levels.items() if name in used}
         sizes = [len(values) if values is not None else 0 for values in levels.values()]
         if not 0 < math.prod(sizes) <= most_cells:  # a number makes the product 0
-            return ""
+            return [], []
         # Over categories alone, the rule is what it decides for each combination of values.
         combinations = np.array(list(itertools.product(*map(range, sizes))), dtype=np.float64)
         columns = {
@@ -203,10 +260,7 @@ class LinearRule(Rule):
         }
         members = self.members(columns)
         inside = _product_of_values(levels, combinations, members)
-        if inside:
-            return " and ".join(inside)
-        outside = _product_of_values(levels, combinations, ~members)
-        return f"not ({' and '.join(outside)})" if outside else ""
+        return inside, [] if inside else _product_of_values(levels, combinations, ~members)
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "LinearRule":
         """Drop terms, and round to the fewest digits, that keep the same members of these columns.

@@ -5,7 +5,7 @@ A rule is defined by the numbers it prints, and holds nothing of the rows it was
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.short_numbers import cut_between
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.reprs import shortened
+from gerrymend.inputs.categories import Unnamed
 from gerrymend.inputs.protected import MISSING_LABEL, Column, Others, select_columns
 
 Members = NDArray[np.bool_]
+# The values of each attribute that are not to be told, as few rows have them.
+Rare = Mapping[str, frozenset[Any]]
 
 
 class Rule(ABC):
@@ -39,6 +43,11 @@ class Rule(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain data, enough to decide membership without this package."""
 
+    @property
+    def says_who(self) -> bool:
+        """Whether its words say who is in, and are neither a formula nor "not (…)"."""
+        return True
+
     def complement(self) -> "Rule":
         """Return the rule of all others; rules of classes that are closed under it have one."""
         raise NotImplementedError(f"{type(self).__name__} is of a class that has no complements.")
@@ -50,6 +59,10 @@ class Rule(ABC):
     def listed(self) -> set[tuple[str, Any]]:
         """Return the categories that a reader of the rule may see, each with its attribute."""
         return set()
+
+    def withholding(self, rare: Rare) -> "Rule":
+        """Return the same rule, with words and plain data that tell none of these values."""
+        return self
 
     def contains(self, sensitive_features: Any) -> Members:
         """Return a mask of the members, for any rows that have the attributes.
@@ -63,8 +76,21 @@ class Rule(ABC):
 
 
 def category_label(value: Any) -> str:
-    """Return a category as text, also for a missing value and an empty string."""
-    return MISSING_LABEL if value is None else str(value) or "(empty)"
+    """Return a category as text, also for a missing value and an empty string; not a whole page."""
+    return MISSING_LABEL if value is None else shortened(str(value)) or "(empty)"
+
+
+def told_and_unnamed(values: Iterable[Any]) -> tuple[list[Any], int]:
+    """Return the values that may be told, and the number of the others."""
+    every = list(values)
+    told = [value for value in every if not isinstance(value, Unnamed)]
+    return told, len(every) - len(told)
+
+
+def unnamed(attribute: str, values: Iterable[Any], rare: Rare) -> tuple[Any, ...]:
+    """Return the values of an attribute, the rare ones so that they don't show."""
+    few = rare.get(attribute, frozenset())
+    return tuple(Unnamed(value) if value in few else value for value in values)
 
 
 def among_words(attribute: str, values: tuple[Any, ...], is_in: bool) -> str:
@@ -72,8 +98,13 @@ def among_words(attribute: str, values: tuple[Any, ...], is_in: bool) -> str:
 
     >>> among_words("race", ("blue",), False), among_words("race", ("blue", None), True)
     ('race ≠ blue', 'race in {blue, (missing)}')
+    >>> among_words("race", ("blue", Unnamed("red"), Unnamed("grey")), True)
+    'race in {blue, 2 rare values}'
     """
-    labels = [category_label(value) for value in values]
+    named, n_unnamed = told_and_unnamed(values)
+    labels = [category_label(value) for value in named]
+    if n_unnamed:
+        labels.append("a rare value" if n_unnamed == 1 else f"{n_unnamed} rare values")
     if len(labels) == 1:
         return f"{attribute} {'=' if is_in else '≠'} {labels[0]}"
     return f"{attribute} {'in' if is_in else 'not in'} {{{', '.join(labels)}}}"
@@ -133,13 +164,26 @@ class Condition:
             return True, self.values or ()
         return False, tuple(value for value in others.known if value not in (self.values or ()))
 
+    def told(self) -> set[tuple[str, Any]]:
+        """Return the categories that a reader may see, each with the attribute."""
+        return {(self.attribute, value) for value in told_and_unnamed(self.listed[1])[0]}
+
+    def withholding(self, rare: Rare) -> "Condition":
+        """Return the same condition, which tells none of these values."""
+        if self.values is None:
+            return self
+        return replace(self, values=unnamed(self.attribute, self.values, rare))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the condition as plain data; an open end is None."""
+        """Return the condition as plain data; an open end is None.
+
+        Where values are not told, `unnamed` is how many.
+        """
         is_in, values = self.listed
-        if not is_in:
-            return {"attribute": self.attribute, "other_than": list(values)}
+        told, n_unnamed = told_and_unnamed(values)
         if self.values is not None:
-            return {"attribute": self.attribute, "values": list(self.values)}
+            plain = {"attribute": self.attribute, "values" if is_in else "other_than": told}
+            return plain | ({"unnamed": n_unnamed} if n_unnamed else {})
         low, high = (end if math.isfinite(end) else None for end in (self.low, self.high))
         return {"attribute": self.attribute, "low": low, "high": high}
 
@@ -194,7 +238,13 @@ class Conjunction(Rule):
 
     def listed(self) -> set[tuple[str, Any]]:
         """Return the categories of the conditions."""
-        return {(one.attribute, value) for one in self.conditions for value in one.listed[1]}
+        return {pair for one in self.conditions for pair in one.told()}
+
+    def withholding(self, rare: Rare) -> "Conjunction":
+        """Return the same rule, which tells none of these values; one with a name is the user's."""
+        if self.name:
+            return self
+        return replace(self, conditions=tuple(one.withholding(rare) for one in self.conditions))
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Conjunction":
         """Drop the conditions that all rows meet, and move cuts between values.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.rules import Condition, Members, Rule, among_words
+from gerrymend.subgroups.rules import Condition, Members, Rare, Rule, among_words
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,10 @@ class TreeRule(Rule):
         """Return the categories of all splits."""
         return _listed(self.tree)
 
+    def withholding(self, rare: Rare) -> "TreeRule":
+        """Return the same rule, which tells none of these values."""
+        return replace(self, tree=_withholding(self.tree, rare))
+
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "TreeRule":
         """Move cuts between values, and drop the splits that all rows pass in the same way."""
         everyone = np.ones(len(members), dtype=bool)
@@ -88,8 +92,14 @@ def _opposite(node: Node) -> Node:
 def _listed(node: Node) -> set[tuple[str, Any]]:
     if isinstance(node, bool):
         return set()
-    own = {(node.condition.attribute, value) for value in node.condition.listed[1]}
-    return own | _listed(node.yes) | _listed(node.no)
+    return node.condition.told() | _listed(node.yes) | _listed(node.no)
+
+
+def _withholding(node: Node, rare: Rare) -> Node:
+    if isinstance(node, bool):
+        return node
+    yes, no = (_withholding(child, rare) for child in (node.yes, node.no))
+    return Split(node.condition.withholding(rare), yes, no)
 
 
 def _as_data(node: Node) -> Any:

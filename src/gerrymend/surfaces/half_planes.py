@@ -18,7 +18,7 @@ from gerrymend._numeric.sums import Array, total
 from gerrymend.auditing.small_groups import identifies
 from gerrymend.inputs.categories import as_category
 from gerrymend.inputs.numbers import as_numbers
-from gerrymend.inputs.protected import Column
+from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.inputs.settings import did_you_mean
 from gerrymend.inputs.validation import as_vector
 from gerrymend.subgroups.encoding import LinearEncoding
@@ -192,13 +192,15 @@ def two_terms(columns: Sequence[Column], weight: Array, attributes: Any) -> Line
     return LinearEncoding(terms, {name: by_name[name].categories for name in used})
 
 
-def check_not_rare(
-    encoding: LinearEncoding, columns: Sequence[Column], rows: Array, smallest: int
-) -> None:
-    """Raise a ValueError if a term names a value that very few rows have, or lack.
+def cells_of_two(
+    columns: Sequence[Column], weight: Array, rows: Array, attributes: Any, smallest: int
+) -> Cells:
+    """Return the cells of the two attributes alone, given weight and number of rows by cell.
 
-    Its name alone would be about these few people.
+    Raises a ValueError if a value is named that fewer than `smallest` rows have, or lack: its name
+    alone would be about these few people.
     """
+    encoding = two_terms(columns, weight, attributes)
     by_name = {column.name: column for column in columns}
     for term in encoding.terms:
         if not term.categorical:
@@ -211,6 +213,7 @@ def check_not_rare(
                 f"attributes has {_words(term)}, which fewer than min_group_size={smallest} rows "
                 f"{do}. Name another value, or merge rare ones."
             )
+    return distinct_rows([column for column in columns if column.name in encoding.levels])
 
 
 def _term(asked: Any, columns: dict[str, Column], weight: Array) -> Term:

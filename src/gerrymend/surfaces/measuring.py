@@ -16,11 +16,11 @@ from gerrymend.auditing.small_groups import (
     too_few,
 )
 from gerrymend.auditing.tally import NotionTally, Tally
-from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
+from gerrymend.inputs.protected import Cells, Column, take_rows
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_flag
 from gerrymend.notions import FairnessNotion, NotionLike, as_notions
-from gerrymend.surfaces.half_planes import HalfPlanes, check_not_rare, two_terms
+from gerrymend.surfaces.half_planes import HalfPlanes, cells_of_two
 from gerrymend.surfaces.surface import DiscriminationSurface, SurfaceRound
 
 
@@ -192,9 +192,9 @@ def over_two(tally: Tally, attributes: Any, smallest: int) -> Tally:
 
     Raises a ValueError where fewer than `smallest` rows have, or lack, a value that is named.
     """
-    encoding = two_terms(tally.columns, tally.weight.sum(axis=0), attributes)
-    check_not_rare(encoding, tally.columns, tally.n_rows.sum(axis=0).astype(float), smallest)
-    cells = distinct_rows([column for column in tally.columns if column.name in encoding.levels])
+    weight = tally.weight.sum(axis=0)
+    rows = tally.n_rows.sum(axis=0).astype(float)
+    cells = cells_of_two(tally.columns, weight, rows, attributes, smallest)
     both = Cells(cells.columns, np.tile(cells.index, 2))
     return Tally.of_sums(
         both,

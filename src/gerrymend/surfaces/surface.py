@@ -12,7 +12,7 @@ import numpy as np
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.reprs import short_repr
-from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.notions import FairnessNotion
 
@@ -157,17 +157,11 @@ class DiscriminationSurface:
         >>> [kept.name for kept in surface.rounds]
         [1, 5, 10, 20]
         """
-        from gerrymend.surfaces.measuring import measure_surface
-        from gerrymend.surfaces.training import watch_training
+        from gerrymend.surfaces.training import training_surface
 
-        smallest = check_min_group_size(min_group_size)
-        watched = watch_training(
-            classifier, X, y, sensitive_features, sample_weight, attributes, rounds, notion,
-            smallest,
-        )  # fmt: skip
-        return measure_surface(
-            watched.tallies, watched.notion, attributes,
-            thetas=thetas, standardize=True, min_group_size=smallest,
+        return training_surface(
+            classifier, X, y, sensitive_features, sample_weight, attributes, rounds, notion, thetas,
+            min_group_size,
         )  # fmt: skip
 
     @property

@@ -1,38 +1,32 @@
-"""Recording of a training: the decisions of its mixtures at chosen rounds, as sums by cell."""
+"""The surface of a training: decisions of its mixtures at chosen rounds, as sums by cell."""
 
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.tally import Tally
-from gerrymend.inputs.protected import Cells, distinct_rows
 from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_whole
-from gerrymend.notions import FairnessNotion, as_notions
+from gerrymend.notions import as_notions
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
 from gerrymend.solvers.players.rows import LabelCells
-from gerrymend.surfaces.half_planes import check_not_rare, two_terms
-from gerrymend.surfaces.measuring import one_notion
+from gerrymend.surfaces.half_planes import cells_of_two
+from gerrymend.surfaces.measuring import measure_surface, one_notion
+from gerrymend.surfaces.surface import DiscriminationSurface
 from gerrymend.training.fit import ParityClassifier
 
 # About as many rounds are kept unless they are named, the first ones closest together.
 _ABOUT = 24
 
 
-class Watched(NamedTuple):
-    """Hold the tally of each round that was kept, and the notion to compare them by."""
-
-    tallies: dict[int, Tally]
-    notion: FairnessNotion
-
-
-def watch_training(
+def training_surface(
     classifier: Any,
     X: Any,
     y: Any,
@@ -41,9 +35,10 @@ def watch_training(
     attributes: Any,
     rounds: Sequence[int] | None,
     notion: Any,
+    thetas: Sequence[float] | None,
     min_group_size: int,
-) -> Watched:
-    """Fit a copy of the classifier, and sum its decisions at some rounds by two attributes.
+) -> DiscriminationSurface:
+    """Fit a copy of the classifier, and measure the surface of its decisions at some rounds.
 
     Parameters
     ----------
@@ -51,15 +46,14 @@ def watch_training(
         Without a checkpoint, since a resumed training doesn't replay its earlier rounds.
     X, y, sensitive_features, sample_weight :
         As in its fit().
-    attributes :
+    attributes, thetas, min_group_size :
         As in discrimination_surface().
     rounds : sequence of int or None
         The rounds to keep; a warning names those that were not played. The last is always kept.
     notion :
         One rate, or None for the classifier's own.
-    min_group_size : int
-        Values of an attribute that fewer rows have, or lack, can't be named.
     """
+    smallest = check_min_group_size(min_group_size)
     if not isinstance(classifier, ParityClassifier):
         raise TypeError(
             "classifier must be a SubgroupParityClassifier or a MarginalParityClassifier; got "
@@ -73,7 +67,7 @@ def watch_training(
     rate = one_notion(as_notions(classifier.notion if notion is None else notion))
     at = _check_rounds(rounds, check_whole(classifier.max_iter, "max_iter", low=1))
     rows = Sample.read(y, sensitive_features, sample_weight, features=X)
-    listener = _RoundTallies(rows, attributes, at, min_group_size)
+    listener = _RoundTallies(rows, attributes, at, smallest)
     solver = _SolverWithListener(as_solver(classifier.solver), listener)
     fitted = clone(classifier).set_params(solver=solver)
     fitted.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
@@ -88,7 +82,9 @@ def watch_training(
             UserWarning,
             stacklevel=3,
         )
-    return Watched(kept, rate)
+    return measure_surface(
+        kept, rate, attributes, thetas=thetas, standardize=True, min_group_size=smallest
+    )
 
 
 class _RoundTallies:
@@ -104,10 +100,8 @@ class _RoundTallies:
         self._label_cells, starts, order = LabelCells.of_sample(rows.columns, rows.y, rows.weight)
         self._of_row = np.empty(len(order), dtype=np.intp)
         self._of_row[order] = np.repeat(np.arange(len(starts)), self._label_cells.n_rows)
-        encoding = two_terms(rows.columns, rows.weight, attributes)
-        check_not_rare(encoding, rows.columns, np.ones(len(rows.y)), min_group_size)
-        self._cells: Cells = distinct_rows(
-            [column for column in rows.columns if column.name in encoding.levels]
+        self._cells = cells_of_two(
+            rows.columns, rows.weight, np.ones(len(rows.y)), attributes, min_group_size
         )
         self._at = at
         self.tallies: dict[int, Tally] = {}

@@ -19,6 +19,7 @@ from gerrymend._numeric.arrays import (
     is_device_array,
 )
 from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.auditing.rare_values import rows_by_value
 from gerrymend.inputs.dask_rows import is_dask_native, the_client
 from gerrymend.inputs.fit_identity import data_digests
 from gerrymend.inputs.sample import Sample
@@ -33,7 +34,7 @@ from gerrymend.solvers.players.learners import seed_estimator
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.device import device_game
-from gerrymend.solvers.regression.rows_read import RowsRead
+from gerrymend.solvers.regression.rows import RowsRead
 from gerrymend.subgroups import LinearThresholds, SubgroupClass
 
 
@@ -112,7 +113,8 @@ def read_rows(
         data_digests, features, sample.classes, sample.y, sample.columns, sample.weight
     )
     begin = partial(_begin, features, sample, setting)
-    return RowsRead(sample.classes, sample.columns, digests, begin)
+    counts = rows_by_value(sample.columns)
+    return RowsRead(sample.classes, sample.columns, counts, digests, begin)
 
 
 def _is_elsewhere(X: Any) -> bool:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.auditing.rare_values import rare_of
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import (
     check_budget,
@@ -29,7 +30,7 @@ from gerrymend.solvers import Equilibrium, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.solvers.players.auditor import Subgroup
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind
-from gerrymend.solvers.regression.rows_read import RowsRead
+from gerrymend.solvers.regression.rows import RowsRead
 from gerrymend.subgroups import SubgroupClass
 from gerrymend.training.assemble import Setting, check_playable, read_rows
 from gerrymend.training.callbacks import (
@@ -229,6 +230,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             warn_all_protected()
         rows = read_rows(X, features, **data, setting=setting)
         self.classes_ = rows.classes
+        self._rare = rare_of(rows.counts)
         self._seed = self._settle_seed(checkpoint, rows, setting.identity(X))
         if self.random_state is not None or checkpoint is not None:
             setting = setting.seeded(self._seed)
@@ -311,6 +313,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         self._fitted_ = Fitted(
             equilibrium,
             about,
+            self._rare,
             classes=self.classes_,
             n_features=self.n_features_in_,
             feature_names=getattr(self, "feature_names_in_", None),
@@ -322,7 +325,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             "round": equilibrium.rounds,
             "error": equilibrium.error,
             "unfairness": equilibrium.unfairness,
-            "subgroup": equilibrium.subgroups,
+            "subgroup": equilibrium.subgroups.withholding(self._rare),
         }
         self.gap_ = equilibrium.gap
         self.upper_bound_ = equilibrium.upper_bound

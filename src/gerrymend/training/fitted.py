@@ -6,6 +6,7 @@ from typing import Any
 from gerrymend.models.mixture_classifier import MixtureClassifier
 from gerrymend.solvers import Equilibrium
 from gerrymend.solvers.players.auditor import Subgroup
+from gerrymend.subgroups.rules import Rare
 
 
 class Fitted:
@@ -19,11 +20,16 @@ class Fitted:
     equilibrium : Equilibrium
     about : mapping
         How it was trained, as plain data, but for its figures.
+    rare : mapping
+        The values that no description may tell.
     settings : parameters of `MixtureClassifier`
     """
 
-    def __init__(self, equilibrium: Equilibrium, about: Mapping[str, Any], **settings: Any) -> None:
+    def __init__(
+        self, equilibrium: Equilibrium, about: Mapping[str, Any], rare: Rare, **settings: Any
+    ) -> None:
         self._equilibrium: Equilibrium | None = equilibrium
+        self._rare = rare
         self._about = about
         self._settings = settings
 
@@ -35,7 +41,7 @@ class Fitted:
         assert equilibrium.mixture is not None
         training = {**self._about, **equilibrium.figures()}
         self._mixture = MixtureClassifier(equilibrium.mixture, training=training, **self._settings)
-        self._worst = equilibrium.worst
+        self._worst = self.worst
         self._equilibrium = None  # last: another thread may ask at the same time
 
     @property
@@ -48,7 +54,10 @@ class Fitted:
     def worst(self) -> Subgroup | None:
         """Return the worst subgroup that is known of the mixture."""
         equilibrium = self._equilibrium
-        return self._worst if equilibrium is None else equilibrium.worst
+        if equilibrium is None:
+            return self._worst
+        worst = equilibrium.worst
+        return None if worst is None else worst.withholding(self._rare)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what was made: a file holds none of the plays of other gammas."""

@@ -16,26 +16,54 @@ from gerrymend.reporting.wording import (
 
 Report = Mapping[str, Any]
 
-# Below this a p-value is called small.
+# Up to this a p-value speaks against chance, and up to the second it does so loudly.
 _SMALL = 0.05
+_TINY = 0.01
 # Shares of all rows to translate the detectable unfairness into points for, the first that gives
 # a difference of less than half of the range of a rate.
 _EXAMPLE_SHARES = (0.1, 0.25, 0.5)
 
 
+def is_chance(report: Report) -> bool:
+    """Return whether chance was tested, and may well have made what was found."""
+    return report["p_value"] is not None and report["p_value"] > _SMALL
+
+
 def chance_sentence(report: Report) -> str:
-    """Say whether chance alone could have made as much.
+    """Say whether chance alone could have made as much, and no more than was tested.
 
     The p-value is of the rows that were searched, and that is said where others were held out.
     """
     value = report["p_value"]
     if value is None:
-        return "Whether chance alone could make as much was not tested."
+        why = report["no_p_value"] or "n_permutations=199, --permutations 199 would"
+        return f"Whether chance alone could make as much was not tested ({why})."
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
-    where = " in the rows that were searched" if apart else ""
-    verb = "would hardly make so much" if value <= _SMALL else "could make as much"
-    return f"Chance alone {verb}{where} (p-value {p_value(value)})."
+    told = f"(p-value {p_value(value)}{', of the rows that were searched' if apart else ''})"
+    if value <= _TINY:
+        return f"Chance alone would hardly make so much {told}."
+    draws = count(report["n_permutations"])
+    if value <= _SMALL:
+        often = f"in at most 1 of {int(1 / value + 1e-9)} samples where nothing differs"
+        more = f"; {draws} permutations can't tell more, and 199 would" if _is_least(report) else ""
+        return f"Chance alone makes as much {often} {told}{more}."
+    if _is_least(report):
+        return f"It could be chance: {draws} permutations are too few to tell {told}."
+    return (
+        f"What was found could well be chance: where nothing differs, so many rows show as "
+        f"much in about {percent(value)} of samples {told}."
+    )
+
+
+def _is_least(report: Report) -> bool:
+    """Return whether a p-value is the least that so many permutations can give.
+
+    (1 + draws at or above) / (1 + draws), times the number of tests: rates over all rows are tested
+    apart from those over rows of one label.
+    """
+    tests = len({all(notion["event"]) for notion in report["notions"]})
+    return bool(report["p_value"] * (1 + report["n_permutations"]) <= tests * (1 + 1e-9))
 
 
 def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
-from gerrymend.reporting.wording import capitalised, quoted
+from gerrymend.reporting.audit.subgroup_words import notion_meaning
+from gerrymend.reporting.wording import capitalised, decision_words, label_words
 
 Report = Mapping[str, Any]
 Subgroup = Mapping[str, Any]
@@ -69,12 +70,28 @@ def subject(subgroup: Subgroup) -> str:
     return _SENTENCE[subgroup["treated"]]
 
 
+def counts_sentence(treated: str | None) -> str:
+    """Say what a subgroup is called worst by, or the one that differs most.
+
+    >>> counts_sentence("worse")
+    "“Worst” counts both how far a group's rate is off and how many people are in it."
+    """
+    word = "Most" if treated is None else "Worst"
+    return f"“{word}” counts both how far a group's rate is off and how many people are in it."
+
+
 def direction_sentences(report: Report) -> list[str]:
-    """Say which label is positive, which rates are worse for a group, and which groups count."""
-    negative, positive = map(quoted, report["labels"])
+    """Say which label is positive, what rates count, which are worse, and which groups count."""
+    negative, positive = label_words(report)
+    refused, granted = decision_words(report)
     sentences = [f"{positive} is the positive label, {negative} the negative one."]
+    if granted != positive:
+        sentences.append(f"Decided positive are rows with {granted}.")
+    for one in report["notions"]:
+        if meaning := notion_meaning(one["name"], report):
+            sentences.append(f"The {in_words(one['name'])} is, {meaning}.")
     if report["favourable"] is not None:
-        good = positive if report["favourable"] == "positive" else negative
+        good = granted if report["favourable"] == "positive" else refused
         sentences.append(f"To be decided {good} is favourable.")
     known = [
         f"a {one['worse']} {in_words(one['name'])}" for one in report["notions"] if one["worse"]

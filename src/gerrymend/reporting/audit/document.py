@@ -19,7 +19,8 @@ _COMPARED = ("verdict", "gamma", "unfairness", "upper_bound", "exact", "covers",
 class Document:
     """What a report can't know of itself, as its author says it; all of it is optional.
 
-    `date` is as it is to be shown, and `since` the plain data of an earlier report.
+    `date` is as it is to be shown, and `since` the plain data of an earlier report. `label` and
+    `decision` are the names of their columns; decisions that are scores are cut at `threshold`.
 
     >>> Document.of(model="Loans 4.2", date=datetime.date(2025, 1, 31)).facts
     [('Model', 'Loans 4.2'), ('Date', '31 January 2025')]
@@ -31,6 +32,9 @@ class Document:
     purpose: str | None = None
     date: str | None = None
     since: Mapping[str, Any] | None = None
+    label: str | None = None
+    decision: str | None = None
+    threshold: float | None = None
 
     @classmethod
     def of(
@@ -42,6 +46,9 @@ class Document:
         purpose: str | None = None,
         date: str | datetime.date | None = None,
         since: Any = None,
+        label: str | None = None,
+        decision: str | None = None,
+        threshold: float | None = None,
     ) -> "Document":
         """Check what a caller says; raise ArgumentError for what can't be shown.
 
@@ -49,7 +56,8 @@ class Document:
         """
         if isinstance(date, datetime.date):
             date = f"{date.day} {date:%B %Y}"
-        given = {"title": title, "model": model, "owner": owner, "purpose": purpose, "date": date}
+        given = {"title": title, "model": model, "owner": owner, "purpose": purpose, "date": date,
+                 "label": label, "decision": decision}  # fmt: skip
         for name, value in given.items():
             if value is not None and not isinstance(value, str):
                 raise ArgumentError(
@@ -57,12 +65,23 @@ class Document:
                 )
         # Words of blanks alone would be an empty line.
         shown = {name: value for name, value in given.items() if value and value.strip()}
-        return cls(**shown, since=None if since is None else _earlier(since))
+        if threshold is not None and not isinstance(threshold, int | float):
+            raise ArgumentError("threshold", f"must be a number; got {threshold!r}.")
+        earlier = None if since is None else _earlier(since)
+        return cls(**shown, since=earlier, threshold=threshold)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
         """What was said of the model, by name, in the order of reading."""
         return [(name, getattr(self, key)) for key, name in _NAMES.items() if getattr(self, key)]
+
+    def with_columns(self, report: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the plain data of a report with the columns behind its labels and decisions.
+
+        Sentences then say "granted = 1" in place of “1”.
+        """
+        names = ("label", "decision", "threshold")
+        return {**report, "columns": {name: getattr(self, name) for name in names}}
 
     def to_dict(self) -> dict[str, str]:
         """Return what was said of the model and the report, as plain data."""
@@ -72,6 +91,13 @@ class Document:
 
 # A report of which nothing more is said.
 PLAIN = Document()
+
+
+def audit_json(report: Mapping[str, Any], document: Document = PLAIN) -> str:
+    """Return `AuditReport.to_dict()` as JSON, with what its author says in "about"."""
+    about = document.to_dict()
+    data = {**report, **({"about": about} if about else {})}
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _earlier(since: Any) -> Mapping[str, Any]:

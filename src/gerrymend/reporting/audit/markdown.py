@@ -10,9 +10,11 @@ from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.wording import visible
 
 
-def audit_markdown(report: Mapping[str, Any], document: Document = PLAIN) -> str:
-    """Return the whole of `AuditReport.to_dict()`; the sections are those of the page."""
-    view = audit_view(report, document=document)
+def audit_markdown(
+    report: Mapping[str, Any], document: Document = PLAIN, model: Mapping[str, Any] | None = None
+) -> str:
+    """Return the whole of `AuditReport.to_dict()`; sections and arguments are those of the page."""
+    view = audit_view(report, model, document)
     titles = view["titles"]
     bars = view["gap"]["bars"]["values"]
     parts = [
@@ -27,6 +29,7 @@ def audit_markdown(report: Mapping[str, Any], document: Document = PLAIN) -> str
         *_changes(view),
         _table(("Figure", "Value", ""), view["figures"]),
         view["unfairness_means"],
+        *_model(view),
         f"## {titles['subgroups']}",
         *_subgroups(view),
         f"## {titles['gap']}",
@@ -67,6 +70,20 @@ def _changes(view: Mapping[str, Any]) -> list[str]:
     changes = view["changes"]
     table = _table(("", "Then", "Now"), changes["rows"])
     return [f"## {view['titles']['changes']}", table, *map(escaped, changes["sentences"])]
+
+
+def _model(view: Mapping[str, Any]) -> list[str]:
+    """Return what is known of a model that was trained, if it was."""
+    if view["model"] is None:
+        return []
+    model = view["model"]
+    table = _table(model["heads"], model["samples"])
+    return [
+        f"## {view['titles']['model']}",
+        escaped(model["sentence"]),
+        _list(model["facts"]),
+        table,
+    ]
 
 
 def _rates(rates: Mapping[str, Any], no_groups: str) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend.reporting.audit.chance import is_chance
 from gerrymend.reporting.audit.direction import leads, subject
 from gerrymend.reporting.audit.subgroup_words import excess, short_name
 from gerrymend.reporting.wording import count, percent
@@ -19,6 +20,8 @@ def people_figures(report: Mapping[str, Any], rows: str = "rows") -> list[tuple[
     (subgroup,) = first
     part = percent(subgroup["size"] / report["n_rows"])
     who = subject(subgroup).replace("The", "the", 1)
+    if is_chance(report):
+        who += ", perhaps by chance"
     figures = [
         (
             f"{count(subgroup['size'])} of {count(report['n_rows'])}",

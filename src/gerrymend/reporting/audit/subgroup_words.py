@@ -10,10 +10,11 @@ from gerrymend.notions import in_words
 from gerrymend.reporting.wording import (
     capitalised,
     count,
+    decision_words,
     event_noun,
+    label_words,
     percent,
     points,
-    quoted,
     unfairness,
 )
 from gerrymend.subgroups.linear_rule import Term
@@ -37,30 +38,31 @@ _LONGEST = 2000
 _REST = "are in the report's JSON"
 
 
-def notion_meaning(name: str, labels: list[Any]) -> str | None:
+def notion_meaning(name: str, report: Mapping[str, Any]) -> str | None:
     """Say what a rate counts; None for one of the user's own.
 
-    >>> notion_meaning("false_positive_rate", ["no", "yes"])
+    >>> notion_meaning("false_positive_rate", {"labels": ["no", "yes"]})
     'of those whose label is “no”, the part that is decided “yes”'
     """
-    negative, positive = map(quoted, labels)
+    negative, positive = label_words(report)
+    refused, granted = decision_words(report)
     return {
         "false_positive_rate": f"of those whose label is {negative}, the part that is decided "
-        f"{positive}",
+        f"{granted}",
         "false_negative_rate": f"of those whose label is {positive}, the part that is decided "
-        f"{negative}",
-        "statistical_parity": f"of all, the part that is decided {positive}",
+        f"{refused}",
+        "statistical_parity": f"of all, the part that is decided {granted}",
         "error_rate": "of all, the part that is decided wrongly",
     }.get(name)
 
 
-def _outcome(name: str, labels: list[Any]) -> str | None:
+def _outcome(name: str, report: Mapping[str, Any]) -> str | None:
     """Say what happens to those that a rate counts; None for one of the user's own."""
-    negative, positive = map(quoted, labels)
+    refused, granted = decision_words(report)
     return {
-        "false_positive_rate": f"wrongly decided {positive}",
-        "false_negative_rate": f"wrongly decided {negative}",
-        "statistical_parity": f"decided {positive}",
+        "false_positive_rate": f"wrongly decided {granted}",
+        "false_negative_rate": f"wrongly decided {refused}",
+        "statistical_parity": f"decided {granted}",
         "error_rate": "decided wrongly",
     }.get(name)
 
@@ -71,7 +73,7 @@ def excess(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[str,
     unfairness·n = (rows of the group in the event)·(rate − overall rate). None where rows weigh
     differently, or less than half a case is meant, or the notion is the user's own, without words.
     """
-    happens = _outcome(subgroup["notion"], report["labels"])
+    happens = _outcome(subgroup["notion"], report)
     cases = abs(subgroup["unfairness"]) * report["n_rows"]
     if happens is None or report["weighted"] or cases < 0.5:
         return None
@@ -161,7 +163,7 @@ def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
 def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Say what a rate counts, and what it is overall."""
     name = overall["notion"]
-    meaning = notion_meaning(name, report["labels"])
+    meaning = notion_meaning(name, report)
     first = "" if meaning is None else f"{capitalised(meaning)}. "
     rate = "not shown" if overall["rate"] is None else percent(overall["rate"])
     noun = event_noun(report["notions"], name)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows
-from gerrymend.reporting.audit.direction import is_rest, leads, subject
+from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows, is_chance
+from gerrymend.reporting.audit.direction import counts_sentence, is_rest, leads, subject
 from gerrymend.reporting.audit.said import said_sentences
 from gerrymend.reporting.audit.subgroup_words import (
     cases_sentence,
@@ -37,11 +37,14 @@ LOOKS = {
 def look(report: Report) -> Look:
     """Return how the verdict looks, with a reservation where it is one by the letter only.
 
-    That is where the report warns of what was audited, or one attribute alone exceeds gamma.
+    That is where the report warns of what was audited, where chance may have made what exceeds
+    gamma, or where one attribute alone does.
     """
     plain = LOOKS[report["verdict"]]
     if report["warnings"]:
         return reserved(plain, "with warnings")
+    if report["verdict"] == "exceeds gamma" and is_chance(report):
+        return reserved(plain, "which could be chance")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
 
 
@@ -76,22 +79,20 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     list of str
         Sentences that can be read one after the other, or stand as paragraphs.
     """
-    verdict = report["verdict"]
     worst = report["worst"]
-    described = _lead_sentences(report, rows)
-    if verdict == "within gamma":
-        return [_within(report, rows), *_with_said(described, report), *_not_searched(report)]
-    if verdict == "undecided":
-        return [_undecided(report), *_with_said(described, report), *_not_searched(report)]
+    exceeds = report["verdict"] == "exceeds gamma"
+    found = worst is not None or exceeds
+    # What may be chance is said to be so before anyone is named.
+    chance = [chance_sentence(report)] if found else []
+    first, last = (chance, []) if is_chance(report) else ([], chance)
+    described = _described(report, rows)
+    if not exceeds:
+        shown = _within(report, rows) if report["verdict"] == "within gamma" else _undecided(report)
+        return [shown, *first, *described, *_not_searched(report), *last]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        return [_too_small(report), *_with_said(described, report), chance_sentence(report)]
-    return [
-        *_with_cases(described, report),
-        _exceeding(report),
-        chance_sentence(report),
-        *_confirmation(report),
-    ]
+        return [_too_small(report), *first, *described, *last]
+    return [*first, *described, _exceeding(report), *last, *_confirmation(report)]
 
 
 def _within(report: Report, rows: str) -> str:
@@ -159,15 +160,22 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     return sentences
 
 
-def _with_said(described: list[str], report: Report) -> list[str]:
-    """Put the group in a sentence after the first of the sentences about subgroups."""
-    return [*described[:1], *said_sentences(report), *described[1:]]
-
-
-def _with_cases(described: list[str], report: Report) -> list[str]:
-    """Put the number of cases, and the group in a sentence, after the first of the sentences."""
-    cases = cases_sentence(leads(report)[0], report)
-    return [*described[:1], *filter(None, [cases]), *said_sentences(report), *described[1:]]
+def _described(report: Report, rows: str) -> list[str]:
+    """Say who leads, in how many cases that shows, by what they lead, and who can be said so."""
+    sentences = _lead_sentences(report, rows)
+    if not sentences:
+        return []
+    first = leads(report)[0]
+    worst = report["worst"]
+    exceeds = worst is not None and abs(worst["unfairness"]) > report["gamma"]
+    cases = cases_sentence(first, report) if exceeds else None
+    return [
+        sentences[0],
+        *filter(None, [cases]),
+        counts_sentence(first["treated"]),
+        *said_sentences(report),
+        *sentences[1:],
+    ]
 
 
 def _exceeding(report: Report) -> str:
@@ -188,7 +196,7 @@ def _exceeding(report: Report) -> str:
     if len(leads(report)) == 1:
         said = report["in_a_sentence"] is not None
         value = (
-            f"{f'{subject(first)} has an unfairness of' if said else 'Its unfairness is'} {value}"
+            f"{f'{subject(first)} has an' if said else 'This group has an'} unfairness of {value}"
         )
     elif first == worst:
         value = f"The unfairness of the one treated worst is {value}"

@@ -31,10 +31,11 @@ from gerrymend.reporting.wording import (
     bound,
     capitalised,
     count,
+    decision_words,
     event_noun,
+    label_words,
     p_value,
     percent,
-    quoted,
     unfairness,
 )
 
@@ -65,6 +66,7 @@ def audit_view(
         By section: plain text that the renderer escapes, pairs of name and text, and positions in
         percent for a style sheet. Its order is that of the page.
     """
+    report = document.with_columns(report)
     rows = "rows" if model is None else model["audited"]
     shown = look(report)
     title = "Subgroup fairness audit" if model is None else "Audit of a trained model"
@@ -327,11 +329,13 @@ def _smallest(report: Report) -> str:
 
 def _how(report: Report) -> Facts:
     """Return what was audited, and how."""
-    negative, positive = map(quoted, report["labels"])
+    negative, positive = label_words(report)
+    _, granted = decision_words(report)
     rates = [_rate_words(notion, report) for notion in report["notions"]]
     facts = [
         ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
         ("Labels", f"{negative} is negative, {positive} is positive"),
+        ("Decided positive", granted),
         ("Protected columns", ", ".join(report["attributes"])),
         ("Rates compared", ", ".join(rates)),
         ("Subgroups searched", report["covers"]),

@@ -133,16 +133,9 @@ class SlotKey:
             _SLOTS.pop(self._name, None)
 
 
-def _take(key: SlotKey, number: int, make: Callable[..., Any], *rows: Any) -> None:
-    key.slot.take(number, make, *rows)
-
-
-def _ask(key: SlotKey, taken: Any, *arguments: Any) -> dict[int, Any]:
-    return key.slot.ask(*arguments)
-
-
-def _ask_one(key: SlotKey, number: int, call: Call) -> Any:
-    return key.slot.ask_one(number, call)
+def _do(key: SlotKey, after: Any, method: Callable[..., T], *arguments: Any) -> T:
+    """Call a method of a slot, on its worker, once there is what it has to come after."""
+    return method(key.slot, *arguments)
 
 
 @dataclass(eq=False)
@@ -203,7 +196,7 @@ class DaskBlocks:
         call = _call(method, arguments)
         places = {number: place for place in self._places for number in place.numbers}
         return [
-            self._submit(places[number], _ask_one, number, call)
+            self._submit(places[number], Slot.ask_one, number, call)
             for number in range(len(self._partitions))
         ]
 
@@ -214,7 +207,7 @@ class DaskBlocks:
         for place in places:
             changes = _together(self._changes[place.n_changes :])
             arguments = place.n_changes, changes, now, call
-            asked.append(self._submit(place, _ask, place.taken, *arguments))
+            asked.append(self._submit(place, Slot.ask, *arguments, after=place.taken))
         answers = self._answers(places, asked)
         for place, future in zip(places, asked, strict=True):
             for done in (future, *place.taken):
@@ -283,7 +276,7 @@ class DaskBlocks:
             rows = self._client.compute(
                 list(self._partitions[number]), workers=[worker], allow_other_workers=True
             )
-            place.taken.append(self._submit(place, _take, number, self._make, *rows))
+            place.taken.append(self._submit(place, Slot.take, number, self._make, *rows))
 
     def _free_thread(self, number: int) -> tuple[str, int]:
         """Choose the worker that has the rows, or else the one with the fewest blocks a thread."""
@@ -303,9 +296,11 @@ class DaskBlocks:
         needed = part.__dask_graph__().cull(part.__dask_keys__())
         return {worker for key in needed for worker in self._held_by.get(key, ())}
 
-    def _submit(self, place: _Place, function: Callable[..., Any], *arguments: Any) -> Future:
+    def _submit(
+        self, place: _Place, method: Callable[..., Any], *arguments: Any, after: Sequence[Any] = ()
+    ) -> Future:
         return self._client.submit(
-            function, place.slot, *arguments, workers=[place.worker], pure=False
+            _do, place.slot, after, method, *arguments, workers=[place.worker], pure=False
         )
 
     def _workers(self) -> dict[str, int]:

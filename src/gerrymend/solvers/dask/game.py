@@ -19,8 +19,7 @@ from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, RoundLearner, Taught
-from gerrymend.solvers.regression.rows import SummedBlocks
-from gerrymend.solvers.regression.rows_read import RowsRead
+from gerrymend.solvers.regression.rows import RowsRead, SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 
 
@@ -64,4 +63,4 @@ def dask_game(
             summed, notion, encoding, solver, gammas, C, rows.dtype, learner=learner
         )
 
-    return RowsRead(classes, protected, digests, begin)
+    return RowsRead(classes, protected, rows.counts, digests, begin)

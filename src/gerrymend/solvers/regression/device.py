@@ -13,8 +13,7 @@ from gerrymend.inputs.weights import check_extremes, no_weight, too_far_apart
 from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.game import RegressionGame
-from gerrymend.solvers.regression.rows import SummedBlocks
-from gerrymend.solvers.regression.rows_read import RowsRead
+from gerrymend.solvers.regression.rows import RowsRead, SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.linear_rule import Term
 
@@ -66,7 +65,7 @@ def device_game(
         rows = SummedBlocks.of(ArrayBlock(X, protected, labels, weight, notion))
         return RegressionGame(rows, notion, encoding, solver, gammas, C, dtype=str(X.dtype))
 
-    return RowsRead(classes, (), digests, begin)
+    return RowsRead(classes, (), {}, digests, begin)
 
 
 def _check_beside(X: Any, data: Any, argument: str) -> None:

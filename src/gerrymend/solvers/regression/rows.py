@@ -4,17 +4,19 @@
 workers of a cluster, which answer as one: all that the game asks for are sums.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.projection import OrthonormalBasis
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.inputs.protected import Column
 from gerrymend.models.mixture import Predictor
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import State
@@ -37,6 +39,25 @@ class Measured:
 
     unfairness: Array  # of each game's group, with its sign; 0 where nobody is in it
     subgroup: Callable[[int], Subgroup | None]
+
+
+class RowsRead(NamedTuple):
+    """Facts that a fit needs of its rows, and the function that begins games on them."""
+
+    classes: NDArray[Any]
+    """The two labels."""
+
+    protected: tuple[Column, ...]
+    """The protected attributes, with their categories and no rows."""
+
+    counts: Mapping[str, Mapping[Any, float]]
+    """The number of rows of each category, by attribute."""
+
+    digests: Callable[[], dict[str, str]]
+    """The sha256 of each argument; to be asked for before a game begins."""
+
+    begin: Callable[[Any, Any, list[float], float], Any]
+    """Begins games, given the estimator, the solver, the gammas and C."""
 
 
 class RegressionRows(Protocol):

@@ -1,0 +1,73 @@
+"""Files that a report is written to, and what they say of the model, for `audit` and `fit`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from gerrymend.cli.shared import check_page, check_target, errors_in_options, write_out
+from gerrymend.reporting.audit.document import Document, audit_json
+from gerrymend.reporting.audit.markdown import audit_markdown
+from gerrymend.reporting.audit.page import audit_page
+from gerrymend.reporting.page import write_page
+
+
+class Targets(NamedTuple):
+    """Say where a report goes: files, of which - is standard output, or None; and if it is quiet.
+
+    The text for people is left out where standard output is taken, or `quiet`. `document` is what
+    is said of the model, as in AuditReport.to_html().
+    """
+
+    json: str | None = None
+    markdown: str | None = None
+    page: Path | None = None
+    quiet: bool = False
+    document: Mapping[str, Any] = MappingProxyType({})
+
+    def check(self, *others: Path | None) -> None:
+        """Raise a ValueError for what can't be written, before minutes are spent on an audit.
+
+        `others` are files that the command reads, or writes beside these.
+        """
+        if self.json == self.markdown == "-":
+            raise ValueError("--json - and --markdown - exclude each other; name a file for one.")
+        read = (*others, self.document.get("since"))
+        check_target(self.json, "--json", *read)
+        check_target(self.markdown, "--markdown", self.json, *read)
+        check_page(self.page, self.json, self.markdown, *read)
+        with errors_in_options({"since": "--since"}):
+            Document.of(**self.document)
+
+    @property
+    def takes_output(self) -> bool:
+        """Whether standard output is a file's alone."""
+        return "-" in (self.json, self.markdown)
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether a report is written that people read."""
+        return self.markdown is not None or self.page is not None
+
+    def write(
+        self, report: Mapping[str, Any], model: Mapping[str, Any] | None = None, **columns: Any
+    ) -> Document:
+        """Write the files that were asked for, and return what they say of the model.
+
+        Parameters
+        ----------
+        report : mapping
+            `AuditReport.to_dict()`.
+        model : mapping, optional
+            What `gerrymend fit` knows of a model that it trained.
+        **columns
+            The names behind labels and decisions, as in AuditReport.to_html().
+        """
+        document = Document.of(**self.document, **columns)
+        if self.json is not None:
+            write_out(audit_json(report, document), self.json)
+        if self.markdown is not None:
+            write_out(audit_markdown(report, document, model).rstrip(), self.markdown)
+        if self.page is not None:
+            write_page(audit_page(report, model, document), self.page)
+        return document
