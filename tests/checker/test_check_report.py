@@ -46,6 +46,8 @@ def test_it_shares_no_code_with_the_auditors():
                 names = [module] if module else [alias.name for alias in node.names]
                 for name in names:
                     known = name.startswith(("gerrymend.checker", "collections"))
+                    # What users' own functions of numbers take.
+                    known |= path.stem == "numbers" and name == "numpy"
                     assert known or name in sys.stdlib_module_names | {"narwhals"}, name
     code = "import sys, gerrymend.checker; print([m for m in sys.modules if 'gerrymend' in m])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
