@@ -191,10 +191,7 @@ class AuditReport:
 
     @property
     def p_value(self) -> float | None:
-        """Return the p-value of "no subgroup differs at all"; None if that was not tested.
-
-        It is not of "none exceeds gamma", which `verdict` is about.
-        """
+        """Return the p-value of "no subgroup differs at all"; None if that was not tested."""
         return None if self.permutation_test is None else self.permutation_test.p_value
 
     @property
@@ -300,19 +297,13 @@ class AuditReport:
         }
 
     def to_json(self, **document: Any) -> str:
-        """Return the plain data as JSON.
-
-        Title, model, owner, purpose and date, if they are given as in `to_html`, are in "about".
-        """
+        """Return the plain data as JSON; title, owner, …, as in `to_html`, are in "about"."""
         from gerrymend.reporting.audit.document import Document, audit_json
 
         return audit_json(self.to_dict(), Document.of(**document))
 
     def to_markdown(self, **document: Any) -> str:
-        """Return the report as Markdown; text from the data is escaped.
-
-        The sections and sentences are those of the page, and so are the arguments.
-        """
+        """Return the sections of the page as Markdown, which takes the same arguments."""
         from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.markdown import audit_markdown
 
