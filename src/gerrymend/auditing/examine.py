@@ -19,7 +19,7 @@ from gerrymend.auditing.chosen_subgroups import (
     with_guarded_traits,
 )
 from gerrymend.auditing.doubts import Doubt
-from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
+from gerrymend.auditing.in_a_sentence import can_be_said, sentence_class, sentence_group
 from gerrymend.auditing.inference.generalisation import generalisation
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import simultaneous_intervals
@@ -38,7 +38,13 @@ from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.inputs.settings import check_budget, check_callable, check_gamma, check_whole
 from gerrymend.notions import AnyNotion, NotionLike, directed_notions
-from gerrymend.subgroups import Marginals, SubgroupClass, as_subgroup_class
+from gerrymend.subgroups import (
+    LinearThresholds,
+    Marginals,
+    SubgroupClass,
+    Trees,
+    as_subgroup_class,
+)
 from gerrymend.subgroups.base import Bracket
 from gerrymend.subgroups.compiling import compile_proofs
 
@@ -158,6 +164,8 @@ random_state, on_draw, features, intersection, n_jobs
     """
     check_intersection(intersection, tally.columns)
     compile_proofs(subgroups, tally.columns)
+    if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
+        compile_proofs(sentence_class(tally.columns), tally.columns)
     deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
     n = tally.total_weight
