@@ -17,7 +17,7 @@ from gerrymend.auditing.chosen_subgroups import (
     with_guarded_traits,
 )
 from gerrymend.auditing.doubts import Doubt
-from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
+from gerrymend.auditing.in_a_sentence import can_be_said, sentence_class, sentence_group
 from gerrymend.auditing.inference.discovery import flag_groups
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import group_estimates, named_groups, shown_groups
@@ -35,7 +35,7 @@ from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.notions import AnyNotion
-from gerrymend.subgroups import Marginals, SubgroupClass
+from gerrymend.subgroups import LinearThresholds, Marginals, SubgroupClass, Trees
 from gerrymend.subgroups.base import Bracket
 from gerrymend.subgroups.compiling import compile_proofs
 
@@ -91,6 +91,8 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     """
     check_intersection(intersection, tally.columns)
     compile_proofs(subgroups, tally.columns)
+    if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
+        compile_proofs(sentence_class(tally.columns), tally.columns)
     deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
     n = tally.total_weight
