@@ -203,3 +203,15 @@ def test_dates_that_are_not_read_are_no_identifiers(tmp_path):
     assert "has 70 different dates, as text, in 70 rows" in err
     assert "Tell groups by --dates, which reads those that are written 2024-12-31 or 31.12" in err
     assert "identifier" not in err
+
+
+@pytest.mark.parametrize("command", ["audit", "fit", "frontier"])
+def test_a_quote_that_is_not_closed_is_told_of(tmp_path, command):
+    """The first rows are read to see whether a protected column has dates."""
+    file = tmp_path / "open.csv"
+    file.write_text('town,y,d\n"Ulm ,0,1\nAu,1,0\nRom,0,1\nAu,1,1\n')
+    decided = ["--prediction", "d"] if command == "audit" else ["--out", tmp_path / "out"]
+    decided = [] if command == "frontier" else decided
+    code, _, error = call(command, file, "--label", "y", "--protected", "town", *decided)
+    assert code == 2
+    assert "can't be read as a table" in " ".join(error.split())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gerrymend.cli.protected_dates import check_unit, with_dates
 from gerrymend.cli.shared import options_of, split
-from gerrymend.cli.table_files import Reading, open_table
+from gerrymend.cli.table_files import Reading, open_table, unreadable
 from gerrymend.inputs.identifiers import BY_DATE
 from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA
 from gerrymend.inputs.validation import check_column
@@ -104,7 +104,12 @@ class TableRequest:
         attributes = split(self.protected, there)
         for column in attributes:
             check_column(column, "--protected", there, str(file))
-        return with_dates(frame, attributes, self.dates)
+        import polars as pl
+
+        try:
+            return with_dates(frame, attributes, self.dates)
+        except pl.exceptions.PolarsError as error:  # which reads some rows
+            raise unreadable(file, error) from None
 
     def positive_label(self, frame: "pl.LazyFrame") -> Any:
         """Return the positive label in the type of the labels, from the text of the option.
