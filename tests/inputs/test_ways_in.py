@@ -25,7 +25,8 @@ from gerrymend import (
     prove,
 )
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.inputs.sample import AUDIT, BY_LABEL, Sample
+from gerrymend.inputs.classes import AUDIT, BY_LABEL
+from gerrymend.inputs.sample import Sample
 from gerrymend.subgroups import Conjunctions, ExplicitGroups, LinearThresholds
 
 N = 40

@@ -13,7 +13,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import check_counted
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_test_size
-from gerrymend.notions import NotionLike
+from gerrymend.notions import NotionLike, by_class
 
 
 def audit(
@@ -205,9 +205,10 @@ def audit(
                 "and holdout exclude each other: rows are held out of this sample, or "
                 "are a second one.",
             )
-    decided = Decided(threshold, decision_probabilities, pos_label)
+    decided = Decided(threshold, decision_probabilities, pos_label, many=True)
     given = Given(y_true, y_pred, sensitive_features, sample_weight, control_features)
     tally = read_tally(data, given, decided, settings["notions"])
+    settings["notions"] = by_class(settings["notions"], tally.labels, favourable)
     check_counted(tally, settings["notions"], leave_out=leave_out_empty_strata)
     held_out = None
     if holdout is not None:

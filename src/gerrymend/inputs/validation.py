@@ -184,8 +184,10 @@ def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:
     return negative, positive
 
 
-def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> NDArray[Any]:
-    """Return the two distinct labels, sorted; raise ValueError unless there are two.
+def check_labels(
+    labels: NDArray[Any], argument: str, cut_off: bool = False, most: int = 2
+) -> NDArray[Any]:
+    """Return the distinct labels, sorted; raise ValueError unless there are two, or up to `most`.
 
     `cut_off` says that only the first of many labels are given, for the message.
     """
@@ -204,6 +206,15 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
             argument,
             f"has only one class, {classes.tolist()[0]!r}; two are needed to compare rates.",
         )
+    if len(classes) > 2 and most > 2:
+        if len(classes) > most or cut_off:
+            raise ArgumentError(
+                argument,
+                f"has {'at least ' * cut_off}{len(classes)} classes, and audits compare {most} at "
+                "most; scores and identifiers are no labels. Merge classes, or pass what was "
+                "decided.",
+            )
+        return classes
     if len(classes) > 2:
         # So many are no labels: each may be a person.
         shown = f", {', '.join(map(repr, classes.tolist()))}" if len(classes) <= 6 else ""
@@ -236,11 +247,13 @@ def decisions_from(
     threshold: float | None,
     decision_probabilities: bool,
     argument: str,
+    known: NDArray[Any] | None = None,
 ) -> Array:
     """Return the probability of the positive decision in each row.
 
     `y_pred` holds labels of `classes`, or scores if a threshold is given, or probabilities if
-    `decision_probabilities` is True. Raises ValueError for values that are neither.
+    `decision_probabilities` is True. Raises ValueError for values that are neither. Where one class
+    is compared with the rest, `known` has all labels.
     """
     cut = check_cut(threshold, decision_probabilities)
     if cut is not None:
@@ -251,6 +264,12 @@ def decisions_from(
             ends = f"ranges from {p.min():.10g} to {p.max():.10g}; with "
             raise ArgumentError(argument, ends, PROBABILITIES, " it must lie in [0, 1].")
         return np.clip(p, 0.0, 1.0)
+    check_decided(y_pred, classes if known is None else known, argument)
+    return (y_pred == classes[1]).astype(np.float64)
+
+
+def check_decided(y_pred: NDArray[Any], classes: NDArray[Any], argument: str) -> None:
+    """Raise ValueError for decisions that are none of the labels."""
     unknown = sorted(map(repr, set(y_pred.tolist()) - set(classes.tolist())))
     if unknown:
         shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
@@ -263,7 +282,6 @@ def decisions_from(
             PROBABILITIES,
             " if they are the probabilities with which a randomised model decides.",
         )
-    return (y_pred == classes[1]).astype(np.float64)
 
 
 def check_frame(frame: "nw.DataFrame[Any]", *, allow_missing: bool) -> None:

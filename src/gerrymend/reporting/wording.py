@@ -175,11 +175,15 @@ def event_noun(notions: Sequence[Mapping[str, Any]], name: str | None = None) ->
     """
     chosen = [one for one in notions if name in (None, one["name"])]
     events = {tuple(one["event"]) for one in chosen}
-    if len(events) != 1:
+    classes = {one.get("class") for one in chosen}
+    if len(events) != 1 or (len(classes) != 1 and events != {(True, True)}):
         return "rows in the event"
     if chosen[0].get("unit") is not None:  # of numbers, the label is whether a row counts
         return "rows that count"
-    return _EVENT_NOUNS[events.pop()]
+    event = events.pop()
+    if (of_class := classes.pop()) is not None and event != (True, True):
+        return f"rows of {quoted(of_class)}" if event[1] else "rows of other classes"
+    return _EVENT_NOUNS[event]
 
 
 def quoted(label: Any) -> str:
