@@ -272,7 +272,7 @@ class Tally:
     def view(self, notion: AnyNotion) -> "Tally":
         """Return the table that has the outcomes of a notion."""
         if isinstance(notion, FairnessNotion) and notion.of_class is not None:
-            return self.by_class[notion.of_class]
+            return self.by_class.get(notion.of_class, self)
         return self.views.get(notion.name, self)
 
     def of_notion(self, notion: AnyNotion) -> "NotionTally":

@@ -66,6 +66,9 @@ class Table:
     that count, and `positive` the sum of outcomes, from the first to the second of `ends`; `spread`
     has the sums of outcomes, and of their squares, by squared weight.
 
+    Of more than two classes there is a table for each against the rest, in `by_class` of one whose
+    positive decisions are the wrong ones.
+
     `strata` has the tables of rows with equal values of the `controls`, over the same cells.
     """
 
@@ -75,13 +78,20 @@ class Table:
     positive: list[list[Fraction]]
     weighty: list[list[int]] | None = None
     squares: list[list[Fraction]] | None = None
-    labels: tuple[Any, Any] = (0, 1)
+    labels: tuple[Any, ...] = (0, 1)
     is_labelled: bool = True
     spread: list[list[list[Fraction]]] | None = None
     ends: tuple[Fraction, Fraction] = (ZERO, Fraction(1))
     views: "Mapping[str, Table]" = field(default_factory=dict)
     strata: "Mapping[tuple[Any, ...], Table]" = field(default_factory=dict)
     controls: tuple[str, ...] = ()
+    by_class: "Mapping[Any, Table]" = field(default_factory=dict)
+
+    def view(self, notion: Mapping[str, Any]) -> "Table":
+        """Return the table of a notion, given as plain data."""
+        if notion["class"] is not None:
+            return self.by_class.get(notion["class"], self)
+        return self.views.get(notion["name"], self)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -148,14 +158,19 @@ def read_table(
     # A second sample may have only one of the labels, which then must not be taken for both.
     if y_true is None:
         classes = chosen
-    elif like is not None and set(labels) <= set(like.labels):
+    elif like is not None and (
+        set(labels) <= set(like.labels) or like.labels[0] == f"not {pos_label}"
+    ):
         classes = list(like.labels)
     else:
         classes = _classes(labels, predicted if are_decisions else [], pos_label)
     if threshold is not None:
         decided: list[Any] = [int(score >= threshold) for score in predicted]
     else:
-        decided = _decisions(predicted, classes) if are_decisions else predicted
+        # One of many labels is compared with the rest, and decisions may be any of them.
+        rest = classes[0] == f"not {pos_label}"
+        known = [*classes, *labels, *(predicted if like is not None else [])] if rest else classes
+        decided = _decisions(predicted, classes[1], known) if are_decisions else predicted
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
     y = [int(label == classes[1]) for label in labels]
     # Equal rows are summed at once: a fraction for each of them would take most of the time.
@@ -191,7 +206,7 @@ def with_strata(
 def summed(
     columns: dict[str, tuple[bool, list[Any]]],
     counted: Counter[tuple[Any, int, Any, Any]],
-    labels: tuple[Any, Any],
+    labels: tuple[Any, ...],
     cells: list[Any] | None = None,
     outcome_of: Callable[[Any], Fraction] | None = None,
 ) -> Table:
@@ -251,10 +266,14 @@ def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[An
     ['no', 'yes']
     >>> _classes([0, 1], [], pos_label=0)
     [1, 0]
+    >>> _classes(["a", "b", "c"], [], pos_label="b")
+    ['not b', 'b']
     """
     classes = sorted(set(labels))
     if len(classes) == 1:
         classes = sorted(set(labels) | set(decisions))
+    if len(classes) > 2 and pos_label in classes:
+        return [f"not {pos_label}", pos_label]
     if len(classes) != 2:
         raise ValueError(
             f"y_true must have two labels, as it had in the audit; it has {len(classes)}: "
@@ -270,15 +289,15 @@ def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[An
     return sorted(classes, key=lambda label: bool(label == pos_label))
 
 
-def _decisions(predicted: list[Any], classes: list[Any]) -> list[int]:
-    """Return decisions as 0 and 1, or raise a ValueError for a value that is no label."""
-    unknown = sorted(map(repr, set(predicted) - set(classes)))
+def _decisions(predicted: list[Any], positive: Any, known: list[Any]) -> list[int]:
+    """Return decisions as 0 and 1, or raise a ValueError for a value that is no known label."""
+    unknown = sorted(map(repr, set(predicted) - set(known)))
     if unknown:
         raise ValueError(
             f"y_pred has values that are no label: {', '.join(unknown[:3])}. Pass what was passed "
             "to audit(): threshold for scores, decision_probabilities=True for a mixture's."
         )
-    return [int(decision == classes[1]) for decision in predicted]
+    return [int(decision == positive) for decision in predicted]
 
 
 def read_vector(values: Any, argument: str) -> list[Any]:

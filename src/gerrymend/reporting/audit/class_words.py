@@ -68,10 +68,15 @@ def class_sentences(report: Report) -> list[str]:
             sentences.append(f"The {_of_classes(rate, 'a')} is, {_MEANINGS[rate]}.")
     if any(one["name"] == "error_rate" for one in report["notions"]):
         sentences.append("The error rate is, of all, the part that is decided wrongly.")
-    if unknown := [one for one in report["notions"] if _is_of_class(one) and not one["worse"]]:
+    unknown = [
+        _of_classes(rate_and_class(one["name"])[0], "any")
+        for one in report["notions"]
+        if _is_of_class(one) and not one["worse"]
+    ]
+    if unknown := list(dict.fromkeys(unknown)):
         sentences.append(
             "Which class is favourable is not known: no group is called better or worse off for "
-            f"its {' or its '.join(rate_names(unknown))}. One class alone, compared with the rest, "
+            f"its {' or its '.join(unknown)}. One class alone, compared with the rest, "
             "can be (pos_label= and favourable=, --positive and --favourable)."
         )
     return sentences
