@@ -24,6 +24,10 @@ settings.register_profile("suite", deadline=None, derandomize=True, max_examples
 settings.register_profile("explore", deadline=None, max_examples=200)
 settings.load_profile("explore" if "EXPLORE" in os.environ else "suite")
 
+# Workers of Dask are forked from a process that has imported what they need: to import is most of
+# what a worker of the tests does, and the tests kill some.
+os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
+
 # A shell's background jobs ignore Ctrl-C, and so would what the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

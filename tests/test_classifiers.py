@@ -34,10 +34,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 @parametrize_with_checks(
     [
-        SubgroupParityClassifier(max_iter=10),
-        SubgroupParityClassifier(LinearRegression(), max_iter=10),
-        MarginalParityClassifier(max_iter=10),
-        MarginalParityClassifier(LinearRegression(), max_iter=10),
+        SubgroupParityClassifier(max_iter=3),
+        SubgroupParityClassifier(LinearRegression(), max_iter=3),
+        MarginalParityClassifier(max_iter=3),
+        MarginalParityClassifier(LinearRegression(), max_iter=3),
     ]
 )
 @pytest.mark.filterwarnings("ignore")

@@ -1,7 +1,6 @@
 """The examples run as a newcomer would run them, without a warning, and say what they should."""
 
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,29 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
     "audit_my_model": ["exceeds gamma", "category_0 = v0 and category_1 = v0", "p-value 0.01"],
     "train_a_fair_model": ["plain  test", "fair   test", "MixtureClassifier"],
+    "hire_without_labels": [
+        "there are 2: with the rate of those who are alike",
+        "sex = woman and age ≥ 44.5",
+    ],
+    "waiting_times": [
+        "age ≥ 68.5 and home = country",
+        "days, against",
+        "in the same strata",
+        "Proved",
+    ],
+    "triage_in_three_levels": [
+        "false negative rate of “urgent” 45.2 %, against 9.2 %",
+        "The subgroup treated worst is language = Arabic and age ≥ 64.5",
+        "The false positive rate of “can wait”",
+        "Proved",
+    ],
     "choose_on_the_frontier": ["on 3,334 test rows", "question of policy", "gamma 0.04: of 1,000"],
 }
+
+
+@pytest.fixture(autouse=True)
+def every_report_is_checked():
+    """Not here: the checker would take longer than the examples, which have ten thousand rows."""
 
 
 def test_every_example_is_tested():
@@ -19,13 +39,11 @@ def test_every_example_is_tested():
 
 
 @pytest.mark.parametrize("name", SAYS)
-def test_an_example_runs_and_says_what_it_should(name, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py")],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+def test_an_example_runs_and_says_what_it_should(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    said = capsys.readouterr().out
     for words in SAYS[name]:
-        assert words in done.stdout
-    assert max(map(len, done.stdout.splitlines())) < 160
+        assert words in said
+    assert max(map(len, said.splitlines())) < 160
     assert not list(tmp_path.iterdir()), "an example leaves nothing behind"

@@ -1,9 +1,8 @@
 """The README's code and commands run as they stand, and print what it says."""
 
 import re
+import runpy
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 from gerrymend.cli import demo
@@ -14,15 +13,13 @@ PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
-def test_the_readmes_code_is_a_script_that_runs(tmp_path):
+def test_the_readmes_code_is_a_script_that_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     script = tmp_path / "readme.py"
     script.write_text("\n".join(PYTHON), encoding="utf-8")
-    run = subprocess.run(
-        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
+    runpy.run_path(str(script), run_name="__main__")
     assert len(PYTHON) == 10
-    assert f"```\n{run.stdout.strip()}\n```" in README
+    assert f"```\n{capsys.readouterr().out.strip()}\n```" in README
 
 
 def commands():

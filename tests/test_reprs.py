@@ -28,7 +28,7 @@ def results():
     attributes = {RED * 9: toy.sensitive_features["race"], "y": toy.sensitive_features["gender"]}
     rows = toy.target, (toy.score >= 0.5).astype(int)
     report = audit(*rows, sensitive_features=attributes, top=3)
-    clf = SubgroupParityClassifier(LinearRegression(), max_iter=5, tol=None, random_state=0)
+    clf = SubgroupParityClassifier(LinearRegression(), max_iter=1, tol=None, random_state=0)
     frontier = pareto_frontier(
         clf, toy.data, toy.target, sensitive_features=attributes, gammas=np.linspace(0, 0.1, 30)
     )
@@ -37,6 +37,7 @@ def results():
     return {
         "report": report,
         "subgroup": report.worst,
+        "held out": audit(*rows, sensitive_features=attributes, test_size=0.5).held_out,
         "frontier": frontier,
         "point": first,
         "on rows": first.train,

@@ -88,10 +88,10 @@ def draws_of(data, n_jobs):
     rng = np.random.default_rng(0)
     decided, y = (data.data[:, 0] > 0).astype(int), data.target
     how = {"sensitive_features": data.sensitive_features, "notion": ("equalized_odds",),
-           "n_permutations": 60, "n_jobs": n_jobs}  # fmt: skip
+           "n_permutations": 19, "n_jobs": n_jobs}  # fmt: skip
     table = {"a": [0, 0, 1, 1, 2, 2], "label": [0, 0, 0, 1, 0, 0], "prediction": [0, 1] * 3,
              "count": [50, 20, 60, 90, 60, 5]}  # fmt: skip
-    drawn = {"sensitive_features": data.sensitive_features, "n_resamples": 30, "n_jobs": n_jobs}
+    drawn = {"sensitive_features": data.sensitive_features, "n_resamples": 9, "n_jobs": n_jobs}
     return [
         bootstrap(y, decided, subgroups="conjunctions", **drawn),
         bootstrap(y, decided, sample_weight=rng.random(len(y)), **drawn),

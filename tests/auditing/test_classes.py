@@ -204,9 +204,9 @@ def test_a_second_sample_may_lack_a_class():
     assert_checked(report, **data, holdout=holdout)
     one = audit(**data, notion="false_positive_rate", holdout=holdout, pos_label="now")
     assert_checked(one, **data, holdout=holdout, pos_label="now")
-    with pytest.raises(ValueError, match=r"In holdout: .*'never'|labels of holdout are"):
-        audit(**data, holdout=(np.where(kept, "never", "now"), *second.values())[:1] + (
-            second["y_pred"], second["sensitive_features"]))  # fmt: skip
+    other = (np.where(kept, "never", "now"), *holdout[1:])
+    with pytest.raises(ValueError, match="In holdout: y_pred has values that are no label"):
+        audit(**data, holdout=(other[0], second["y_pred"], second["sensitive_features"]))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -305,7 +305,8 @@ def test_the_checker_finds_a_forged_class(how):
     ("changed", "words"),
     [
         ({"y_true": np.arange(40)}, "y_true has 40 classes, and audits compare 30 at most"),
-        ({"y_true": np.repeat(np.arange(25), 2)[:40]}, "20 classes in|y_pred has values that are"),
+        ({"y_true": ["later", "now", "soon", "Now"] * 10},
+         "y_true has 4 classes. 'Now' and 'now' differ in case or blanks alone"),
         ({"y_pred": ["later", "never"] * 20}, "y_pred has values that are no label: 'never'"),
         ({"y_pred": np.linspace(0, 1, 40), "threshold": 0.5},
          r"scores or probabilities are those of one. Name it as pos_label"),
@@ -347,11 +348,11 @@ def test_scores_of_one_class_are_compared_with_the_rest():
 def test_what_needs_two_classes_says_so():
     data = made(17, 100)
     rows = {"sensitive_features": data["sensitive_features"]}
-    with pytest.raises(ValueError, match=r"y has 3 classes.*Merge them into two"):
+    with pytest.raises(ValueError, match=r"y has 3 classes.*Merge them into two\.$"):
         SubgroupParityClassifier().fit(np.zeros((100, 1)), data["y_true"], **rows)
     for ask in (bootstrap, lambda *args, **how: discrimination_surface(
             *args, attributes=("town", "age"), **how)):  # fmt: skip
-        with pytest.raises(ValueError, match="y_true has 3 classes"):
+        with pytest.raises(ValueError, match=r"y_true has 3 classes.* name one as pos_label"):
             ask(data["y_true"], data["y_pred"], **rows)
 
 

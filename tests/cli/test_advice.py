@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import typer
 
 import gerrymend
+from gerrymend.cli.app import application
 from tests.cli.calling import call, options_of
 
 COMMANDS = ("audit", "fit", "frontier", "predict")
@@ -75,20 +77,50 @@ def test_what_is_said_names_options_of_the_command(file, tmp_path, case):
     assert not re.search(r"[Rr]aise C\b|\btol\b|certify=", out + err)
 
 
+def all_options(command):
+    """Return the options of a command, and of all commands below it."""
+    names = {"--help"}
+    for parameter in command.params:
+        names |= {*parameter.opts, *parameter.secondary_opts}
+    for part in getattr(command, "commands", {}).values():
+        names |= all_options(part)
+    return names
+
+
+def texts_of(path):
+    """Return every text in a module, and a template whole, but for variables of its style."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return [re.sub(r"var\(--[\w-]+\)|(?<=[{; \x22])--[\w-]+(?=:)", "", text)]
+    found = ast.walk(ast.parse(text))
+    return [
+        one.value for one in found if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    ]
+
+
 def test_every_option_in_the_source_is_one_of_some_command():
-    """Whatever a message may say, in any module."""
-    known = {"--help", "--version"} | {
-        option
-        for command in COMMANDS
-        for option in options_of(command)
-    } | {"--data-home", "--quick", "--jobs", "--rows", "--save"}  # fmt: skip
-    known |= {"--no-marginal"}
+    """Whatever a message may say, in any module or template; scripts have no words of their own."""
+    known = all_options(typer.main.get_command(application()))
+    assert {"--data-home", "--no-marginal", "--save", "--version", "--dates"} <= known
+    files = [path for kind in ("py", "html") for path in SOURCE.rglob(f"*.{kind}")]
+    seen = set()
     # Which calls pip.
-    for path in set(SOURCE.rglob("*.py")) - {SOURCE / "datasets" / "_obtain.py"}:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found = set(OPTION.findall(node.value))
-                assert found <= known, (path, found - known)
+    for path in set(files) - {SOURCE / "datasets" / "_obtain.py"}:
+        found = {option for text in texts_of(path) for option in OPTION.findall(text)}
+        assert found <= known, (path, found - known)
+        seen |= found
+    assert {"--permutations", "--test-size", "--certify", "--accept-warnings"} <= seen
+
+
+def test_every_option_in_the_documents_is_one_of_some_command():
+    known = all_options(typer.main.get_command(application()))
+    root = SOURCE.parents[1]
+    for path in [root / "README.md", *(root / "docs").glob("*.md")]:
+        # Options of others: pip's, git's and pytest's.
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines()
+                 if not re.search(r"\b(pip|git|pytest|python -m|dask)\b", line)]  # fmt: skip
+        found = set(OPTION.findall("\n".join(lines)))
+        assert found <= known, (path, found - known)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

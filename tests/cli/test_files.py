@@ -173,3 +173,33 @@ def test_a_broken_gzip_is_told(tmp_path):
     code, _, err = call("audit", tmp_path / "cut.csv.gz", *OPTIONS, "--protected", "town")
     assert code == 2
     assert "is gzip, and broken" in err
+
+
+def test_labels_that_differ_in_case_are_told_so(tmp_path):
+    """--positive no where the labels are No and Yes, and decisions that are written otherwise."""
+    rows = [f"{'Yes' if i % 2 else 'No'},{'yes' if i % 3 else 'no'},{'ab'[i % 2]}"
+            for i in range(40)]  # fmt: skip
+    path = tmp_path / "case.csv"
+    path.write_text("\n".join(["y,d,g", *rows]))
+    usual = [path, "--label", "y", "--protected", "g"]
+    code, _, err = call("audit", *usual, "--prediction", "y", "--positive", "no")
+    assert (code, err.split("'No', 'Yes'")[1].strip()) == (2, "(did you mean 'No'?).")
+    code, _, err = call("audit", *usual, "--prediction", "d")
+    assert code == 2
+    assert "(labels: 'No', 'Yes'). They differ in case or blanks; write labels and" in err
+    path.write_text(path.read_text() + "\nno,no,a")
+    code, _, err = call("audit", *usual, "--prediction", "d")
+    assert code == 2
+    assert "'No', 'Yes', 'no'. 'No' and 'no' differ in case or blanks alone." in err
+
+
+def test_dates_that_are_not_read_are_no_identifiers(tmp_path):
+    """American dates, of which day and month may be mistaken."""
+    rows = [f"{1 + i % 12}/{1 + i % 28}/19{20 + i},{i % 2},{i % 3 % 2}" for i in range(70)]
+    path = tmp_path / "dates.csv"
+    path.write_text("\n".join(["born,y,d", *rows]))
+    code, _, err = call("audit", path, "--label", "y", "--prediction", "d", "--protected", "born")
+    assert code == 2
+    assert "has 70 different dates, as text, in 70 rows" in err
+    assert "Tell groups by --dates, which reads those that are written 2024-12-31 or 31.12" in err
+    assert "identifier" not in err

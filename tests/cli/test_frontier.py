@@ -230,3 +230,25 @@ def test_the_example_in_the_help_can_be_pasted(tmp_path, monkeypatch):
     code, out, _ = call(*swept[2:], *QUICK)
     assert code == 0
     assert "on 80 training rows" in out
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("tested", [True, False])
+def test_chance_is_told_of_in_every_form(file, tmp_path, tested):
+    page, data = tmp_path / "f.html", tmp_path / "f.json"
+    more = ["--test-size", 0.3] if tested else []
+    code, out, _ = call(file, *USUAL, "--gammas", "0.001,0.05", *more, "--json", data, "--report",
+                        page, "--no-marginal")  # fmt: skip
+    assert code == 0
+    found = json.loads(data.read_text())
+    texts = [" ".join(found["chance"]), out, page.read_text().partition('id="frontier">')[0]]
+    apart = [abs(point["test"]["unfairness"] - point["train"]["unfairness"])
+             for point in found["points"] if tested]  # fmt: skip
+    for text in texts:
+        words = " ".join(text.split())
+        assert "chance is not tested here" in words
+        assert "gerrymend audit --permutations 199, audit(n_permutations=199)" in words
+        assert ("From training to test rows" in words) == tested
+        assert not tested or f"differs here by up to {max(apart):.4f}." in words
+    for text in (texts[1], texts[2]):
+        assert "y = 1 is the positive label, y = 0 the negative one" in " ".join(text.split())

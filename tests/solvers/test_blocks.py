@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from gerrymend._numeric.projection import RANK_TOLERANCE
-from gerrymend.inputs.protected import distinct_rows, read_columns
+from gerrymend.inputs.protected import read_columns
 from gerrymend.models.mixture import LinearPredictor
 from gerrymend.notions import (
     ERROR_RATE,
@@ -18,17 +18,13 @@ from gerrymend.notions import (
     STATISTICAL_PARITY,
 )
 from gerrymend.solvers import FictitiousPlay, play
-from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import LinearLearner
-from gerrymend.solvers.players.memory_rows import MemoryRows
-from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.learners import Taught
 from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks
-from gerrymend.subgroups import LinearThresholds
 from gerrymend.subgroups.encoding import LinearEncoding
+from tests.solvers.linear_players import linear_players
 
 NOTIONS = [FALSE_POSITIVE_RATE, FALSE_NEGATIVE_RATE, STATISTICAL_PARITY, ERROR_RATE]
 # None of them is a fraction of 600 rows: a tie with gamma would be decided by rounding.
@@ -47,16 +43,9 @@ def problem(n=600, d=5, seed=0, weighted=True):
 
 def reference(X, A, y, weight, notion, max_iter, tol, solver=None):
     """The game over cells."""
-    order, cells = distinct_rows(read_columns(A)).sorted_by(y)
-    auditor = Auditor(
-        [notion], LinearThresholds("regression"), LabelCells.of_rows(cells, y[order], weight[order])
-    )
-    learner = MemoryRows(
-        LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order),
-        auditor.label_cells,
-    )
+    players = linear_players(X, A, y, weight, notion)
     solver = solver or FictitiousPlay()
-    return play(solver, learner, auditor, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
+    return play(solver, *players, gammas=GAMMAS, C=7.3, max_iter=max_iter, tol=tol)
 
 
 def over_blocks(X, A, y, weight, notion, max_iter, tol, solver=None, cuts=(), kind=ArrayBlock):

@@ -35,7 +35,7 @@ from tests.marks import slow  # noqa: E402
 
 
 def model(estimator=None, **settings):
-    usual = {"gamma": 0.0103, "max_iter": 40, "tol": None, "random_state": 0}
+    usual = {"gamma": 0.0103, "max_iter": 12, "tol": None, "random_state": 0}
     return SubgroupParityClassifier(
         LinearRegression() if estimator is None else estimator,
         solver="fictitious_play",

@@ -129,14 +129,14 @@ def test_a_worker_that_dies_after_it_went_on(whole, client, tmp_path):
 
 def test_nothing_of_a_row_is_in_the_file(client, tmp_path):
     path = tmp_path / "fit"
-    with Stopping("find", 30, press), pytest.raises(KeyboardInterrupt):
+    with Stopping("find", 10, press), pytest.raises(KeyboardInterrupt):
         model(checkpoint=path).fit(**arrays())
     small = path.stat().st_size
     path.unlink()
     X, y, A, _ = (np.concatenate([part] * 20) for part in problem())
     rows = {"X": X, "y": y, "sensitive_features": A}
     many = {name: da.from_array(one, (6000, *one.shape[1:])) for name, one in rows.items()}
-    with Stopping("find", 30, press), pytest.raises(KeyboardInterrupt):
+    with Stopping("find", 10, press), pytest.raises(KeyboardInterrupt):
         model(checkpoint=path).fit(**many)
     assert path.stat().st_size == pytest.approx(small, rel=0.05)
 

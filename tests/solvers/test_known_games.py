@@ -15,11 +15,12 @@ from gerrymend.solvers import (
     play,
 )
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import Learner, LinearLearner, make_learner
+from gerrymend.solvers.players.learners import Learner, make_learner
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import LinearThresholds, Marginals
 from tests.marks import slow
+from tests.solvers.linear_players import linear_players
 
 
 class TablePredictor:
@@ -132,17 +133,7 @@ def test_solvers_reach_the_value_of_the_game(solver, notion, seed):
 
 def test_games_of_many_gammas_are_the_games_of_each(toy):
     X, y, protected = toy
-    order = np.argsort(y, kind="stable")
-    X, y, protected = X[order], y[order], protected.iloc[order]
-    cells = distinct_rows(read_columns(protected))
-    auditor = Auditor(
-        as_notions("equalized_odds"),
-        LinearThresholds("regression"),
-        LabelCells.of_rows(cells, y),
-    )
-    learner = MemoryRows(
-        LinearLearner(X, np.ones(len(y)), auditor.base_cost, auditor.pressed), auditor.label_cells
-    )
+    learner, auditor = linear_players(X, protected, y, np.ones(len(y)), "equalized_odds")
     gammas = [0.0, 0.003, 0.01, 1.0]
     together = play(FictitiousPlay(), learner, auditor, gammas=gammas, C=10, max_iter=80, tol=0.01)
     for gamma, one in zip(gammas, together, strict=True):

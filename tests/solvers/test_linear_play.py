@@ -25,6 +25,7 @@ from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression import cell_rows
 from gerrymend.solvers.regression.cell_rows import CellRows
 from tests.solvers import test_hand_worked as by_hand
+from tests.solvers.linear_players import linear_players as players
 
 # A rate with an offset and a slope that are no 0 and 1.
 PRICED = FairnessNotion("priced", event=(False, True), a=(0.0, 0.25), b=(0.0, -1.5))
@@ -47,18 +48,6 @@ def problem(n=400, seed=0, weight="fractions", repeated=True):
         "fractions": rng.random(n),
     }
     return X, A, (signal > 0.3).astype(int), weights[weight] + 0.5 * (weight == "fractions")
-
-
-def players(X, A, y, weight, notion):
-    order, cells = distinct_rows(read_columns(A)).sorted_by(y)
-    auditor = Auditor(
-        [notion], LinearThresholds("regression"), LabelCells.of_rows(cells, y[order], weight[order])
-    )
-    learner = MemoryRows(
-        LinearLearner(X, weight[order], auditor.base_cost, auditor.pressed, order),
-        auditor.label_cells,
-    )
-    return learner, auditor
 
 
 @pytest.fixture(autouse=True)

@@ -9,10 +9,10 @@ from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import as_notions
 from gerrymend.solvers import FictitiousPlay, NoRegret, as_solver, play
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.learners import LinearLearner
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
-from gerrymend.subgroups import LinearThresholds, Marginals
+from gerrymend.subgroups import Marginals
+from tests.solvers.linear_players import linear_players
 from tests.solvers.test_known_games import TableLearner, make_game
 
 C, GAMMA = 4.0, 0.01
@@ -65,17 +65,7 @@ def test_seeds():
 
 def linear_game(toy):
     X, y, protected = toy
-    order = np.argsort(y, kind="stable")
-    X, y, protected = X[order], y[order], protected.iloc[order]
-    cells = distinct_rows(read_columns(protected))
-    auditor = Auditor(
-        as_notions("false_positive_rate"),
-        LinearThresholds("regression"),
-        LabelCells.of_rows(cells, y),
-    )
-    return MemoryRows(
-        LinearLearner(X, np.ones(len(y)), auditor.base_cost, auditor.pressed), auditor.label_cells
-    ), auditor
+    return linear_players(X, protected, y, np.ones(len(y)), "false_positive_rate")
 
 
 def test_games_of_many_gammas_are_the_games_of_each(toy):

@@ -73,7 +73,7 @@ def fitted(X, y, attributes, **settings):
     ids=str,
 )
 def test_an_audit_finds_no_more_than_the_fit_reported(settings):
-    clf, reported, report = fitted(*made(seed=1, n_rows=250), gamma=0.01, max_iter=25, **settings)
+    clf, reported, report = fitted(*made(seed=1, n_rows=120), gamma=0.01, max_iter=12, **settings)
     assert report.unfairness <= reported + ROUNDING
     assert abs(clf.worst_subgroup_.unfairness) == pytest.approx(reported, abs=1e-6)
 
@@ -91,8 +91,8 @@ def test_law_school_reports_what_the_exact_audit_finds(gamma):
 
 def test_a_fit_does_not_depend_on_the_clock(monkeypatch):
     """An hour passes between any two looks at the clock: proofs were cut short by that."""
-    X, y, attributes = made(seed=1, n_rows=250)
-    settings = {"gamma": 0.01, "max_iter": 25, "random_state": 0}
+    X, y, attributes = made(seed=1, n_rows=120)
+    settings = {"gamma": 0.01, "max_iter": 12, "random_state": 0}
     models = []
     for clock in (time.monotonic, itertools.count(0.0, 3600.0).__next__):
         monkeypatch.setattr(time, "monotonic", clock)

@@ -336,19 +336,19 @@ def test_a_rare_value_is_refused_before_any_work(toy):
 def test_a_training_is_watched_round_by_round(solver, monkeypatch):
     """A round's surface is that of a training which ends there, and of no other."""
     monkeypatch.setattr(thorough_looks, "_AUDIT_WORK", 1e5)  # its proof would not end anyway
-    data = make_intersectional(500, random_state=1)
+    data = make_intersectional(300, random_state=1)
     how = {"sensitive_features": data.sensitive_features}
     clf = SubgroupParityClassifier(
-        LogisticRegression(), gamma=0.002, solver=solver, max_iter=9, tol=None, random_state=3
+        LogisticRegression(), gamma=0.002, solver=solver, max_iter=5, tol=None, random_state=3
     )
     attributes = ("number_0", ("category_0", "v1"))
     surface = DiscriminationSurface.from_training(
-        clf, data.data, data.target, attributes=attributes, rounds=[1, 4], **how
+        clf, data.data, data.target, attributes=attributes, rounds=[1, 3], **how
     )
-    assert [one.name for one in surface.rounds] == [1, 4, 9]
+    assert [one.name for one in surface.rounds] == [1, 3, 5]
     assert not hasattr(clf, "mixture_")
     for one in surface.rounds:
-        if solver == "exponentiated_gradient" and one.name < 9:
+        if solver == "exponentiated_gradient" and one.name < 5:
             continue  # its last look is after the last round
         fitted = clf.set_params(max_iter=one.name).fit(data.data, data.target, **how)
         expected = discrimination_surface(

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from gerrymend.cli import demo
+from tests.cli.calling import call
 
 pty = pytest.importorskip("pty", reason="there are no terminals to make here")
 RUN = [sys.executable, "-c", "from gerrymend.cli import main; main()"]
@@ -66,10 +67,11 @@ class Terminal:
 
 def test_nothing_is_shown_where_nobody_looks():
     for words in ([*AUDIT, "--permutations", "19"], [*FIT, "--max-iter", "3"]):
-        run = subprocess.run([*RUN, *words], capture_output=True, text=True, check=False)
-        assert run.returncode in (0, 1, 3), run.stderr
-        assert "\x1b" not in run.stderr + run.stdout
-        assert all(line.startswith("Note: ") for line in run.stderr.splitlines())
+        code, out, err = call(*words)
+        assert code in (0, 1, 3), err
+        assert out
+        assert "\x1b" not in err + out
+        assert all(line.startswith("Note: ") for line in err.splitlines())
 
 
 def test_a_bar_counts_permutations():

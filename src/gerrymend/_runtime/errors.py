@@ -34,8 +34,10 @@ class Argument(NamedTuple):
 
 Subject = str | Argument
 
-# Signs that a terminal obeys: names and values come from data, and tell it nothing.
+# Signs that a terminal obeys, or that turn text round: names and values come from data, and tell
+# it nothing.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != ord("\n")}
+_CONTROLS |= {code: f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))}
 
 
 def inert(text: str) -> str:

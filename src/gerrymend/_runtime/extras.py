@@ -14,11 +14,11 @@ _EXTRA_OF = {
 }
 
 
-def need(module: str, work: str) -> ModuleType:
+def need(module: str, work: str, remedy: str = "") -> ModuleType:
     """Import a module of an extra; raise ImportError with the command that installs it.
 
-    `work` begins the message, as "Displays need". A package that lacks one of its own raises its
-    own error, which says it better.
+    `work` begins the message, as "Displays need", and `remedy` ends it for a package of no extra. A
+    package that lacks one of its own raises its own error, which says it better.
 
     >>> need("skops.io", "Saving a model needs").__name__
     'skops.io'
@@ -29,7 +29,5 @@ def need(module: str, work: str) -> ModuleType:
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != package:
             raise
-        raise ImportError(
-            f"{work} {package}, which is not installed: "
-            f"pip install 'gerrymend[{_EXTRA_OF[package]}]'"
-        ) from None
+        remedy = remedy or f"pip install 'gerrymend[{_EXTRA_OF[package]}]'"
+        raise ModuleNotFoundError(f"{work} {package}, which is not installed: {remedy}") from None

@@ -49,9 +49,11 @@ def audit(
 
     Parameters
     ----------
-    y_true : array of labels, of two values, or None
-        None where the notion compares decisions alone, as "statistical_parity" does.
-    y_pred : array of decisions, of the same two values
+    y_true : array of labels, of two values or more, or None
+        None where the notion compares decisions alone, as "statistical_parity" does. Of more than
+        two classes, up to 30, each is compared with all others together, in one audit with one
+        p-value; the error rate is of all at once.
+    y_pred : array of decisions, of the same values
         Or scores, with `threshold`; or a mixture's probabilities of deciding the positive label,
         with `decision_probabilities=True`.
     sensitive_features : frame, Series, mapping from names to columns, or array
@@ -72,12 +74,13 @@ def audit(
     decision_probabilities : bool, default=False
         Whether y_pred are the probabilities with which a randomised model decides.
     pos_label : label, optional
-        The positive label; by default the second in sorted order.
+        The positive label; by default the second in sorted order. Of more than two, the class that
+        alone is compared with the rest; by default all are, and the worst is reported.
     favourable : {"positive", "negative"}, optional
         The decision that people wish for: "positive" where the positive label is a loan that is
         granted, "negative" where it is an arrest. The report then says who is treated worse and who
         better. Without it that is known of error rates alone, and of other rates it is only said
-        who differs.
+        who differs. Of more than two classes it is about the one that `pos_label` names.
     side : {"both", "disadvantaged"}, default="both"
         Which subgroups count. With "disadvantaged" unfairness, bounds, p-value and verdict are over
         those that are treated worse than the overall, and `favourable` has to be known.

@@ -35,9 +35,13 @@ def check_held_out(case: Case) -> None:
         else:
             case.leave("held_out", "that no rows were held out")
         return
-    problems = list(_wrong_subgroup(claims["subgroup"], stated["worst"]))
+    one = claims["subgroup"]
+    worst = stated["worst"]
+    problems = []
+    if one is not None and (worst is None or any(one[name] != worst[name] for name in _SAME)):
+        problems.append("its subgroup is not the worst one.")
     if holdout is None:
-        if not problems and claims["subgroup"] is not None:
+        if not problems and one is not None:
             problems += _wrong_among_themselves(claims)
         case.leave(
             f"held_out held_out.subgroup {_UNSEEN}",
@@ -50,19 +54,11 @@ def check_held_out(case: Case) -> None:
     if holdout is None or problems:
         return
     checked = "all of it"
-    if claims["subgroup"] is not None and _states_no_interval(claims):
+    if one is not None and _states_no_interval(claims):
         checked = "all but that there are no intervals"
         fields = " ".join(f"held_out.{name}" for name in _INTERVALS)
         case.leave(fields, "that the audit had the sums of weights alone, and no rows")
     case.result.checked.append(f"held_out: {checked}, on its {holdout.n_rows:,} rows.")
-
-
-def _wrong_subgroup(
-    subgroup: Mapping[str, Any] | None, worst: Mapping[str, Any] | None
-) -> Iterator[str]:
-    """Yield a sentence if the subgroup is not the worst one, described in the same way."""
-    if subgroup is not None and (worst is None or any(subgroup[k] != worst[k] for k in _SAME)):
-        yield "its subgroup is not the worst one."
 
 
 def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from gerrymend.checker.case import Case
 from gerrymend.checker.classes import PARAMETERS
 from gerrymend.checker.disclosed import rare_values
 from gerrymend.checker.exact import Table
-from gerrymend.checker.figures import TOLERANCE, outcomes_of, same_notion
+from gerrymend.checker.figures import TOLERANCE, same_notion
 from gerrymend.checker.many import wrong_classes
 from gerrymend.checker.warned import check_warnings
 
@@ -116,17 +116,13 @@ def _wrong_notions(case: Case) -> Iterator[str]:
             )
         elif not same_notion(notion):
             yield f"The notion {notion['name']} is stated to be another rate than it is."
-        elif len(outcomes_of(notion)) == 1 and not _alike_for_both(notion):
+        # In known notions the coefficients are equal for both labels.
+        elif sum(notion["event"]) == 1 and any(len(set(notion[part])) > 1 for part in ("a", "b")):
             case.leave(
                 "notions.a notions.b",
                 f"of {notion['name']}, for the label that it does not count: no figure depends on "
                 "them",
             )
-
-
-def _alike_for_both(notion: Mapping[str, Any]) -> bool:
-    """Return whether the coefficients are equal for both labels, as in known notions."""
-    return all(notion[part][0] == notion[part][1] for part in ("a", "b"))
 
 
 def _wrong_used(stated: Mapping[str, Any]) -> Iterator[str]:

@@ -6,12 +6,15 @@ Each command's module is imported only after typer and rich are known to be inst
 import importlib
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from gerrymend._runtime.extras import need
 from gerrymend._runtime.interrupts import HeldInterrupts
 from gerrymend._runtime.versions import versions
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
+
+if TYPE_CHECKING:
+    import typer
 
 
 def main() -> None:
@@ -28,16 +31,21 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Run the command line, or exit with the command that installs what it needs.
-
-    Commands are added by `add_to` of each command's module; `demo` is defined here.
-    """
+    """Run the command line, or exit with the command that installs what it needs."""
     try:
         for package in ("rich", "typer"):
             need(package, "The command line needs")
     except ImportError as missing:
         print(missing, file=sys.stderr)
         sys.exit(CANT_BE_DONE)
+    application()()
+
+
+def application() -> "typer.Typer":
+    """Return the application with all of its commands.
+
+    They are added by `add_to` of each command's module; `demo` is defined here.
+    """
     import typer
 
     app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -93,7 +101,7 @@ def _run() -> None:
     # Imported here, since their modules need typer and rich themselves.
     for part in ("audit", "fit", "predict", "frontier", "data", "reproduce"):
         importlib.import_module(f"gerrymend.cli.{part}").add_to(app)
-    app()
+    return app
 
 
 def _show_version(asked: bool) -> None:

@@ -29,6 +29,7 @@ from gerrymend.cli.shared import (
     option,
     progress,
     request_fields,
+    tell,
     tell_of_page,
     tell_warnings,
 )
@@ -172,7 +173,7 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
             except KeyboardInterrupt:
                 if asked.checkpoint is not None and asked.checkpoint.exists():
                     words = f"The training is kept in {asked.checkpoint}: the same command goes on."
-                    console.print(words, markup=False, soft_wrap=True)
+                    tell(console, words)
                 raise
         targets = asked.targets
         # The model decides what the label's column says.

@@ -31,6 +31,7 @@ from gerrymend.cli.shared import (
     progress,
     request_fields,
     split,
+    tell,
     write_out,
 )
 from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
@@ -192,9 +193,9 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
 
 
 def _with_commands(frontier: "ParetoFrontier", request: TrainingRequest) -> "ParetoFrontier":
-    """Return the frontier with the command that trains each point, in place of Python code.
+    """Return the frontier with its label's name, and the command that trains each point.
 
-    Code would be about the encoded columns, which only the command line has.
+    Python code would be about the encoded columns, which only the command line has.
     """
     points = tuple(
         replace(
@@ -205,7 +206,7 @@ def _with_commands(frontier: "ParetoFrontier", request: TrainingRequest) -> "Par
         for point in frontier.points
     )
     contrast = tuple(replace(point, code=None) for point in frontier.marginal_points)
-    return replace(frontier, points=points, marginal_points=contrast)
+    return replace(frontier, points=points, marginal_points=contrast, label=request.label)
 
 
 class _ProgressListener:
@@ -312,20 +313,20 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
     """
     width = min(console.width, WIDEST)
     console.print()
-    console.print(str(frontier), markup=False, soft_wrap=True)
+    tell(console, str(frontier))
     for point in frontier.suggested:
-        worst = point.compared.shown
-        if worst is not None:
-            where = "training" if point.test is None else "test"
-            facts = [
-                (
-                    "At the knee",
-                    f"gamma {point.gamma:g}: of the {where} rows, "
-                    f"{standing(worst.treated).lower()}:",
-                ),
-                ("", str(worst)),
-                ("", summary_words(worst.to_dict(), point.compared.report.to_dict())),
-            ]
+        facts: list[tuple[str, str]] = []
+        for where, rows in (("test", point.test), ("training", point.train)):
+            worst = None if rows is None else rows.shown
+            if rows is not None and worst is not None:
+                named = "" if facts else "At the knee"
+                lead = f"gamma {point.gamma:g}: of" if not facts else "Of"
+                facts += [
+                    (named, f"{lead} the {where} rows, {standing(worst.treated).lower()}:"),
+                    ("", str(worst)),
+                    ("", summary_words(worst.to_dict(), rows.report.to_dict())),
+                ]
+        if facts:
             console.print()
             console.print(as_rich(fact_spans(facts, width)), soft_wrap=True)
     console.print()
@@ -336,5 +337,5 @@ def show(console: Console, frontier: "ParetoFrontier", report: Path | None = Non
     )
     console.print("\n".join(wrapped(words, width)), soft_wrap=True)
     if report is not None:
-        console.print(f"\nThe page to choose on: {report}", markup=False, soft_wrap=True)
+        tell(console, f"\nThe page to choose on: {report}")
     console.print()

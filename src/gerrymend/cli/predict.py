@@ -11,7 +11,16 @@ import typer
 from rich.console import Console
 
 from gerrymend.cli.options import FILE, Decimal, File, Missing, Quiet, Separator
-from gerrymend.cli.shared import Output, check_target, guarded, notes, option, progress, split
+from gerrymend.cli.shared import (
+    Output,
+    check_target,
+    guarded,
+    notes,
+    option,
+    progress,
+    split,
+    tell,
+)
 from gerrymend.cli.table_encoding import (
     check_kinds,
     check_scale,
@@ -212,9 +221,9 @@ def _tell(console: Console, decided: "pl.DataFrame", out: Path, escaped: bool) -
     """Print how many predictions were written, by label."""
     counts = decided["prediction"].value_counts(sort=True).rows()
     words = " and ".join(f"{count:,} × {label}" for label, count in counts)
-    console.print(f"{len(decided):,} predictions in {out}: {words}.", markup=False, soft_wrap=True)
+    tell(console, f"{len(decided):,} predictions in {out}: {words}.")
     if escaped:
-        console.print(
+        tell(
+            console,
             "Labels that a spreadsheet would run as formulas have a ' before them in the file.",
-            soft_wrap=True,
         )

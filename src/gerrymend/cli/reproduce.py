@@ -12,7 +12,7 @@ import typer
 
 from gerrymend._runtime.extras import need
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
-from gerrymend.cli.shared import progress
+from gerrymend.cli.shared import progress, tell
 from gerrymend.inputs.settings import check_choice
 from gerrymend.reproduction import TARGETS
 
@@ -59,10 +59,10 @@ def run(target: str, out: Path, jobs: int, quick: bool, data_home: Path | None) 
         need("matplotlib", "The figures need")
         _reproduce(console, target, out, jobs, quick, data_home)
     except (ImportError, OSError, ValueError) as error:
-        console.print(str(error), style="red", markup=False)
+        tell(console, str(error), "red")
         raise typer.Exit(CANT_BE_DONE) from None
     except KeyboardInterrupt:
-        console.print(f"Interrupted; what was done is in {out}. Run it again to go on.")
+        tell(console, f"Interrupted; what was done is in {out}. Run it again to go on.")
         sys.exit(INTERRUPTED)
 
 
@@ -83,7 +83,7 @@ def _reproduce(
     with progress(console, "Reading the datasets") as say:
         data = paper_data.load(names, data_home)
         for note in dict.fromkeys(dataset.note for dataset in data.values() if dataset.note):
-            console.print(f"Note: {note}", markup=False)
+            tell(console, f"Note: {note}")
 
         def on_unit(unit: Any, done: int, total: int) -> None:
             """Report a unit of work that has ended."""

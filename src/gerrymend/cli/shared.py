@@ -61,6 +61,11 @@ class Output(Console):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def tell(console: Console, words: str, style: str = "") -> None:
+    """Print a line as it is: nothing of it is markup, and no name in it acts on the terminal."""
+    console.print(visible(words), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
 def guarded(work: Callable[[Console], int]) -> int:
     """Do some work and return its exit code; an error becomes one line on standard error.
 
@@ -83,7 +88,7 @@ def guarded(work: Callable[[Console], int]) -> int:
         console.print("Interrupted.")
         return INTERRUPTED
     except (ImportError, OSError, TypeError, ValueError) as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        tell(console, str(error), "red")
         return CANT_BE_DONE
 
 
@@ -116,7 +121,7 @@ def notes(console: Console, options: Mapping[str, str]) -> Iterator[None]:
         # Each notion and each sample may warn of the same.
         if words not in seen:
             seen.add(words)
-            console.print(f"Note: {words}", style="yellow", markup=False, soft_wrap=True)
+            tell(console, f"Note: {words}", "yellow")
 
     with warnings.catch_warnings(), logs_told(logging.getLogger("gerrymend.proving"), show_warning):
         warnings.simplefilter("always", UserWarning)
@@ -158,18 +163,18 @@ def progress(console: Console, first: str) -> Iterator[Say]:
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bars:
-        bars.add_task(first, total=None)
+        bars.add_task(visible(first), total=None)
         (task,) = bars.tasks
 
         def say(words: str, done: int = 0, of: int | None = None) -> None:
             # update() can't make a known total unknown
             task.total = of
             task.completed = done
-            bars.update(task.id, description=words)
+            bars.update(task.id, description=visible(words))
 
         def note(words: str) -> None:
             if console.is_terminal:
-                bars.console.print(words, markup=False, soft_wrap=True)
+                tell(bars.console, words)
 
         with logs_told(compiling, note):
             yield say
@@ -248,13 +253,13 @@ def check_page(
 
 def tell_of_page(console: Console, target: Path) -> None:
     """Say where a page is."""
-    console.print(f"The report is in {target}; any browser opens it.", markup=False, soft_wrap=True)
+    tell(console, f"The report is in {target}; any browser opens it.")
 
 
 def tell_warnings(console: Console, warnings: Sequence[Doubt]) -> None:
     """Print what a report warns of, where the report itself is not printed."""
     for doubt in warnings:
-        console.print(f"Warning: {visible(doubt.sentence)}", markup=False, soft_wrap=True)
+        tell(console, f"Warning: {doubt.sentence}")
 
 
 def write_out(text: str, target: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gerrymend.cli.protected_dates import check_unit, with_dates
 from gerrymend.cli.shared import options_of, split
 from gerrymend.cli.table_files import Reading, open_table
+from gerrymend.inputs.identifiers import BY_DATE
 from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA
 from gerrymend.inputs.validation import check_column
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
@@ -137,4 +138,8 @@ class TableRequest:
             pos_label="--positive",
             na_values="--missing",
             **others,
-        ) | {AS_CATEGORY.name: "--categorical", DECIMAL_COMMA.name: "--decimal=','"}
+        ) | {
+            AS_CATEGORY.name: "--categorical",
+            DECIMAL_COMMA.name: "--decimal=','",
+            BY_DATE.name: "--dates, which reads those that are written 2024-12-31 or 31.12.2024",
+        }

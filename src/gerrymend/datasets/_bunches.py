@@ -1,12 +1,12 @@
 """Bunches of cleaned datasets, as the fetchers of scikit-learn return them."""
 
-import importlib
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.extras import need
 from gerrymend.datasets._cleaning import Cleaned, Columns, is_missing
 
 
@@ -65,12 +65,4 @@ def make_bunch(
 
 def need_pandas() -> Any:
     """Import pandas, which only a frame needs; raise ModuleNotFoundError with a remedy."""
-    try:
-        return importlib.import_module("pandas")
-    except ModuleNotFoundError as missing:
-        if missing.name != "pandas":  # something that pandas needs: its own message says it better
-            raise
-        raise ModuleNotFoundError(
-            "as_frame=True needs pandas, which is not installed: pip install pandas or pass "
-            "as_frame=False."
-        ) from None
+    return need("pandas", "as_frame=True needs", "pip install pandas or pass as_frame=False.")

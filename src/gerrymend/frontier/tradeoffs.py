@@ -33,12 +33,15 @@ class ParetoFrontier:
         Number of points that were not done because of an interrupt.
     references : tuple of FrontierReference
         By notion: the model of today, if it was given, and each estimator without constraint.
+    label : str or None
+        Name of the label, for words to say "repaid = 1"; None where it is not known.
     """
 
     points: tuple[FrontierPoint, ...]
     marginal_points: tuple[FrontierPoint, ...] = ()
     n_missing: int = 0
     references: tuple[FrontierReference, ...] = ()
+    label: str | None = None
 
     @property
     def suggested(self) -> tuple[FrontierPoint, ...]:
@@ -88,7 +91,7 @@ class ParetoFrontier:
     def to_dict(self) -> dict[str, Any]:
         """Return the frontier as plain data, without data of any row."""
         suggested = self.suggested
-        return {
+        data = {
             "points": [
                 {**point.to_dict(), "suggested": point in suggested} for point in self.points
             ],
@@ -102,6 +105,7 @@ class ParetoFrontier:
             ],
             **self._direction(),
         }
+        return data | {"chance": frontier_text.chance_sentences(data)}
 
     def _standing(self, reference: FrontierReference) -> dict[str, int]:
         """Count the points that beat a reference and those that it beats, on the compared rows."""
@@ -118,6 +122,7 @@ class ParetoFrontier:
         notions = {notion.name: notion for report in reports for notion in report.notions}
         return {
             "labels": list(reports[0].labels),
+            "columns": {"label": self.label, "decision": self.label},
             "favourable": reports[0].favourable,
             "side": reports[0].side,
             "notions": [notion.to_dict() for notion in notions.values()],

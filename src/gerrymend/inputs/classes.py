@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.categories import check_label_types
+from gerrymend.inputs.settings import same_but_for_case
 from gerrymend.inputs.validation import check_labels
 
-# Classes that an audit compares at most. The first query of a lazy frame groups by label and
-# decision, and 30² groups are fewer than it collects.
-MOST_CLASSES = 30
+# For more than two labels where two are needed, by whether one can be compared with the rest.
+_REMEDIES = {
+    False: "Merge them into two.",
+    True: "Merge them into two, or name one as pos_label, and it is compared with the rest.",
+}
 # Rows a class, on average, below which labels are scores or identifiers.
 _FEWEST = 2
 
@@ -71,12 +74,13 @@ def read_labels(
     names: Names,
     *,
     cut_off: bool = False,
+    merges: bool = True,
 ) -> Labels:
     """Return the labels; raise an ArgumentError unless there are two, or more are allowed.
 
     Without labels they are the values of the decisions, or 0 and 1 where these are numbers. More
-    than two are allowed where `decided` says so, or has the positive one, which is then compared
-    with the rest. `cut_off` says that only the first of many labels are given, for the message.
+    than two are allowed where `decided` says so, or has the positive one and this `merges` the
+    rest. `cut_off` says that only the first of many labels are given, for the message.
 
     >>> read_labels(np.array(["a", "b", "c"]), None, Decided(pos_label="b"), AUDIT).classes.tolist()
     ['not b', 'b']
@@ -96,8 +100,8 @@ def read_labels(
             labels = np.concatenate([labels, decisions]) if len(both) == 2 else labels
     if decided.labels is not None and (first := _of_first(labels, decisions, decided)):
         return first
-    allowed = decided.many or decided.pos_label is not None
-    classes = check_labels(labels, names.labels, cut_off, MOST_CLASSES if allowed else 2)
+    many = decided.many or (merges and decided.pos_label is not None)
+    classes = check_labels(labels, names.labels, cut_off, many, _REMEDIES[merges])
     if len(classes) > 2 and not decided.by_label and decided.pos_label is None:
         raise ArgumentError(
             names.labels,
@@ -169,7 +173,12 @@ def check_positive(classes: NDArray[Any], pos_label: Any, names: Names) -> None:
             Argument("pos_label", value=repr(pos_label)),
             "is no label of ",
             Argument(names.labels),
-            f"; its labels are {', '.join(map(repr, classes.tolist()))}.",
+            f"; its labels are {', '.join(map(repr, classes.tolist()))}",
+            *(
+                f" (did you mean {one!r}?)"
+                for one in same_but_for_case(pos_label, classes.tolist())
+            ),
+            ".",
         )
 
 

@@ -118,7 +118,12 @@ def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
             lead=f"X is {in_words(X)}, and ",
         )
     if is_dask_array(data):
-        _check_chunks(data, argument)
+        if np.isnan(data.shape[0]):
+            raise ArgumentError(
+                argument,
+                "is a Dask array with unknown chunk sizes, so that rows can't be matched. Call "
+                f"{argument}.compute_chunk_sizes() first, or pass the frame that it came from.",
+            )
         if is_dask_array(X):
             check_same_length(**{"X": X.shape[0], argument: data.shape[0]})
         # The chunks of X along the rows, and one chunk along the columns: a part has whole rows.
@@ -135,16 +140,6 @@ def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
         )
     # Dask's optimiser may merge partitions of a frame with few columns, and not those of another.
     return list(np.ravel(data.to_delayed(optimize_graph=False)))
-
-
-def _check_chunks(data: Any, argument: str) -> None:
-    """Raise ValueError if the number of rows of an array isn't known."""
-    if np.isnan(data.shape[0]):
-        raise ArgumentError(
-            argument,
-            f"is a Dask array with unknown chunk sizes, so that rows can't be matched. "
-            f"Call {argument}.compute_chunk_sizes() first, or pass the frame that it came from.",
-        )
 
 
 def _check_numbers(dtype: Any, where: Subject) -> None:

@@ -1,7 +1,9 @@
 """Attributes that tell people apart, not groups: refused, or warned of."""
 
+import re
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,12 @@ _FEW_ROWS = 20
 # Beyond these parts of the rows, different categories or whole numbers are taken for identifiers.
 _MOST_CATEGORIES = 0.5
 _MOST_NUMBERS = 0.999
+
+
+# Texts of which most are so are dates, in whatever order of day, month and year.
+_DATE = re.compile(r"\s*\d{1,4}([-/. ])\d{1,2}\1\d{1,4}\b.*")
+# How to make numbers of dates: the command line has an option.
+BY_DATE = Argument("their year, as pandas.to_datetime(...).dt.year")
 
 
 class IdentifierWarning(ArgumentWarning):
@@ -48,6 +56,16 @@ def refuse_identifiers(columns: Sequence[Column], n_rows: int) -> dict[str, int]
     found = nearly_unique(columns, n_rows)
     for column in columns:
         if column.name in found and column.is_categorical and not column.declared:
+            if _are_dates(column.categories or ()):
+                raise ArgumentError(
+                    Argument("sensitive_features", column=repr(column.name)),
+                    f"has {found[column.name]:,} different dates, as text, in {n_rows:,} rows: "
+                    "each would be a group of its own. Tell groups by ",
+                    BY_DATE,
+                    ", or insist on them with ",
+                    AS_CATEGORY,
+                    ".",
+                )
             raise ArgumentError(
                 *_sentence(column.name, found[column.name], n_rows),
                 ", put its values into groups, or insist on them with ",
@@ -62,6 +80,16 @@ def check_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 
     for name, distinct in refuse_identifiers(columns, n_rows).items():
         warning = IdentifierWarning(*_sentence(name, distinct, n_rows), ".")
         warnings.warn(warning, stacklevel=stacklevel)
+
+
+def _are_dates(categories: Sequence[Any]) -> bool:
+    """Return whether nine of ten categories are dates, or more.
+
+    >>> _are_dates(["3/31/1990", "12/1/1987"]), _are_dates(["10.12", "A-1-2"])
+    (True, False)
+    """
+    dates = [one for one in categories if isinstance(one, str) and _DATE.fullmatch(one)]
+    return len(dates) > 0.9 * len(categories)
 
 
 def _sentence(name: str, distinct: int, n_rows: int) -> tuple[Argument, str, Argument]:

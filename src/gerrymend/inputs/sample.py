@@ -148,7 +148,7 @@ class Sample:
             refuse_identifiers(columns, n_rows)
         by_row = check_weights(weight, n_rows, names.weight)
         asked = Decided(pos_label=pos_label) if decided is None else decided
-        classes, known = read_labels(y, predicted, asked, names)
+        classes, known = read_labels(y, predicted, asked, names, merges=decided is not None)
         p = number = None
         if decided is not None and predicted is not None:
             if len(classes) > 2:

@@ -18,6 +18,18 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+def same_but_for_case(text: Any, known: Iterable[Any]) -> list[Any]:
+    """Return what is known that differs from a text in case, or in blanks around it, alone.
+
+    >>> same_but_for_case("yes ", ["No", "Yes"]), same_but_for_case(1, ["1"])
+    (['Yes'], [])
+    """
+    if not isinstance(text, str):
+        return []
+    alike = (one for one in known if isinstance(one, str) and one != text)
+    return [one for one in alike if one.strip().casefold() == text.strip().casefold()]
+
+
 def check_number(
     value: Any, argument: str, *, low: float, above: bool = False, remedy: str = ""
 ) -> float:

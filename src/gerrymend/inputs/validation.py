@@ -16,8 +16,11 @@ from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
-from gerrymend.inputs.settings import check_flag, check_number, did_you_mean
+from gerrymend.inputs.settings import check_flag, check_number, did_you_mean, same_but_for_case
 
+# Classes that an audit compares at most. The first query of a lazy frame groups by label and
+# decision, and 30² groups are fewer than it collects.
+MOST_CLASSES = 30
 # The error that rounding may leave in a sum of probabilities.
 _ROUNDING = 1e-9
 # The argument that decisions are read by, in messages.
@@ -185,9 +188,13 @@ def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:
 
 
 def check_labels(
-    labels: NDArray[Any], argument: str, cut_off: bool = False, most: int = 2
+    labels: NDArray[Any],
+    argument: str,
+    cut_off: bool = False,
+    many: bool = False,
+    remedy: str = "Merge them into two.",
 ) -> NDArray[Any]:
-    """Return the distinct labels, sorted; raise ValueError unless there are two, or up to `most`.
+    """Return the distinct labels, sorted; raise ValueError unless there are two, or `many` may be.
 
     `cut_off` says that only the first of many labels are given, for the message.
     """
@@ -206,23 +213,29 @@ def check_labels(
             argument,
             f"has only one class, {classes.tolist()[0]!r}; two are needed to compare rates.",
         )
-    if len(classes) > 2 and most > 2:
-        if len(classes) > most or cut_off:
-            raise ArgumentError(
-                argument,
-                f"has {'at least ' * cut_off}{len(classes)} classes, and audits compare {most} at "
-                "most; scores and identifiers are no labels. Merge classes, or pass what was "
-                "decided.",
-            )
+    if len(classes) == 2:
         return classes
-    if len(classes) > 2:
+    known = classes.tolist() if len(classes) <= MOST_CLASSES else []
+    alike = next(([one, *rest] for one in known if (rest := same_but_for_case(one, known))), [])
+    merge = f" {' and '.join(map(repr, alike))} differ in case or blanks alone." * bool(alike)
+    kind = type_of_target(labels)
+    if not many or kind == "continuous":
         # So many are no labels: each may be a person.
-        shown = f", {', '.join(map(repr, classes.tolist()))}" if len(classes) <= 6 else ""
-        kind = f"The type of the target is {type_of_target(labels)}: "
+        shown = f", {', '.join(map(repr, known))}" if 0 < len(known) <= 6 else ""
+        supported = "No regression" if many else "Only binary classification"
         raise ArgumentError(
             argument,
-            f"has {'at least ' * cut_off}{len(classes)} classes{shown}. Merge them into two.",
-            lead=f"Only binary classification is supported. {kind}",
+            f"has {'at least ' * cut_off}{len(classes)} classes{shown}.{merge} {remedy}",
+            lead=f"{supported} is supported. The type of the target is {kind}: ",
+        )
+    if alike:
+        raise ArgumentError(argument, f"has {len(classes)} classes.{merge} Write them alike.")
+    if not known or cut_off:
+        raise ArgumentError(
+            argument,
+            f"has {'at least ' * cut_off}{len(classes)} classes, and audits compare "
+            f"{MOST_CLASSES} at most; scores and identifiers are no labels. Merge classes, or pass "
+            "what was decided.",
         )
     return classes
 
@@ -273,10 +286,16 @@ def check_decided(y_pred: NDArray[Any], classes: NDArray[Any], argument: str) ->
     unknown = sorted(map(repr, set(y_pred.tolist()) - set(classes.tolist())))
     if unknown:
         shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+        labels = f" (labels: {', '.join(map(repr, classes.tolist()))})"
+        if any(same_but_for_case(value, classes.tolist()) for value in set(y_pred.tolist())):
+            raise ArgumentError(
+                argument,
+                f"has values that are no label: {shown}{labels}. They differ in case or blanks; "
+                "write labels and decisions alike.",
+            )
         raise ArgumentError(
             argument,
-            f"has values that are no label: {shown} (labels: "
-            f"{', '.join(map(repr, classes.tolist()))}). Pass decisions; or ",
+            f"has values that are no label: {shown}{labels}. Pass decisions; or ",
             Argument("threshold", value="0.5"),
             ", say, if these are scores; or ",
             PROBABILITIES,

@@ -72,9 +72,13 @@ def label(text: str, width: int = 40, lines: int = 2) -> str:
     >>> print(label("pays $5 or $6"))
     pays \\$5 or \\$6
     """
-    text = visible(text)
-    parts = _SIGNS.split(text)
-    wrapped = _wrapped(text, width)
+    # No longer part can fit: it is cut at once, and not a sign at a time.
+    most = width * lines
+    parts = [
+        part if len(part) <= most else part[: most - 1].rstrip() + "…"
+        for part in _SIGNS.split(visible(text))
+    ]
+    wrapped = _wrapped("".join(parts), width)
     while len(wrapped) > lines:
         longest = max(range(len(parts)), key=lambda i: len(parts[i]))
         if len(parts[longest]) <= 5:  # only short parts are left: cut off the last line instead

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-# What turns or hides text around it: bidirectional controls, and control characters but line ends.
-_INVISIBLE = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f]")
+# What turns or hides text around it: bidirectional controls, control characters but line ends,
+# separators of lines that few know, and halves of characters, which no encoding has.
+_INVISIBLE = re.compile(
+    "[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
+)
 
 # What rows of label 0 and of label 1 are called, by whether a rate is over them.
 _EVENT_NOUNS = {(True, False): "negatives", (False, True): "positives", (True, True): "rows"}
@@ -206,12 +209,17 @@ def label_words(report: Mapping[str, Any]) -> tuple[str, str]:
     ('“0”', '“1”')
     >>> label_words({"labels": [0, 1], "columns": {"label": "repaid", "decision": None}})
     ('repaid = 0', 'repaid = 1')
+    >>> label_words({"labels": ["not now", "now"], "columns": {"label": "triage"}})
+    ('triage ≠ now', 'triage = now')
     """
     name = report.get("columns", {}).get("label")
     negative, positive = report["labels"]
     if name is None:
         return quoted(negative), quoted(positive)
-    return f"{name} = {_plain(negative)}", f"{name} = {_plain(positive)}"
+    named = f"{name} = {_plain(positive)}"
+    if negative == f"not {positive}":  # one class, and all others
+        return f"{name} ≠ {_plain(positive)}", named
+    return f"{name} = {_plain(negative)}", named
 
 
 def decision_words(report: Mapping[str, Any]) -> tuple[str, str]:

@@ -1,4 +1,7 @@
-"""Claim, the verdict on one claim of the paper, and helpers to judge by records."""
+"""Claim, the verdict on one claim of the paper, and helpers to judge by records.
+
+They raise a MissingRecordError where a record that they read is not there.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend.reproduction.figure_parts import TITLES, title
+from gerrymend.reproduction.figure_parts import title
 from gerrymend.reproduction.records import Records
 
 # The three verdicts. "Only as reported": by the paper's auditor, and not by the strongest search.
@@ -38,15 +41,14 @@ class Claim:
 
 
 def curves(records: Records, name: str, experiment: str = "subgroup") -> list[dict[str, Any]]:
-    """Return the curves of a game, one for each gamma; an empty list without a record."""
-    result = records.result(experiment, name)
-    return result["curves"] if result else []
+    """Return the curves of a game, one for each gamma."""
+    found: list[dict[str, Any]] = records.need(experiment, name)["curves"]
+    return found
 
 
 def frontier_of_record(records: Records, name: str, experiment: str = "subgroup") -> Any:
     """Return the errors and the unfairness along a frontier, by increasing error, as two arrays."""
-    result = records.result(experiment, name)
-    points = result["frontier"] if result else []
+    points = records.need(experiment, name)["frontier"]
     return (
         np.array([point["error"] for point in points]),
         np.array([point["unfairness"] for point in points]),
@@ -60,12 +62,6 @@ def least_error(error: Any, unfairness: Any, below: float) -> float:
     0.2
     """
     return float(np.min(error[unfairness < below], initial=np.inf))
-
-
-def has_records(records: Records, *experiments: str) -> bool:
-    """Return whether SUBGROUP's and the other experiments have records on all four datasets."""
-    wanted = ("subgroup", *experiments)
-    return all(records.result(experiment, name) for experiment in wanted for name in TITLES)
 
 
 def by_dataset(records: Records, values: Mapping[str, str]) -> str:

@@ -1,8 +1,8 @@
 """Verdicts on what the paper claims of its games and frontiers, from our records.
 
 Each function judges one claim by one measure, which the reason names, and by the records alone; it
-returns None where the records that it needs are missing. The thresholds of the measures are ours,
-as the paper states most claims in words, and each is printed with its verdict.
+raises a MissingRecordError where one that it needs is missing. The thresholds of the measures are
+ours, as the paper states most claims in words, and each is printed with its verdict.
 """
 
 import itertools
@@ -18,7 +18,6 @@ from gerrymend.reproduction.claim import (
     by_dataset,
     curves,
     frontier_of_record,
-    has_records,
     least_error,
     percent,
 )
@@ -31,7 +30,7 @@ from gerrymend.reproduction.claims_marginal import (
     student_marginal,
 )
 from gerrymend.reproduction.figure_parts import TITLES
-from gerrymend.reproduction.records import Records
+from gerrymend.reproduction.records import MissingRecordError, Records
 
 
 def _least_strongest(records: Records) -> str:
@@ -42,13 +41,11 @@ def _least_strongest(records: Records) -> str:
     )
 
 
-def error_spans(records: Records) -> Claim | None:
+def error_spans(records: Records) -> Claim:
     """Judge how much error each frontier spans.
 
     Held if Communities spans more than 8 points and Student less than 2.
     """
-    if not has_records(records):
-        return None
     span = {}
     for name in TITLES:
         error, _ = frontier_of_record(records, name)
@@ -79,13 +76,11 @@ def _below_chord(error: Any, unfairness: Any) -> float:
     return float((chord - np.interp(grid, error, unfairness)).mean() / unfairness[0])
 
 
-def convexity(records: Records) -> Claim | None:
+def convexity(records: Records) -> Claim:
     """Judge whether frontiers lie below their chords.
 
     Held if three of four lie below by more than 5 % of the unfairness at their left end.
     """
-    if not has_records(records):
-        return None
     below = {name: _below_chord(*frontier_of_record(records, name)) for name in TITLES}
     return Claim(
         "Most frontiers lie well below the line between their ends",
@@ -97,13 +92,11 @@ def convexity(records: Records) -> Claim | None:
     )
 
 
-def law_linear(records: Records) -> Claim | None:
+def law_linear(records: Records) -> Claim:
     """Judge whether Law School's frontier is linear, and the most so of the four.
 
     Measured on a grid of errors, since a frontier's points crowd where rounds were slow.
     """
-    if not has_records(records):
-        return None
     fit = {}
     for name in TITLES:
         error, unfairness = frontier_of_record(records, name)
@@ -119,21 +112,19 @@ def law_linear(records: Records) -> Claim | None:
     )
 
 
-def law_converges(records: Records) -> Claim | None:
+def law_converges(records: Records) -> Claim:
     """Judge whether Law School converges, and whether more gamma buys less error.
 
     Held if the last unfairness is within .002 of gamma in the median over gammas that bind, and the
     error rises with gamma at most once.
     """
     found = curves(records, "law_school")
-    if not found:
-        return None
     # A gamma above the first unfairness constrains nothing, and can't be saturated.
     binding = [c for c in found if 0 < c["gamma"] < c["unfairness"][0]]
     off = [abs(c["unfairness"][-1] - c["gamma"]) for c in binding]
     errors = [c["error"][-1] for c in found]
     rises = sum(b > a for a, b in itertools.pairwise(errors))
-    rounds = records.result("subgroup", "law_school")["t"][-1]  # type: ignore[index]
+    rounds = records.need("subgroup", "law_school")["t"][-1]
     return Claim(
         "Law School converges in thousands of rounds: more gamma, less error and more unfairness, "
         "typically saturating gamma",
@@ -146,7 +137,7 @@ def law_converges(records: Records) -> Claim | None:
     )
 
 
-def communities_drop(records: Records) -> Claim | None:
+def communities_drop(records: Records) -> Claim:
     """Judge the paper's headline example, on Communities at gamma = .005.
 
     It holds as reported if the numbers agree to the paper's digits, and holds altogether only if
@@ -154,7 +145,7 @@ def communities_drop(records: Records) -> Claim | None:
     """
     found = {c["gamma"]: c for c in curves(records, "communities")}
     if 0.005 not in found:
-        return None
+        raise MissingRecordError("Communities was not played at gamma = .005.")
     first = found[0.005]
     error, unfairness = frontier_of_record(records, "communities")
     cheapest = least_error(error, unfairness, below=0.005)
@@ -170,14 +161,12 @@ def communities_drop(records: Records) -> Claim | None:
     )
 
 
-def student_zero(records: Records) -> Claim | None:
+def student_zero(records: Records) -> Claim:
     """Judge what it costs SUBGROUP to reach an unfairness of 0 on Student.
 
     An average over thousands of rounds is never 0 exactly: below 1e-5 counts.
     """
     found = curves(records, "student")
-    if not found:
-        return None
     error, unfairness = frontier_of_record(records, "student")
     start = float(found[0]["error"][0])
     zero, near = (least_error(error, unfairness, below) - start for below in (1e-5, 1e-3))
@@ -193,21 +182,19 @@ def student_zero(records: Records) -> Claim | None:
     )
 
 
-def adult_converges(records: Records) -> Claim | None:
+def adult_converges(records: Records) -> Claim:
     """Judge whether Adult still moves at the end of its rounds.
 
     Held, as the paper says that it has not converged, if unfairness ranges over more than .003 in
     the last tenth of rounds at some gamma, and the error rises with gamma more than once.
     """
     found = curves(records, "adult")
-    if not found:
-        return None
     # Unfairness that has settled hardly moves in the last tenth of the rounds.
     tenth = [curve["last_tenth_unfairness"] for curve in found]
     moves = max(spread["most"] - spread["least"] for spread in tenth)
     errors = [curve["error"][-1] for curve in found]
     rises = sum(b > a for a, b in itertools.pairwise(errors))
-    rounds = records.result("subgroup", "adult")["t"][-1]  # type: ignore[index]
+    rounds = records.need("subgroup", "adult")["t"][-1]
     return Claim(
         "Adult has not converged after about 180,000 rounds: noisy unfairness, and error not "
         "monotone in gamma",
@@ -220,7 +207,7 @@ def adult_converges(records: Records) -> Claim | None:
     )
 
 
-def larger_c(records: Records) -> Claim | None:
+def larger_c(records: Records) -> Claim:
     """Judge whether the bound on the duals matters.
 
     Compares the least error with a reported unfairness below .005 over four values of C.
@@ -229,8 +216,6 @@ def larger_c(records: Records) -> Claim | None:
     cheapest: dict[str, list[float]] = {}
     for name in TITLES:
         for C in (10, 20, 50, 100):
-            if not records.result("c", f"{name}_{C}"):
-                return None
             error, unfairness = frontier_of_record(records, f"{name}_{C}", "c")
             cheapest.setdefault(name, []).append(least_error(error, unfairness, below=0.005))
     spread = max(float(np.ptp(values)) for values in cheapest.values())

@@ -8,7 +8,7 @@ import numpy as np
 from gerrymend.reproduction.claim import FAILED, HELD, Claim, curves
 from gerrymend.reproduction.experiments import CONVENTIONS, TRAJECTORY_GAMMAS
 from gerrymend.reproduction.plans import slug
-from gerrymend.reproduction.records import Records
+from gerrymend.reproduction.records import MissingRecordError, Records
 
 # In place of the strongest search's number: on the surface all 400 groups are measured.
 EXACT = "exact: all 400 groups"
@@ -17,7 +17,10 @@ EXACT = "exact: all 400 groups"
 def _by_gamma(records: Records) -> dict[float, dict[str, Any]]:
     """Return the curves of Communities at the gammas of the trajectories."""
     found = {curve["gamma"]: curve for curve in curves(records, "communities")}
-    return {gamma: found[gamma] for gamma in TRAJECTORY_GAMMAS if gamma in found}
+    played = {gamma: found[gamma] for gamma in TRAJECTORY_GAMMAS if gamma in found}
+    if not {0.001, 0.022} <= played.keys():
+        raise MissingRecordError("Communities was not played at gamma = .001 and .022.")
+    return played
 
 
 def _part(first: dict[str, Any], second: dict[str, Any]) -> int:
@@ -31,15 +34,13 @@ def _part(first: dict[str, Any], second: dict[str, Any]) -> int:
     return len(same) + 1 if same.all() else int(np.argmin(same)) + 1
 
 
-def trajectories(records: Records) -> Claim | None:
+def trajectories(records: Records) -> Claim:
     """Judge whether two trajectories part in the round after the larger gamma is first reached.
 
     Until then both games have the same violated constraint and the same plays. Every pair of the
     recorded gammas is compared.
     """
     found = _by_gamma(records)
-    if len(found) < 2:
-        return None
     words = []
     held = True
     for (low, tight), (high, loose) in itertools.combinations(found.items(), 2):
@@ -60,14 +61,12 @@ def trajectories(records: Records) -> Claim | None:
     )
 
 
-def panel_d(records: Records) -> Claim | None:
+def panel_d(records: Records) -> Claim:
     """Judge when the trajectory of the largest gamma parts from the others.
 
     The paper's second step is the one that leads to round 3.
     """
     found = _by_gamma(records)
-    if not {0.001, 0.022} <= found.keys():
-        return None
     part = _part(found[0.001], found[0.022])
     start = ", ".join(f"{value:.4f}" for value in found[0.022]["unfairness"][:4])
     return Claim(
@@ -82,14 +81,13 @@ def panel_d(records: Records) -> Claim | None:
 
 
 def surface_at(records: Records, convention: str, number: int) -> Any:
-    """Return the 20 × 20 values of a round and both coordinates of each, or None.
+    """Return the 20 × 20 values of a round and both coordinates of each.
 
-    Returns None where the round was not recorded; the coordinates are θ of the white share, then of
-    the black share.
+    The coordinates are θ of the white share, then of the black share.
     """
-    result = records.result("surface", slug(convention))
-    if not result or str(number) not in result["panels"]:
-        return None
+    result = records.need("surface", slug(convention))
+    if str(number) not in result["panels"]:
+        raise MissingRecordError(f"Round {number} of the surface was not recorded.")
     thetas = np.array(result["thetas"])
     white, black = np.meshgrid(thetas, thetas, indexing="ij")
     return np.array(result["panels"][str(number)]["surface"]), white, black
@@ -106,15 +104,12 @@ def _largest(records: Records, convention: str, number: int) -> float:
     return float(np.abs(surface_at(records, convention, number)[0]).max())
 
 
-def surface_start(records: Records) -> Claim | None:
+def surface_start(records: Records) -> Claim:
     """Judge the numbers that the paper gives for the surface of the unconstrained model.
 
     Held if all four agree to the digits that the paper prints.
     """
-    found = surface_at(records, "body", 1)
-    if found is None:
-        return None
-    values, white, black = found
+    values, white, black = surface_at(records, "body", 1)
     first = _quadrant(records, "body", 1)
     second = float(values[(white < 0) & (black > 0)].mean())
     most = float(np.abs(values).max())
@@ -130,16 +125,13 @@ def surface_start(records: Records) -> Claim | None:
     )
 
 
-def surface_prose(records: Records) -> Claim | None:
+def surface_prose(records: Records) -> Claim:
     """Judge the paper's reading of that surface, by the rates of the rows themselves.
 
     The numbers agree with the paper's and the words don't: it takes the groups for their
     complements.
     """
-    result = records.result("surface", slug("body"))
-    if not result:
-        return None
-    rates = result["panels"]["1"]["rates"]
+    rates = records.need("surface", slug("body"))["panels"]["1"]["rates"]
     few = rates["few white, many black"]
     many = rates["many white, few black"]
     return Claim(
@@ -154,13 +146,11 @@ def surface_prose(records: Records) -> Claim | None:
     )
 
 
-def surface_flip(records: Records) -> Claim | None:
+def surface_flip(records: Records) -> Claim:
     """Judge whether the surface oscillates early on, under each reading of the algorithm.
 
     It is measured by the mean of one quadrant at t = 1, 7 and 13, whose sign has to change twice.
     """
-    if any(surface_at(records, convention, 13) is None for convention in CONVENTIONS):
-        return None
     means = {
         convention: [_quadrant(records, convention, number) for number in (1, 7, 13)]
         for convention in CONVENTIONS
@@ -184,10 +174,8 @@ def surface_flip(records: Records) -> Claim | None:
     )  # fmt: skip
 
 
-def surface_flattens(records: Records) -> Claim | None:
+def surface_flattens(records: Records) -> Claim:
     """Judge how much of the surface is left at t = 37."""
-    if any(surface_at(records, convention, 37) is None for convention in CONVENTIONS):
-        return None
     left = {convention: _largest(records, convention, 37) for convention in CONVENTIONS}
     start = _largest(records, "body", 1)
     return Claim(
@@ -200,13 +188,11 @@ def surface_flattens(records: Records) -> Claim | None:
     )
 
 
-def surface_end(records: Records) -> Claim | None:
+def surface_end(records: Records) -> Claim:
     """Judge how much of the surface is left at the end.
 
     Readings of the algorithm differ here, so that the claim may hold by some of them only.
     """
-    if any(surface_at(records, convention, 1301) is None for convention in CONVENTIONS):
-        return None
     left = {convention: _largest(records, convention, 1301) for convention in CONVENTIONS}
     below = [convention for convention, value in left.items() if value < 0.0028]
     some = HELD if len(below) == len(left) else f"{HELD}, by some readings"

@@ -17,7 +17,6 @@ from gerrymend.reproduction.claim import (
     by_dataset,
     curves,
     frontier_of_record,
-    has_records,
     percent,
 )
 from gerrymend.reproduction.figure_parts import TITLES
@@ -49,14 +48,12 @@ def _excess(records: Records, name: str, what: str) -> float:
     return float(np.median([u - np.interp(e, error, unfairness) for e, u in last]))
 
 
-def marginal_worse(records: Records) -> Claim | None:
+def marginal_worse(records: Records) -> Claim:
     """Judge how MARGINAL's models fare when audited for subgroups.
 
     It compares them with SUBGROUP's at the same error: by the paper's auditor, and by the strongest
     search. If only the first agrees with the paper, the claim holds as reported.
     """
-    if not has_records(records, "marginal"):
-        return None
     reported = {name: _excess(records, name, "subgroup") for name in TITLES}
     strongest = {name: _excess(records, name, "strongest") for name in TITLES}
 
@@ -77,13 +74,11 @@ def marginal_worse(records: Records) -> Claim | None:
     )
 
 
-def marginal_far_left(records: Records) -> Claim | None:
+def marginal_far_left(records: Records) -> Claim:
     """Judge whether the two frontiers begin at the same model, where nothing is constrained.
 
     The first plays of both games are the same least-error model.
     """
-    if not has_records(records, "marginal"):
-        return None
     apart = {}
     for name in TITLES:
         error, unfairness = frontier_of_record(records, name)
@@ -103,13 +98,11 @@ def marginal_far_left(records: Records) -> Claim | None:
     )
 
 
-def dominated_points(records: Records) -> Claim | None:
+def dominated_points(records: Records) -> Claim:
     """Judge how many of MARGINAL's models lie below SUBGROUP's frontier.
 
     A distance of 1e-4 or less is taken for a tie: records keep seven digits.
     """
-    if not has_records(records, "marginal"):
-        return None
     share = {}
     for name in TITLES:
         error, unfairness = frontier_of_record(records, name)
@@ -126,13 +119,11 @@ def dominated_points(records: Records) -> Claim | None:
     )
 
 
-def rank_correlation(records: Records) -> Claim | None:
+def rank_correlation(records: Records) -> Claim:
     """Judge whether marginal and subgroup unfairness go together.
 
     Spearman's correlation, above .5 on three datasets and below .3 on Student.
     """
-    if not has_records(records, "marginal"):
-        return None
     reported = {}
     strongest = {}
     for name in TITLES:
@@ -153,13 +144,11 @@ def rank_correlation(records: Records) -> Claim | None:
     )
 
 
-def marginal_drop(records: Records) -> Claim | None:
+def marginal_drop(records: Records) -> Claim:
     """Judge whether MARGINAL's frontiers begin with a steep drop.
 
     Held if half a point of error saves a fifth of marginal unfairness on each dataset.
     """
-    if not has_records(records, "marginal"):
-        return None
     drop = {}
     for name in TITLES:
         error, unfairness = frontier_of_record(records, name, "marginal")
@@ -174,13 +163,11 @@ def marginal_drop(records: Records) -> Claim | None:
     )
 
 
-def student_marginal(records: Records) -> Claim | None:
+def student_marginal(records: Records) -> Claim:
     """Judge the least subgroup unfairness that MARGINAL reaches on Student.
 
     Held if it is from .001 to .003, whatever the error there.
     """
-    if not has_records(records, "marginal"):
-        return None
     error, _, subgroup = _marginal_points(records, "student")
     best = int(np.argmin(subgroup))
     start = float(curves(records, "student")[0]["error"][0])

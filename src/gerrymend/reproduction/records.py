@@ -15,6 +15,10 @@ from gerrymend._runtime.files import write_whole
 from gerrymend._runtime.versions import versions
 
 
+class MissingRecordError(LookupError):
+    """Raised where a claim can't be judged, for lack of a record or of a part of one."""
+
+
 class Records:
     """Read and write records in a folder, by experiment and unit.
 
@@ -42,6 +46,13 @@ class Records:
         """Return the result of a unit, or None without a record."""
         record = self.read(experiment, unit)
         return record["result"] if record else None
+
+    def need(self, experiment: str, unit: str) -> dict[str, Any]:
+        """Return the result of a unit, or raise a MissingRecordError without a record."""
+        result = self.result(experiment, unit)
+        if not result:
+            raise MissingRecordError(f"There is no record of {unit} of {experiment}.")
+        return result
 
     def has(self, experiment: str, unit: str, config: Mapping[str, Any]) -> bool:
         """Return whether the unit was done with this configuration.

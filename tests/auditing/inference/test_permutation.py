@@ -145,7 +145,7 @@ def test_the_seed_decides_and_the_order_of_rows_does_not(weighted, notion):
 
     def tested(order, seed=0):
         report = audit(
-            y[order], p[order], notion=notion, n_permutations=99, random_state=seed,
+            y[order], p[order], notion=notion, n_permutations=39, random_state=seed,
             sensitive_features={name: values[order] for name, values in attributes.items()},
             sample_weight=weight[order] if weighted else None,
         )  # fmt: skip

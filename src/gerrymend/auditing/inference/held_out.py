@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
 from gerrymend.auditing.provenance import fingerprint
@@ -21,7 +22,7 @@ from gerrymend.auditing.tally import Strata, Tally
 from gerrymend.notions import FairnessNotion
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeldOut:
     """The worst subgroup of a search, on rows that were not searched.
 
@@ -60,6 +61,17 @@ class HeldOut:
     gap_interval: Interval | None = None
     level: float = 0.95
     same_rows: bool = False
+
+    def __repr__(self) -> str:
+        interval = self.unfairness_interval
+        return short_repr(
+            self,
+            n_rows=self.n_rows,
+            subgroup=None if self.subgroup is None else self.subgroup.describe(),
+            unfairness=None if self.subgroup is None else self.subgroup.unfairness,
+            unfairness_interval=None if interval is None else tuple(interval),
+            same_rows=self.same_rows,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measurement as plain data."""

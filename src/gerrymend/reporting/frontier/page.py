@@ -49,6 +49,7 @@ def page_view(data: Mapping[str, Any]) -> View:
         "covers": list(dict.fromkeys(point["train"]["covers"] for point in data["points"])),
         "min_group_size": data["points"][0]["train"]["min_group_size"],
         "direction": " ".join(direction_sentences(data)),
+        "chance": " ".join(data["chance"]),
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
-from gerrymend.reporting.audit.direction import direction_sentences, standing
+from gerrymend.reporting.audit.direction import counts_sentence, direction_sentences, standing
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
@@ -77,6 +77,29 @@ def beaten_sentence(data: Mapping[str, Any], reference: Mapping[str, Any]) -> st
     )
 
 
+def chance_sentences(data: Mapping[str, Any]) -> list[str]:
+    """Say what figures are of, how far rows that were not trained on differ, and how to test."""
+    sentences = [
+        "All figures are of these rows, and chance is not tested here: the worst of many subgroups "
+        "looks bad even where none differs, and the best of several models better than it is."
+    ]
+    apart = [
+        abs(point["test"]["unfairness"] - point["train"]["unfairness"])
+        for point in data["points"]
+        if point["test"] is not None
+    ]
+    if apart:
+        sentences.append(
+            "From training to test rows the unfairness of a model differs here by up to "
+            f"{wording.unfairness(max(apart))}."
+        )
+    sentences.append(
+        "To test the model that is chosen, audit it with permutations on rows that it was neither "
+        "trained nor chosen by: gerrymend audit --permutations 199, audit(n_permutations=199)."
+    )
+    return sentences
+
+
 def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the training rows' figures, and the test rows' if there are any, by name."""
     yield "training", point["train"]
@@ -93,6 +116,10 @@ def legend(data: Mapping[str, Any]) -> list[str]:
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
     lines += direction_sentences(data)
+    if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
+        known = any(notion["worse"] for notion in data["notions"])
+        lines.append(counts_sentence("worse" if known else None))
+    lines.append(" ".join(data["chance"]))
     if data["n_missing"]:
         more = "1 more point was" if data["n_missing"] == 1 else f"{data['n_missing']} more were"
         lines.append(f"Interrupted: {more} asked for.")

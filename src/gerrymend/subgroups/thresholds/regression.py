@@ -65,10 +65,6 @@ class RegressionSearch(LinearSearch):
         """Why nothing is proven: it is a heuristic."""
         return "search='regression' is a heuristic that no proof follows; search='search' proves"
 
-    def fitted(self, coordinates: Array) -> Array:
-        """Predicted residuals by cell."""
-        return self.projection.fitted(coordinates)
-
     def worst(self, residuals: Array) -> Found:
         """Return the group where the regression predicts too high a rate."""
         coordinates = self.projection.coordinates(residuals)

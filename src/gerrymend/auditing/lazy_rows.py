@@ -1,0 +1,230 @@
+"""The queries of a lazy frame: the columns that an audit needs, checked by type and summed.
+
+Parts of weights on grids are summed by the engine, so that the order in which it adds can't matter:
+see `from_engine`.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import narwhals as nw
+
+from gerrymend._runtime.errors import Argument
+from gerrymend.inputs.classes import Decided
+from gerrymend.inputs.numbers import no_numbers
+from gerrymend.inputs.protected import check_attribute_type
+from gerrymend.inputs.validation import (
+    PROBABILITIES,
+    check_attribute_names,
+    check_column,
+    check_cut,
+)
+
+# Labels and decisions have few values. Of a column that has more, so many groups are collected:
+# enough for a message, and a bound on what travels.
+ENOUGH = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class LazyRows:
+    """Hold the query of the columns that an audit needs, under names of our own.
+
+    They are `label`, if there are any; `decision`, unless y_pred are probabilities; `weight` and
+    `positive`, w·p, where counts don't give them; and `p` and the missing values of y_pred and of
+    the weights.
+
+    Attributes
+    ----------
+    frame : narwhals.LazyFrame
+        These columns; nothing is computed yet.
+    attributes : dict of str to str
+        The column in `frame` of each protected attribute.
+    weighted, probabilities : bool
+        Whether rows have weights, and whether y_pred are probabilities.
+    cut : float or None
+        The threshold of scores.
+    is_labelled : bool
+        False where rows have decisions alone.
+    controls : dict of str to str
+        The column in `frame` of each control feature.
+    """
+
+    frame: "nw.LazyFrame[Any]"
+    attributes: dict[str, str]
+    weighted: bool
+    cut: float | None
+    probabilities: bool
+    is_labelled: bool = True
+    controls: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        y_true: Any,
+        y_pred: Any,
+        sensitive_features: Any,
+        sample_weight: Any,
+        control_features: Any,
+        decided: Decided,
+    ) -> "LazyRows":
+        """Choose the columns of an audit; raise an error that names one that can't be used."""
+        frame: nw.LazyFrame[Any] = nw.from_native(data)
+        schema = frame.collect_schema()
+        probabilities = decided.decision_probabilities
+        cut = check_cut(decided.threshold, probabilities)
+        names = check_attribute_names(sensitive_features)
+        for name in names:
+            check_column(name, "sensitive_features", schema, "data")
+            check_attribute_type(name, schema[name])
+        is_labelled = y_true is not None
+        if is_labelled:
+            check_column(y_true, "y_true", schema, "data")
+        check_column(y_pred, "y_pred", schema, "data")
+        attributes = {name: f"attribute_{i}" for i, name in enumerate(names)}
+        chosen = {key: nw.col(name) for name, key in attributes.items()}
+        controls = {}
+        if control_features is not None:
+            named = check_attribute_names(control_features, "control_features")
+            for name in named:
+                check_column(name, "control_features", schema, "data")
+                check_attribute_type(name, schema[name], "control_features")
+            controls = {name: f"control_{i}" for i, name in enumerate(named)}
+            chosen |= {key: nw.col(name) for name, key in controls.items()}
+        if is_labelled:
+            chosen["label"] = nw.col(y_true)
+        chosen |= _predicted(y_pred, schema[y_pred], cut, probabilities)
+        weighted = sample_weight is not None
+        if weighted:
+            check_column(sample_weight, "sample_weight", schema, "data")
+            chosen |= _weighed(sample_weight, schema[sample_weight])
+        rows = cls(
+            frame.select(**chosen), attributes, weighted, cut, probabilities, is_labelled, controls
+        )
+        return rows._with_products()
+
+    def scaled(self, scale: float) -> "LazyRows":
+        """Multiply the weights by a power of two.
+
+        w·p is taken again from the scaled weights: of the smallest floats a product keeps few
+        digits, or none.
+        """
+        frame = self.frame.with_columns(weight=nw.col("weight") * scale)
+        return replace(self, frame=frame)._with_products()
+
+    def _with_products(self) -> "LazyRows":
+        """Add the columns that follow from `weight` and `p`, and replace those that are there."""
+        rows = self.frame
+        if self.weighted:
+            # As 1 and 0, to be added up.
+            rows = rows.with_columns(counted=(nw.col("weight") > 0).cast(nw.Int64))
+        if self.probabilities:
+            p = nw.col("p").clip(0.0, 1.0)
+            rows = rows.with_columns(
+                positive=nw.col("weight") * p if self.weighted else p,
+                certain=((p == 0.0) | (p == 1.0)).cast(nw.Int64),
+            )
+        elif self.weighted:
+            rows = rows.with_columns(positive=nw.col("weight"))
+        # Grids depend on the least positive number, and min() over all would find the zeros.
+        for name in self.summed:
+            some = nw.when(nw.col(name) > 0).then(nw.col(name)).alias(f"{name}_some")
+            rows = rows.with_columns(some)
+        return replace(self, frame=rows)
+
+    @property
+    def has_sums(self) -> bool:
+        """True where Σ w·p has to be summed, as counts don't give it."""
+        return self.weighted or self.probabilities
+
+    @property
+    def keys(self) -> list[str]:
+        """Columns that the first query groups by; there are none where all rows are one group."""
+        return ["label"] * self.is_labelled + ["decision"] * (not self.probabilities)
+
+    def checks(self) -> "nw.DataFrame[Any]":
+        """Run the first query: extremes and missing values to check, by label and decision."""
+        wanted = [nw.len().alias("n"), nw.col("missing").sum()]
+        if self.weighted:
+            wanted += [nw.col("weight").min().alias("weight_min"),
+                       nw.col("weight_some").min().alias("weight_least"),
+                       nw.col("weight").max().alias("weight_max"),
+                       nw.col("weight_missing").sum()]  # fmt: skip
+        if self.has_sums:
+            wanted += [nw.col("positive_some").min().alias("positive_least"),
+                       nw.col("positive").max().alias("positive_max")]  # fmt: skip
+        if self.probabilities:
+            wanted += [nw.col("p").min().alias("p_min"), nw.col("p").max().alias("p_max"),
+                       nw.col("certain").sum()]  # fmt: skip
+        if not self.keys:
+            return self.frame.select(*wanted).collect()
+        return self.frame.group_by(self.keys).agg(*wanted).head(ENOUGH).collect()
+
+    def sums(self, shifts_of: Callable[[str, int], list[float]]) -> "nw.DataFrame[Any]":
+        """Run the second query: sums by protected values, label and decision.
+
+        `shifts_of` returns the grids of a column, or of its squares, as `grid_shifts` makes them.
+        """
+        keys = [*self.attributes.values(), *self.controls.values(), *self.keys]
+        rows = self.frame
+        sums = [nw.len().alias("n")]
+        shifts = {name: shifts_of(name, 1) for name in self.summed}
+        if self.weighted:
+            rows = rows.with_columns(square=nw.col("weight") * nw.col("weight"))
+            shifts["square"] = shifts_of("weight", 2)
+            sums.append(nw.col("counted").sum())
+        # (x + shift) − shift rounds x to a grid on which the engine's additions are exact; the
+        # remainder goes on to the next, finer grid.
+        for name, grids in shifts.items():
+            for i, shift in enumerate(grids):
+                part = f"{name}_{i}"
+                rows = rows.with_columns(((nw.col(name) + shift) - shift).alias(part))
+                rows = rows.with_columns((nw.col(name) - nw.col(part)).alias(name))
+                sums.append(nw.col(part).sum())
+        return rows.group_by(keys).agg(*sums).collect()
+
+    @property
+    def summed(self) -> list[str]:
+        """Columns of numbers that have to be summed, as counts don't give them."""
+        return ["weight"] * self.weighted + ["positive"] * self.has_sums
+
+
+def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) -> dict[str, nw.Expr]:
+    """Return the expressions of the decision, or its probability, and of its being missing."""
+    missing = {"missing": _missing(name, dtype)}
+    if cut is not None:
+        score = _as_numbers(name, dtype, "y_pred", Argument("threshold"))
+        # A whole number is at least the cut where it is at least the cut rounded up.
+        if dtype.is_integer() and abs(cut) < 2.0**63:  # exact, as in `at_least`
+            return missing | {"decision": nw.col(name) >= math.ceil(cut)}
+        return missing | {"decision": score >= cut}
+    if probabilities:
+        return missing | {"p": _as_numbers(name, dtype, "y_pred", PROBABILITIES)}
+    return missing | {"decision": nw.col(name)}
+
+
+def _weighed(name: str, dtype: Any) -> dict[str, nw.Expr]:
+    """Return the expressions of the weight, and of its being missing."""
+    return {
+        "weight": _as_numbers(name, dtype, "sample_weight"),
+        "weight_missing": _missing(name, dtype),
+    }
+
+
+def _as_numbers(name: str, dtype: Any, argument: str, because: Argument | None = None) -> nw.Expr:
+    """Return a column as floats; raise `no_numbers` if it has none."""
+    if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
+        raise no_numbers(argument, str(dtype), because)
+    return nw.col(name).cast(nw.Float64)
+
+
+def _missing(name: str, dtype: Any) -> nw.Expr:
+    """Return an expression that is 1 where there is no value.
+
+    NaN is one: engines differ in whether they count it as missing.
+    """
+    column = nw.col(name)
+    missing = column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
+    return missing.cast(nw.Int64)

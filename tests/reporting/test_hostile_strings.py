@@ -1,0 +1,296 @@
+"""A hundred hostile strings as names, values, labels and titles: every output only shows them."""
+
+import dataclasses
+import io
+import json
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from gerrymend import SubgroupParityClassifier, audit, discrimination_surface, pareto_frontier
+from gerrymend.cli.shared import notes, progress
+from gerrymend.frontier.points import OnRows
+from gerrymend.reporting.audit.page import audit_page
+from gerrymend.reporting.wording import visible
+from tests.cli.calling import call
+from tests.reporting.hostile import LIVE, STRINGS, Elements, assert_inert, assert_text_alone
+
+pytest.importorskip("jinja2")
+rich = pytest.importorskip("rich.console")
+
+N = 400
+PARTS = [STRINGS[:34], STRINGS[34:67], STRINGS[67:]]
+TAME = [f"word {i}" for i in range(34)]
+SAID = ("title", "model", "owner", "purpose", "date")
+
+
+def table(strings):
+    """Columns that are named by the strings, of which each has two; labels are two of them."""
+    rng = np.random.default_rng(0)
+    values = [*strings[1:], strings[0]]
+    columns = {name: np.where(rng.random(N) < 0.5, name, other).astype(object)
+               for name, other in zip(strings, values, strict=True)}  # fmt: skip
+    labels = np.array(strings[:2], dtype=object)
+    y = rng.integers(0, 2, N)
+    decided = (rng.random(N) < 0.3 + 0.4 * (columns[strings[0]] == strings[0])).astype(int)
+    return labels[y], labels[decided], columns
+
+
+def reported(strings):
+    y, decided, columns = table(strings)
+    return audit(y, decided, sensitive_features=columns, subgroups="marginals", top=3,
+                 features=strings, intersection=strings[:2], favourable="positive",
+                 pos_label=strings[1], notion="equalized_odds")  # fmt: skip
+
+
+def test_what_acts_is_found():
+    """Or the other tests would show nothing: put raw into a page and a text, most do."""
+    tame = Elements("<p>word</p>").found
+    assert sum(bool(Elements(f"<p>{text}</p>").found - tame) for text in STRINGS) >= 25
+    assert sum(bool(LIVE.search(text)) for text in STRINGS) >= 15
+    like = {tag for tag, _ in Elements(in_markdown("word")).found}
+    shown = ({tag for tag, _ in Elements(in_markdown(text)).found} for text in STRINGS)
+    assert sum(bool(tags - like) for tags in shown) >= 40
+
+
+@pytest.fixture(scope="module")
+def reports():
+    return [reported(strings) for strings in (TAME, *PARTS)]
+
+
+@pytest.fixture(scope="module")
+def said():
+    """What a report says of its model: all strings, five at a time."""
+    words = [STRINGS[i : i + 5] for i in range(0, 100, 5)]
+    return [dict(zip(SAID, five, strict=True)) for five in words]
+
+
+def in_markdown(text):
+    """Return a text as a reader of Markdown shows it, with tables and raw HTML."""
+    markdown_it = pytest.importorskip("markdown_it")
+    return markdown_it.MarkdownIt("gfm-like", {"linkify": False, "html": True}).render(text)
+
+
+def test_pages_of_audits(reports, said):
+    tame, *hostile = reports
+    like = tame.to_html(**dict.fromkeys(SAID, "word"), label="y", decision="d", since=tame)
+    for report, document in zip(hostile, said, strict=False):
+        names = {"label": STRINGS[2], "decision": STRINGS[70]}
+        assert_text_alone(report.to_html(**document, **names, since=tame), like)
+        assert_text_alone(report._repr_html_(), tame._repr_html_())
+        assert_text_alone(report.worst._repr_html_(), tame.worst._repr_html_())
+    for document in said:
+        assert_text_alone(hostile[0].to_html(**document, since=hostile[1]), like)
+
+
+def test_markdown_of_audits(reports, said):
+    tame, *hostile = reports
+    like = in_markdown(tame.to_markdown(**dict.fromkeys(SAID, "word"), label="y", decision="d"))
+    tags = {tag for tag, _ in Elements(like).found}
+    for report, document in zip(hostile * 7, said, strict=False):
+        text = report.to_markdown(**document, label=STRINGS[40], decision=STRINGS[44])
+        assert_inert(text)
+        page = Elements(in_markdown(text))
+        assert {tag for tag, _ in page.found} <= tags, {tag for tag, _ in page.found} - tags
+        assert not page.links
+
+
+def test_text_and_json_of_audits(reports, said):
+    for report in reports:
+        console = rich.Console(width=80, file=io.StringIO())
+        console.print(report)
+        for text in (str(report), repr(report), str(report.worst), console.file.getvalue()):
+            assert_inert(text)
+        assert " ".join(console.file.getvalue().split()) == " ".join(str(report).split())
+    for document in said:
+        text = reports[1].to_json(**document)
+        assert "\x1b" not in text
+        assert json.loads(text)["about"] == {name: words for name, words in document.items()
+                                             if words.strip()}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def frontiers(reports):
+    """Two frontiers: of tame names, and one with all strings as estimators and in its groups."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 2))
+    clf = SubgroupParityClassifier(LinearRegression(), subgroups="marginals", max_iter=1, tol=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        frontier = pareto_frontier(clf, X, (X[:, 0] > 0) * 1, gammas=[0.05], marginal=True,
+                                   sensitive_features={"a": rng.integers(0, 2, 80)},
+                                   estimators={"e": LinearRegression()})  # fmt: skip
+    (point,), (contrast,) = frontier.points, frontier.marginal_points
+    made = []
+    for strings in (["word"], STRINGS):
+        on = [OnRows(0.1, report) for report in (reports[:1] if len(strings) == 1 else reports[1:])]
+        points = tuple(
+            dataclasses.replace(point, estimator=name, command=f"fit {name}", train=on[i % len(on)],
+                                test=on[-1], gamma=i / 500, notion=point.notion)
+            for i, name in enumerate(strings)
+        )  # fmt: skip
+        other = dataclasses.replace(contrast, train=on[0], test=on[-1], estimator=strings[-1])
+        made.append(dataclasses.replace(frontier, points=points, marginal_points=(other,),
+                                        references=(), label=strings[0]))  # fmt: skip
+    return made
+
+
+def test_frontiers(frontiers):
+    pytest.importorskip("plotly")
+    tame, hostile = frontiers
+    assert_text_alone(hostile._repr_html_(), tame._repr_html_())
+    # The bundled plotly has control characters of its own.
+    html, like = (one.to_html().partition("/*! ")[0] for one in (hostile, tame))
+    allowed = Elements(like).found | {
+        ("option", ("value",)), ("div", ()), ("label", ("class", "for")), ("select", ("id",)),
+    }  # fmt: skip
+    assert Elements(html).found <= allowed, Elements(html).found - allowed
+    for text in (str(hostile), repr(hostile), hostile.to_markdown()):
+        assert_inert(text)
+    shown, like = (Elements(in_markdown(one.to_markdown())) for one in (hostile, tame))
+    assert shown.found <= like.found | {("ul", ()), ("li", ())}
+    assert {point["estimator"] for point in json.loads(hostile.to_json())["points"]} == set(STRINGS)
+
+
+@pytest.fixture(scope="module")
+def surfaces():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(2, 60)).round(1)
+    y, decided = rng.integers(0, 2, (2, 60))
+    return [
+        discrimination_surface(y, dict.fromkeys(models, decided), thetas=[-1, 0, 1],
+                               sensitive_features={names[0]: first, names[1]: second})
+        for models, names in (((["word", "other"]), "ab"), (STRINGS[:50], STRINGS[50:52]),
+                              (STRINGS[50:], STRINGS[66:68]))
+    ]  # fmt: skip
+
+
+def test_surfaces(surfaces):
+    pytest.importorskip("plotly")
+    tame, *hostile = surfaces
+    like = Elements(tame.to_html())
+    table_like = Elements(in_markdown(tame.to_markdown()))
+    for surface in hostile:
+        page = Elements(surface.to_html())
+        assert page.found <= like.found, page.found - like.found
+        assert page.scripts <= like.scripts
+        assert_text_alone(surface._repr_html_(), tame._repr_html_())
+        assert Elements(in_markdown(surface.to_markdown())).found <= table_like.found
+        for text in (str(surface), repr(surface), surface.to_markdown()):
+            assert_inert(text)
+
+
+def test_plots_draw_them_as_they_are(reports, frontiers, surfaces):
+    """Formulas between dollars, and line ends, are text; a glyph that a font lacks is a box."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from gerrymend import AuditDisplay, FrontierDisplay, SurfaceDisplay
+
+    displays = [*map(AuditDisplay.from_report, reports[1:]),
+                FrontierDisplay.from_report(frontiers[1]),
+                *map(SurfaceDisplay.from_surface, surfaces[1:])]  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph|.*constrained_layout")
+        for display in displays:
+            # Texts are measured, in which formulas are parsed: to draw all takes long.
+            display.figure_.set_dpi(20)
+            renderer = display.figure_.canvas.get_renderer()
+            for text in display.figure_.findobj(plt.Text):
+                shown = text.get_text()
+                assert_inert(shown)
+                text.get_window_extent(renderer)
+                # What matplotlib reads as a formula has two dollars that are not escaped.
+                assert shown.replace("\\$", "").count("$") < 2 or not text.get_parse_math()
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A Parquet file for each part, with a label and decisions among the hostile columns."""
+    folder = tmp_path_factory.mktemp("hostile")
+    made = []
+    for i, strings in enumerate(PARTS):
+        y, decided, columns = table(strings)
+        path = folder / f"{i}.parquet"
+        named = {f"y {strings[3]}": y, f"d {strings[4]}": decided}
+        pl.DataFrame(columns | named).write_parquet(path)
+        made.append((path, strings, [*named]))
+    return made
+
+
+def options_of(strings, label):
+    protected = [f"--protected={name}" for name in strings if name.strip()]
+    return [f"--label={label}", *protected, "--subgroups", "marginals"]
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_the_terminal_of_an_audit(files, tmp_path, part):
+    path, strings, (label, decision) = files[part]
+    words = [f"--{name}={text}" for name, text in
+             zip(("title", "model-name", "owner", "purpose", "date"), strings[9:], strict=False)
+             if "\x00" not in text]  # fmt: skip
+    targets = ["--report", tmp_path / "r.html", "--markdown", tmp_path / "r.md", "--json",
+               tmp_path / "r.json"]  # fmt: skip
+    columns = [*options_of(strings[:8], label), f"--prediction={decision}"]
+    code, out, err = call("audit", path, *columns, "--permutations", 0, *words, *targets)
+    assert code in (0, 1, 3), err
+    assert_inert(out + err)
+    assert visible(label) in out
+    assert "\x1b" not in (tmp_path / "r.json").read_text() + (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("command", ["fit", "frontier"])
+@pytest.mark.parametrize("part", range(3))
+def test_the_terminal_of_training(files, tmp_path, command, part):
+    path, strings, (label, _) = files[part]
+    usual = ["--estimator", "linear-regression", "--max-iter", 1]
+    features = [f"--features={name}" for name in strings[:6] if name.strip()]
+    own = {"fit": ["--out", tmp_path / "m.skops", "--markdown", tmp_path / "m.md"],
+           "frontier": ["--gammas", "0.1"]}[command]  # fmt: skip
+    code, out, err = call(command, path, *options_of(strings[:6], label), *features, *usual, *own)
+    assert code in (0, 1, 3), err
+    assert_inert(out + err)
+    if command == "fit":
+        code, out, err = call("predict", tmp_path / "m.skops", path, "--out", tmp_path / "p.csv")
+        assert code == 0, err
+        assert_inert(out + err)
+
+
+def test_errors_name_them_inertly(files):
+    path, _, (label, decision) = files[0]
+    usual = [path, f"--label={label}", f"--prediction={decision}"]
+    for i, text in enumerate(STRINGS):
+        options = ([f"--protected={text}!"], ["--protected=x", f"--positive={text}"],
+                   [f"--notion={text}", f"--protected={STRINGS[1]}"])[i % 3]  # fmt: skip
+        code, out, err = call("audit", *usual, *options, "--permutations", 0)
+        assert (code, out) == (2, "")
+        assert_inert(err)
+
+
+def test_progress_and_notes_are_inert():
+    for text in STRINGS:
+        console = rich.Console(width=80, file=io.StringIO(), force_terminal=True, color_system=None)
+        with progress(console, f"Reading {text}") as say:
+            say(f"training {text}", 1, 2)
+        with notes(console, {}):
+            warnings.warn(f"Column {text!s} has dates.", UserWarning, stacklevel=1)
+        # The bar's own signs: moves of the cursor, and its hiding.
+        own = ("\x1b[?25l", "\x1b[?25h", "\x1b[1A", "\x1b[2K", "\r", "\x1b[?2026h", "\x1b[?2026l")
+        shown = console.file.getvalue()
+        for sign in own:
+            shown = shown.replace(sign, "")
+        assert_inert(shown)
+
+
+def test_a_page_of_a_model_shows_its_columns(reports):
+    sample = {"name": "test rows", "n_rows": 9, "error": 0.1, "unfairness": 0.0, "upper_bound": 0.0,
+              "exact": True, "verdict": "within gamma"}  # fmt: skip
+    pages = []
+    for words in (["word"], STRINGS):
+        model = {"estimator": words[-1], "n_predictors": 2, "gamma": 0.1, "columns": words,
+                 "audited": "test rows", "gate": "both", "samples": [sample]}  # fmt: skip
+        pages.append(audit_page(reports[0].to_dict(), model))
+    assert_text_alone(pages[1], pages[0])
