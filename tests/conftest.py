@@ -1,5 +1,6 @@
 """Shared fixtures: the paper's data where it is at hand, and small made data."""
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -20,13 +21,9 @@ from tests.checking import assert_tally_checked
 
 # No time limit on an example: a busy machine is no bug. The suite tries the same few every time,
 # so that it is as green tomorrow; `make test-slow` looks for new ones.
-settings.register_profile("suite", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("suite", deadline=None, derandomize=True, max_examples=16)
 settings.register_profile("explore", deadline=None, max_examples=200)
 settings.load_profile("explore" if "EXPLORE" in os.environ else "suite")
-
-# Workers of Dask are forked from a process that has imported what they need: to import is most of
-# what a worker of the tests does, and the tests kill some.
-os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
 
 # A shell's background jobs ignore Ctrl-C, and so would what the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -48,6 +45,10 @@ def pytest_collection_modifyitems(config, items):
 
         items.sort(key=lambda item: turn(item.nodeid))
 
+
+# Up to what size the checker lists a class in full, for every report that a test makes.
+MOST_SUBGROUPS = 5_000 if "EXPLORE" in os.environ else 1_500
+MOST_STEPS = 4 * MOST_SUBGROUPS
 
 PAPER_DATA = Path(__file__).parents[2] / "shared" / "data" / "paper"
 DATASETS = ("communities", "lawschool", "adult", "student")
@@ -99,13 +100,30 @@ def every_report_is_checked(monkeypatch):
         report = examine(tally, *arguments, **options)
         # One thread at a time: the limits of one would be left behind by another.
         with one_at_a_time, monkeypatch.context() as limits:
-            limits.setattr(classes, "MOST_SUBGROUPS", 5_000)
-            limits.setattr(classes, "MOST_STEPS", 20_000)
+            limits.setattr(classes, "MOST_SUBGROUPS", MOST_SUBGROUPS)
+            limits.setattr(classes, "MOST_STEPS", MOST_STEPS)
             assert_tally_checked(report, tally)
         return report
 
     for module in (auditing, counting):
         monkeypatch.setattr(module, "examine", examine_and_check)
+
+
+@pytest.fixture(scope="session")
+def forked_workers():
+    """Have Dask's workers forked from a process that has imported what they need.
+
+    To import is most of what a worker of the tests does, and the tests kill some.
+    """
+    dask = pytest.importorskip("dask")
+    distributed = pytest.importorskip("distributed")
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        distributed.utils.get_mp_context()  # has a list of imports of its own, and sets it once
+        multiprocessing.set_forkserver_preload(
+            ["distributed", "dask.dataframe", "gerrymend.solvers.dask.partition_block",
+             "gerrymend.frontier.training", "sklearn.linear_model", "lightgbm"]
+        )  # fmt: skip
+        yield
 
 
 @pytest.fixture

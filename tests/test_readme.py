@@ -5,12 +5,19 @@ import runpy
 import shlex
 from pathlib import Path
 
+import pytest
+
 from gerrymend.cli import demo
 from tests.cli.calling import call
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.fixture(autouse=True)
+def every_report_is_checked():
+    """Not here: the checker takes longer than the README's code, which calls it once itself."""
 
 
 def test_the_readmes_code_is_a_script_that_runs(tmp_path, monkeypatch, capsys):

@@ -30,7 +30,7 @@ def results():
     report = audit(*rows, sensitive_features=attributes, top=3)
     clf = SubgroupParityClassifier(LinearRegression(), max_iter=1, tol=None, random_state=0)
     frontier = pareto_frontier(
-        clf, toy.data, toy.target, sensitive_features=attributes, gammas=np.linspace(0, 0.1, 30)
+        clf, toy.data, toy.target, sensitive_features=attributes, gammas=np.linspace(0, 0.1, 8)
     )
     surface = discrimination_surface(*rows, sensitive_features=attributes)
     (first, *_), (only,) = frontier.points, surface.rounds

@@ -45,7 +45,7 @@ N_ROWS = 20_000
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def cluster(forked_workers):
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(

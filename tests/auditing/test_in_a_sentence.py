@@ -8,14 +8,17 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from gerrymend import LinearThresholds, SubgroupParityClassifier, Trees, audit, pareto_frontier
+from gerrymend.auditing.chosen_subgroups import cells_of
 from gerrymend.auditing.composition import composition
 from gerrymend.auditing.from_rows import tally_of_rows
-from gerrymend.auditing.in_a_sentence import sentence_class, sentence_group
+from gerrymend.auditing.in_a_sentence import can_be_said, sentence_class, sentence_group
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.inputs.protected import Column, distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.subgroups import Conjunctions, ValueSets
 from gerrymend.subgroups.linear_rule import LinearRule, Term
+from gerrymend.subgroups.rules import Condition, Conjunction
 from tests.checking import assert_checked
 from tests.subgroups.brute_force import intervals, products, value_subsets
 
@@ -73,8 +76,8 @@ def test_a_search_that_time_ended_is_told():
     report = audit(**data)
     data["sensitive_features"] |= {f"x{i}": rng.standard_normal(400).round(3) for i in range(4)}
     seen = tally_of_rows(*data.values()).of_notion(FALSE_POSITIVE_RATE)
-    nothing = Published(seen.rows, 10)
-    said = sentence_group(seen, report.worst, nothing, min_group_size=10, seconds=0.0)
+    nothing = Published(seen.rows_of_cells, 10)
+    said, _ = sentence_group(seen, report.worst, nothing, min_group_size=10, seconds=0.0)
     assert not said.exact
     assert said.upper_bound > abs(said.subgroup.unfairness)
     report = dataclasses.replace(report, in_a_sentence=said)
@@ -276,3 +279,58 @@ def test_medians_are_not_made_coarse_by_few_that_are_far_away(unknown):
     (trait,) = composition(columns, np.ones(2000, dtype=int), old, 10)
     assert trait.median == np.sort(age[old])[(old.sum() - 1) // 2]
     assert trait.overall == np.sort(age)[999]
+
+
+def sayable(rule):
+    return can_be_said(Subgroup(rule, FALSE_POSITIVE_RATE, 0.1, 0.5, 10, 0.5, 0.3))
+
+
+def test_the_kind_of_a_rule_and_not_its_signs_say_that_it_is_a_formula():
+    """A town may be called "a·b"; a sum whose terms count 1 or −1 has no such sign."""
+    towns = {"town": ("a·b", "not (c", "d")}
+    by_town = LinearRule((Term("town", True, "a·b"),), (1.0,), 0.5, towns)
+    assert by_town.describe() == "town = a·b"
+    assert sayable(by_town)
+    both = LinearRule((Term("town", True, "a·b"), Term("sex", True, "F")), (1.0, 1.0), 1.5,
+                      {"sex": ("F", "M")} | towns)  # fmt: skip
+    assert sayable(both)
+    assert both.complement().describe() == "not (sex = F and town = a·b)"
+    assert not sayable(both.complement())
+    assert sayable(Conjunction((Condition("not (x", ("a·b",)),), {"not (x": "str"}))
+    plain_sum = LinearRule((Term("age", False), Term("town", True, "d")), (1.0, -1.0), 40.0,
+                           {"age": None} | towns)  # fmt: skip
+    assert plain_sum.describe() == "age − [town=d] ≥ 40"
+    assert not sayable(plain_sum)
+
+
+def test_a_category_that_looks_like_a_formula_needs_no_sentence():
+    town = np.repeat(["a·b", "c"], 60)
+    decided = np.r_[np.tile([1, 1, 0], 20), np.tile([0, 0, 1], 20)]
+    data = {"y_true": 0 * decided, "y_pred": decided, "sensitive_features": {"town": town}}
+    report = audit(**data, favourable="negative")
+    assert "a·b" in report.disadvantaged.describe()
+    assert report.in_a_sentence is None
+    assert_checked(report, **data)
+
+
+def test_the_next_best_is_said_where_the_best_would_disclose():
+    """Of what is described, all but the worst by value and all but few of the next are told."""
+    data = skewed(0)
+    seen = tally_of_rows(*data.values()).of_notion(FALSE_POSITIVE_RATE)
+    worst = audit(**data).worst
+    best, kept_back = sentence_group(seen, worst, Published(seen.rows_of_cells, 10),
+                                     min_group_size=10)  # fmt: skip
+    assert not kept_back
+    beside = Published(seen.rows_of_cells, 10)
+    members = cells_of(seen, best.subgroup)
+    # All of the best but four rows of it are published: these would follow.
+    for cell in np.flatnonzero(members & (seen.rows_of_cells > 0)):
+        fewer = members & (np.arange(len(members)) != cell)
+        if seen.rows_of_cells[cell] < 10 and beside.told(fewer.astype(int)) is None:
+            break
+    beside.add(fewer.astype(int))
+    other, kept_back = sentence_group(seen, worst, beside, min_group_size=10)
+    assert kept_back
+    assert other.subgroup.describe() != best.subgroup.describe()
+    assert not other.exact
+    assert abs(other.subgroup.unfairness) < abs(best.subgroup.unfairness) <= other.upper_bound

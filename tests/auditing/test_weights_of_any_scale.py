@@ -85,6 +85,7 @@ def test_so_many_grids_are_enough(n, largest, ratio):
 
 
 @pytest.mark.parametrize("name", CLASSES)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(seed=st.integers(0, 10**6), high=highs, span=spans)
 def test_an_audit_of_any_weights_is_right(name, seed, high, span):
     rng, frame, y, p = rows_of(seed)

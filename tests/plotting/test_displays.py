@@ -55,8 +55,11 @@ def fitted(data):
 
 @pytest.fixture(scope="module")
 def frontier(data):
+    clf = SubgroupParityClassifier(
+        LinearRegression(), subgroups="conjunctions", max_iter=5, tol=None, random_state=0
+    )
     return pareto_frontier(
-        SubgroupParityClassifier(LinearRegression(), max_iter=5, tol=None, random_state=0),
+        clf,
         data.data, data.target, sensitive_features=data.sensitive_features, test_size=0.4,
         gammas=[0.0, 0.005, 0.02], audit_subgroups="conjunctions", today=1 - data.target,
         estimators={"linear": LinearRegression(), "other": LinearRegression(fit_intercept=False)},
@@ -190,7 +193,7 @@ def test_an_estimator_is_audited_by_what_it_decides(kind, data, fitted):
     X, y, A = data.data, data.target, data.sensitive_features
     other = LogisticRegression().fit(X, y)
     scale = StandardScaler().fit(X)
-    inner = SubgroupParityClassifier(LinearRegression(), gamma=1.0, random_state=0)
+    inner = SubgroupParityClassifier(LinearRegression(), gamma=1.0, subgroups="marginals")
     inner.fit(scale.transform(X), y, sensitive_features=A)
     model = {
         "mixture": fitted.mixture_,
@@ -250,7 +253,7 @@ def test_a_frontier_s_points(frontier):
 
 def test_a_frontier_of_several_notions_needs_a_name(data, frontier):
     both = pareto_frontier(
-        SubgroupParityClassifier(LinearRegression(), max_iter=5, tol=None, random_state=0),
+        SubgroupParityClassifier(LinearRegression(), subgroups="marginals", max_iter=5, tol=None),
         data.data, data.target, sensitive_features=data.sensitive_features,
         gammas=[0.01], notions=["false_positive_rate", "statistical_parity"],
         audit_subgroups="marginals",

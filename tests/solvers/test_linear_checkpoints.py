@@ -170,7 +170,7 @@ def test_seconds_before_an_interruption_count(monkeypatch):
             if number == 5:
                 raise KeyboardInterrupt
 
-    kept, limits = Kept(), loop.Limits(max_iter=99, tol=None, budget=10.0)
+    kept, limits = Kept(), loop.Limits(max_iter=99, budget=10.0)
     with pytest.raises(KeyboardInterrupt):
         loop.play(games(), limits, checkpoint=kept)
     now[0] = 1e6

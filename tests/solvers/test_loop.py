@@ -28,11 +28,11 @@ class Counting:
         self._on_finish.get(prepared, int)()
         self.n_rounds = prepared
 
-    def look(self, tol, *, last, heard):
+    def look(self, *, last, heard):
         if not (last or heard or self.n_rounds % 3 == 0):
             return []
         first, self.n_looked = self.n_looked, self.n_rounds
-        self.over = last or (tol is not None and self.n_rounds >= self._converges)
+        self.over = last or self.n_rounds >= self._converges
         none = np.zeros((1, 0))
         return [Round(i, none, none, none) for i in range(first + 1, self.n_rounds + 1)]
 
@@ -71,10 +71,9 @@ def press():
 @pytest.mark.parametrize(
     ("limits", "number"),
     [
-        (Limits(5, None), 5),
-        (Limits(5, 0.1), 5),
-        (Limits(50, 0.1), 9),  # it converges in round 7, and is looked at in round 9
-        (Limits(50, None, budget=0.0), 1),
+        (Limits(5), 5),
+        (Limits(50), 9),  # it converges in round 7, and is looked at in round 9
+        (Limits(50, budget=0.0), 1),
     ],
     ids=str,
 )
@@ -93,20 +92,20 @@ def test_a_budget_counts_the_seconds_of_all_runs(monkeypatch):
         return Counting(on_prepare=dict.fromkeys(range(1, 100), wait))
 
     kept = Kept()
-    assert loop.play(game(), Limits(4, None, budget=6.0), checkpoint=kept) == [4]
+    assert loop.play(game(), Limits(4, budget=6.0), checkpoint=kept) == [4]
     now[0] = 1e6
-    assert loop.play(game(), Limits(99, None, budget=6.0), checkpoint=kept) == [6]
+    assert loop.play(game(), Limits(99, budget=6.0), checkpoint=kept) == [6]
     assert kept.reached_rounds == [1, 2, 3, 4, 5, 6]
 
 
 def test_ctrl_c_stops_what_is_prepared_at_once():
     game, kept = Counting(on_prepare={4: press}), Kept()
     with pytest.raises(Interrupted) as caught:
-        loop.play(game, Limits(9, None), checkpoint=kept)
+        loop.play(game, Limits(9), checkpoint=kept)
     assert caught.value.equilibria == [3]
     assert kept.state["rounds"] == 3
     with pytest.raises(KeyboardInterrupt) as caught:
-        loop.play(Counting(on_prepare={1: press}), Limits(9, None))
+        loop.play(Counting(on_prepare={1: press}), Limits(9))
     assert not isinstance(caught.value, Interrupted)
 
 
@@ -115,7 +114,7 @@ def test_ctrl_c_waits_for_the_round_its_checkpoint_and_its_listener(number):
     heard, kept = [], Kept()
     listener = Listener(lambda played: heard.append(played.number))
     with pytest.raises(Interrupted) as caught:
-        loop.play(Counting(on_finish={number: press}), Limits(9, None), listener, kept)
+        loop.play(Counting(on_finish={number: press}), Limits(9), listener, kept)
     assert caught.value.equilibria == [number]
     assert kept.state["rounds"] == number
     assert heard == list(range(1, number + 1))
@@ -126,7 +125,7 @@ def test_a_state_from_before_a_look_is_looked_at_again():
     kept = Kept({"seconds": 0.0, "rounds": 9, "looked": 6})
     heard = []
     listener = Listener(lambda played: heard.append(played.number), needs_votes=False)
-    assert loop.play(Counting(converges=8), Limits(50, 0.1), listener, kept) == [9]
+    assert loop.play(Counting(converges=8), Limits(50), listener, kept) == [9]
     assert heard == [7, 8, 9]
     assert kept.reached_rounds == []
 
@@ -134,7 +133,7 @@ def test_a_state_from_before_a_look_is_looked_at_again():
 def test_more_rounds_than_are_wanted_are_refused():
     kept = Kept({"seconds": 0.0, "rounds": 9, "looked": 9})
     with pytest.raises(CannotResumeError, match="has 9 rounds, and max_iter is 8"):
-        loop.play(Counting(), Limits(8, None), checkpoint=kept)
+        loop.play(Counting(), Limits(8), checkpoint=kept)
 
 
 def test_a_function_is_a_listener_who_needs_votes():

@@ -114,6 +114,7 @@ def calls_of_rounds(n_gammas, tol):
     encoding = LinearEncoding.of(read_columns(A), weight)
     gammas = np.linspace(0.0003, 0.0303, n_gammas)
     game = RegressionGame(rows, FALSE_POSITIVE_RATE, encoding, FictitiousPlay(), gammas, C=7.3)
+    game.tol = tol
     count = [0]
 
     def counting(frame, event, argument):
@@ -124,7 +125,7 @@ def calls_of_rounds(n_gammas, tol):
     try:
         for _ in range(10):
             game.finish_round(None)
-            game.look(tol, last=True, heard=True)
+            game.look(last=True, heard=True)
     finally:
         sys.setprofile(None)
     return count[0]

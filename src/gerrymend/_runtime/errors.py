@@ -4,8 +4,11 @@ A message is its subject, the argument, and the words that follow. Other argumen
 are marked as such, so that a caller who knows them by other names need not search the sentence.
 """
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from gerrymend._runtime.reprs import shortened
 
 
 class Argument(NamedTuple):
@@ -34,10 +37,13 @@ class Argument(NamedTuple):
 
 Subject = str | Argument
 
-# Signs that a terminal obeys, or that turn text round: names and values come from data, and tell
-# it nothing.
+# Signs that a terminal obeys: names and values come from data, and tell it nothing.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != ord("\n")}
-_CONTROLS |= {code: f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))}
+
+
+# Quoted, or without a blank, so many signs are a value of the data.
+_MOST = 300
+_VERY_LONG = re.compile(rf"'[^'\n]{{{_MOST},}}'|\"[^\"\n]{{{_MOST},}}\"|\S{{{_MOST},}}")
 
 
 def inert(text: str) -> str:
@@ -82,7 +88,9 @@ class Message:
             word.in_terms(names) if isinstance(word, Argument) else word for word in self.words
         )
         blank = "" if words.startswith((".", ",", ":", ";")) else " "
-        return inert(f"{self.lead}{self.subject.in_terms(names)}{blank}{words}")
+        message = inert(f"{self.lead}{self.subject.in_terms(names)}{blank}{words}")
+        # Values of the data may be whole documents; a path is not so long.
+        return _VERY_LONG.sub(lambda found: shortened(found[0], _MOST), message)
 
 
 class ArgumentError(Message, ValueError, TypeError):

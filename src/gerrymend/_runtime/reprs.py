@@ -6,6 +6,20 @@ from typing import Any
 _LONG = 60
 
 
+def shortened(text: str, most: int = 100) -> str:
+    """Return a text that people can read: of one with more signs, the beginning and the end.
+
+    >>> shortened("a" * 50 + "b" * 50, most=20)
+    'aaaaaaaaaaaaaa…bbbbb'
+    >>> shortened("blue")
+    'blue'
+    """
+    if len(text) <= most:
+        return text
+    end = most // 4
+    return f"{text[: most - end - 1]}…{text[-end:]}"
+
+
 def short_repr(shown: object, **figures: Any) -> str:
     """Return a repr of a few figures: numbers to four digits, long texts cut off.
 

@@ -9,17 +9,18 @@ taken out as well; so is one that differs from an earlier one by so few rows tha
 import math
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined, NotionTally
+from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Members, Rare, Rule
@@ -124,12 +125,14 @@ def described_subgroups(
 class Sides(NamedTuple):
     """The subgroups that are treated worst and best; None where there is none to describe.
 
-    `favoured_is_rest` says that the second is all who are not in the first.
+    `favoured_is_rest` says that the second is all who are not in the first; `kept_back` which of
+    the two would be another, if that disclosed no small group beside what else is described.
     """
 
     disadvantaged: Subgroup | None = None
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
+    kept_back: tuple[str, ...] = ()
 
     def leading(self, top: Sequence[Subgroup]) -> Subgroup | None:
         """Return the subgroup that a report begins with: who is treated worst, or differs most."""
@@ -164,13 +167,14 @@ def described_sides(
         With "disadvantaged" no favoured subgroup is searched for.
     """
     seen = examined[0].seen
-    worst = _describable_side(examined, 1, top, top, min_group_size, deadline)
+    worst, kept_back = _describable_side(examined, 1, top, top, min_group_size, deadline)
+    names = ("disadvantaged",) if kept_back else ()
     if side == "disadvantaged":
-        return Sides(worst)
+        return Sides(worst, kept_back=names)
     beside = Sides(worst).beside(top)
-    best = _describable_side(examined, -1, top, beside, min_group_size, deadline)
-    rest = worst and best and bool((_cells_of(seen, worst) != _cells_of(seen, best)).all())
-    return Sides(worst, best, bool(rest))
+    best, kept_back = _describable_side(examined, -1, top, beside, min_group_size, deadline)
+    rest = worst and best and bool((cells_of(seen, worst) != cells_of(seen, best)).all())
+    return Sides(worst, best, bool(rest), (*names, "favoured") if kept_back else names)
 
 
 def _describable_side(
@@ -180,21 +184,25 @@ def _describable_side(
     beside: Sequence[Subgroup],
     min_group_size: int,
     deadline: float,
-) -> Subgroup | None:
+) -> tuple[Subgroup | None, bool]:
     """Return the worst of one side over all notions that discloses no few rows `beside` others.
 
-    `turn` is 1 for the side of harm, and −1 for the other.
+    `turn` is 1 for the side of harm, and −1 for the other. Also returns whether a worse one does.
     """
+    most_kept_back = 0.0
     found = [one for one in top if one.unfairness * one.notion.harm * turn > 0]
     for part in examined:
         worst = None
         if part.seen.notion.harm:
             worst = _worst_of_side(part, turn, top, min_group_size, deadline)
-        if worst is not None and worst not in top:
-            told = published_beside(part.seen, beside, min_group_size)
-            if not told.told_by(active_members(part.seen, worst)):
-                found.append(worst)
-    return max(found, key=lambda one: abs(one.unfairness), default=None)
+        if worst is None or worst in top:
+            continue
+        if _may_be_shown(examined, worst, beside, min_group_size):
+            found.append(worst)
+        else:
+            most_kept_back = max(most_kept_back, abs(worst.unfairness))
+    best = max(found, key=lambda one: abs(one.unfairness), default=None)
+    return best, most_kept_back > (abs(best.unfairness) if best else 0.0) + ROUNDING
 
 
 def _worst_of_side(
@@ -211,7 +219,7 @@ def _worst_of_side(
         )
         if worst is None or turn > 0:
             return own[0] if own else worst
-        rest = ~active_members(seen, worst).astype(bool)
+        rest = ~cells_of(seen, worst)[seen.cells.active]
         return seen.measure(worst.rule.complement(), rest, min_group_size)
     known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight
     if own and abs(own[0].unfairness) >= known - ROUNDING:
@@ -223,14 +231,9 @@ def _worst_of_side(
     return max(worse, key=lambda one: abs(one.unfairness), default=None)
 
 
-def _cells_of(seen: NotionTally, subgroup: Subgroup) -> Members:
+def cells_of(seen: NotionTally, subgroup: Subgroup) -> Members:
     """Return a mask of all cells that are in a subgroup."""
     return subgroup.rule.members({column.name: column for column in seen.tally.columns})
-
-
-def active_members(seen: NotionTally, subgroup: Subgroup) -> NDArray[np.intp]:
-    """Return 1 for the active cells that are in a subgroup, and 0 for the others."""
-    return _cells_of(seen, subgroup)[seen.cells.active].astype(np.intp)
 
 
 def _half_until(deadline: float) -> float:
@@ -285,25 +288,57 @@ def top_subgroups(
         if any(np.array_equal(members, other) for other in taken_out):
             break
         apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
-        told = published_beside(part.seen, chosen, min_group_size)
         # The rest was centred anew: what is too low in it may be too high among all.
         on_side = best.unfairness * part.sign >= 0
-        if on_side and apart and not told.told_by(active_members(part.seen, best)):
+        if on_side and apart and _may_be_shown(examined, best, chosen, min_group_size):
             chosen.append(best)
             kept.append(members)
         taken_out.append(members)
     return tuple(sorted(chosen, key=lambda subgroup: -abs(subgroup.unfairness)))
 
 
-def published_beside(
-    seen: NotionTally, groups: Sequence[Subgroup], min_group_size: int
-) -> Published:
-    """Return what is published of a notion by these groups, those of other notions aside."""
-    published = Published(seen.rows, min_group_size)
+def published_by(
+    seen: Sequence[NotionTally], groups: Sequence[Subgroup], min_group_size: int
+) -> dict[FairnessNotion, Published]:
+    """Return what is published of each notion by these groups; their sizes are one for all."""
+    people = KnownSums(seen[0].cells.n_rows, min_group_size)
+    published = {one.notion: Published(one.rows_of_cells, min_group_size, people) for one in seen}
     for subgroup in groups:
-        if subgroup.notion == seen.notion:
-            published.add(active_members(seen, subgroup))
+        published[subgroup.notion].add(cells_of(seen[0], subgroup).astype(np.intp))
     return published
+
+
+def with_guarded_traits(seen: NotionTally, subgroup: Subgroup, people: KnownSums) -> Subgroup:
+    """Return a subgroup with those traits that tell of no small group beside what is known.
+
+    A share tells the number of people with the value in the group, and everyone's; one that is "at
+    least" tells everyone's alone.
+    """
+    columns = {column.name: column for column in seen.tally.columns}
+    inside = cells_of(seen, subgroup)
+    kept = []
+    for trait in subgroup.composition:
+        if trait.median is None:
+            blocks = columns[trait.attribute].equals(trait.value).astype(np.intp)
+            if not trait.at_least:
+                blocks += 2 * inside
+            if people.told(blocks) is not None:
+                continue
+            people.add(blocks)
+        kept.append(trait)
+    return replace(subgroup, composition=tuple(kept))
+
+
+def _may_be_shown(
+    examined: Sequence[Examined],
+    subgroup: Subgroup,
+    beside: Sequence[Subgroup],
+    min_group_size: int,
+) -> bool:
+    """Return whether a subgroup tells of no small one beside these."""
+    seen = [part.seen for part in examined]
+    published = published_by(seen, beside, min_group_size)[subgroup.notion]
+    return published.told(cells_of(seen[0], subgroup).astype(np.intp)) is None
 
 
 def _worst_of_the_rest(

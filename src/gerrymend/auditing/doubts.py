@@ -31,10 +31,11 @@ _MEANT = {
     "oppose": "the opposite of the labels {}: the two labels of the decisions are probably turned "
     "round.",
 }
-# What an attribute may be that tells what it is compared by.
+# What may be so of an attribute that tells what its groups are compared by.
+_MADE_OF_IT = "its groups are made of what they are compared by"
 _OTHERWISE = {
-    "label": ", and is it in other words",
-    "decision": ", and is it in other words, or decisions are made by it alone",
+    "label": f"it is the label in other words, and {_MADE_OF_IT}.",
+    "decision": f"it is the decision in other words, and {_MADE_OF_IT}, or it alone decides.",
 }
 
 
@@ -188,16 +189,12 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
     for column in tally.columns:
         for what, name, weights in asked:
             if isinstance(name, str) and name == column.name:
-                told = f"is the {what} itself"
+                told = f"is the {what} itself: {_MADE_OF_IT}."
             elif n_rows > _FEW_ROWS and not tally.views and _tells(column, weights, total):
-                told = f"tells the {what} of every row{_OTHERWISE[what]}"
+                told = f"tells the {what} of every row: {_OTHERWISE[what]}"
             else:
                 continue
-            yield Doubt(
-                f"{what}_is_protected",
-                f"The protected attribute {column.name} {told}: its groups are made of what they "
-                "are compared by.",
-            )
+            yield Doubt(f"{what}_is_protected", f"The protected attribute {column.name} {told}")
         if absent := absent_among_numbers(column.categories or ()):
             rows = sum(int(tally.n_rows[:, column.equals(value)].sum()) for value in absent)
             yield Doubt(

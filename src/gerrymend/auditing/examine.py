@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from gerrymend.auditing.chosen_subgroups import (
     Sides,
     described_sides,
     described_subgroups,
-    published_beside,
+    published_by,
+    with_guarded_traits,
 )
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
@@ -26,7 +28,6 @@ from gerrymend.auditing.intersections import check_intersection, intersection_ra
 from gerrymend.auditing.marginal_rates import (
     marginal_rates,
     overall_rates,
-    single_unfairness,
 )
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
@@ -171,7 +172,6 @@ random_state, on_draw, features, intersection, n_jobs
     unfairness = _largest(brackets, worst, n)
     upper_bound = max(unfairness, *(bracket.upper_bound / n for bracket in brackets))
     return AuditReport(
-        worst=worst,
         unfairness=unfairness,
         upper_bound=upper_bound,
         no_bound=why_no_bound(examined, unfairness, upper_bound, gamma, budget),
@@ -186,7 +186,6 @@ random_state, on_draw, features, intersection, n_jobs
         notions=tuple(part.seen.notion for part in examined),
         favourable=favourable,
         side=side,
-        top=several,
         permutation_test=None
         if n_permutations == 0
         else permutation_test(
@@ -204,7 +203,6 @@ random_state, on_draw, features, intersection, n_jobs
         generalisation=generalisation(tally, examined),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
         warnings=doubts,
-        **sides._asdict(),
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **_listed(
             examined,
@@ -293,35 +291,52 @@ def _listed(
     intersection: tuple[str, ...] | None,
     seconds: float,
 ) -> dict[str, Any]:
-    """Return the group in a sentence, those that were named beforehand, and of one attribute."""
+    """Return all groups of a report: those that are described come first, then who is in them.
+
+    What is told later must not disclose small groups beside what was told before.
+    """
     seen = [part.seen for part in examined]
-    # Groups that are described come first: what is listed must not disclose beside them.
-    published = {
-        notion_tally.notion: published_beside(notion_tally, sides.beside(top), min_group_size)
-        for notion_tally in seen
-    }
+    described = sides.beside(top)
+    published = published_by(seen, described, min_group_size)
     lead = sides.leading(top)
     said = None
+    kept_back = [*sides.kept_back]
     if lead is not None and not can_be_said(lead):
-        said = sentence_group(
+        said, not_said = sentence_group(
             next(notion_tally for notion_tally in seen if notion_tally.notion == lead.notion),
             lead,
             published[lead.notion],
             min_group_size=min_group_size,
             seconds=seconds,
         )
+        kept_back += ["in_a_sentence"] if not_said else []
+    people = published[seen[0].notion].people
+    assert people is not None
+    told = {one: with_guarded_traits(seen[0], one, people) for one in described}
+    if said is not None:
+        one = said.subgroup
+        told[one] = with_guarded_traits(seen[0], one, people)
+        said = replace(said, subgroup=told[one])
+    if any(len(one.composition) > len(told[one].composition) for one in told):
+        kept_back.append("composition")
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
     intervals = (
         simultaneous_intervals(examined, published, min_group_size=min_group_size) if own else ()
     )
     marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
     return {
+        "worst": told[top[0]] if top else None,
+        "top": tuple(told[one] for one in top),
+        "disadvantaged": sides.disadvantaged and told[sides.disadvantaged],
+        "favoured": sides.favoured and told[sides.favoured],
+        "favoured_is_rest": sides.favoured_is_rest,
         "in_a_sentence": said,
+        "kept_back": tuple(kept_back),
         "intervals": intervals if own else marginals.groups,
         "marginals": marginals.groups,
         "marginals_left_out": marginals.left_out,
         "marginal_unfairness": marginals.unfairness,
-        "single_unfairness": single_unfairness(seen, side=side),
+        "single_unfairness": marginals.single,
         "intersections": intersection_rates(
             seen, published, intersection, min_group_size=min_group_size
         ),

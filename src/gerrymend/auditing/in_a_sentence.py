@@ -6,19 +6,22 @@ with how much of the worst it shares.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gerrymend.auditing.chosen_subgroups import active_members, describable
+from gerrymend.auditing.chosen_subgroups import cells_of, describable, told_rare_values
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.rare_values import coarse_view
 from gerrymend.auditing.small_groups import identifies
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups import Conjunctions, SubgroupClass, ValueSets
 from gerrymend.subgroups.compiling import compile_proofs
+from gerrymend.subgroups.rules import Condition, Conjunction
 
 # Conditions that a sentence has at most, and values of a category that its sets may be of.
 CONDITIONS = 3
@@ -29,6 +32,8 @@ _MOST_NUMBERS = 100
 _BINS = 32
 # Longer descriptions are no sentences.
 _LONGEST = 120
+# Sets of attributes that are searched, where the worst group would disclose.
+_MOST_TRIED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +78,7 @@ class SentenceGroup:
 
 def can_be_said(subgroup: Subgroup) -> bool:
     """Return whether a subgroup's own description says who is in: no formula, "not (…)" or list."""
-    words = subgroup.describe()
-    return "·" not in words and not words.startswith("not (") and len(words) <= _LONGEST
+    return subgroup.rule.says_who and len(subgroup.describe()) <= _LONGEST
 
 
 def sentence_class(columns: tuple[Column, ...]) -> SubgroupClass:
@@ -97,8 +101,10 @@ def sentence_group(
     *,
     min_group_size: int,
     seconds: float = math.inf,
-) -> SentenceGroup | None:
+) -> tuple[SentenceGroup | None, bool]:
     """Return the worst group that can be said in a sentence, beside a worst that can't.
+
+    Also returns whether a worse one would disclose few rows beside what is published.
 
     Parameters
     ----------
@@ -107,7 +113,7 @@ def sentence_group(
     worst : Subgroup
         The group that it stands for; its sign is the side that is searched.
     published : Published
-        What is described already: a group that would disclose few rows beside it is not returned.
+        What is described already; what is returned is added to it.
     min_group_size : int
         The floor of `small_groups`.
     seconds : float, default=inf
@@ -119,20 +125,56 @@ def sentence_group(
     sign = 1 if worst.unfairness > 0 else -1
     bound = seen.bind(chosen).one_sided(sign)
     bracket = bound.prove(seen.residual, seconds=seconds)
-    found = bracket.found
     n = seen.cells.total_weight
     part = Examined(seen, bound, bracket, chosen, sign)
-    subgroup = describable(part, found, seen.residual, min_group_size, seconds)
-    if subgroup is None or subgroup.unfairness * sign <= ROUNDING or not can_be_said(subgroup):
-        return None
-    blocks = active_members(seen, subgroup)
-    if published.told_by(blocks):
-        return None
-    published.add(blocks)
-    overlap, accounts_for = _shared(seen, worst, subgroup, published, min_group_size)
-    upper_bound = max(bracket.upper_bound / n, abs(subgroup.unfairness))
-    exact = upper_bound <= abs(subgroup.unfairness) + ROUNDING
-    return SentenceGroup(subgroup, upper_bound, exact, bound.covers, overlap, accounts_for)
+    kept_back = False
+    for subgroup in _candidates(part, min_group_size, seconds):
+        blocks = cells_of(seen, subgroup).astype(np.intp)
+        if not can_be_said(subgroup):
+            continue
+        if published.told(blocks) is not None:
+            kept_back = True
+            continue
+        published.add(blocks)
+        shared = _shared(seen, worst, subgroup, published, min_group_size)
+        upper_bound = max(bracket.upper_bound / n, abs(subgroup.unfairness))
+        exact = upper_bound <= abs(subgroup.unfairness) + ROUNDING
+        said = SentenceGroup(subgroup, upper_bound, exact, bound.covers, *shared)
+        return said, kept_back
+    return None, kept_back
+
+
+def _candidates(part: Examined, min_group_size: int, seconds: float) -> Iterator[Subgroup]:
+    """Yield the worst group, and the worst without an attribute of those yielded, worst first.
+
+    What is yielded next was not to be told: who asks for it is in need of another group.
+    """
+    seen = part.seen
+    assert part.subgroups is not None
+    rare = told_rare_values(part, min_group_size)
+    best = describable(part, part.bracket.found, seen.residual, min_group_size, seconds)
+    waiting = [] if best is None else [(best, frozenset[str]())]
+    tried = {frozenset[str]()}
+    while waiting:
+        waiting.sort(key=lambda pair: abs(pair[0].unfairness))
+        subgroup, without = waiting.pop()
+        if subgroup.unfairness * part.sign <= ROUNDING:
+            return
+        yield subgroup
+        for fewer in [without | {one.attribute} for one in _conditions(subgroup)]:
+            if fewer not in tried and len(tried) < _MOST_TRIED:
+                tried.add(fewer)
+                coarse = coarse_view(seen, part.subgroups, rare, part.sign, without=fewer)
+                found = coarse and coarse.worst_of_size(
+                    seen.residual, min_group_size, seconds / _MOST_TRIED
+                )
+                other = found and seen.measure(*found, min_group_size)
+                if other:
+                    waiting.append((other, fewer))
+
+
+def _conditions(subgroup: Subgroup) -> tuple[Condition, ...]:
+    return subgroup.rule.conditions if isinstance(subgroup.rule, Conjunction) else ()
 
 
 def _shared(
@@ -146,14 +188,14 @@ def _shared(
 
     Both tell sums over the four parts that two groups make of the rows: none may be of few.
     """
-    first = active_members(seen, worst).astype(bool)
-    second = active_members(seen, group).astype(bool)
-    blocks = 2 * first.astype(np.intp) + second
-    rows = np.bincount(blocks, seen.rows, 4)
-    if identifies(rows, min_group_size).any() or published.told_by(blocks):
+    blocks = 2 * cells_of(seen, worst).astype(np.intp) + cells_of(seen, group)
+    rows = np.bincount(blocks, seen.rows_of_cells, 4)
+    # The weight in the event is told of each part, and not its number of people.
+    if identifies(rows, min_group_size).any() or published.in_event.told(blocks) is not None:
         return None, None
-    published.add(blocks)
+    published.in_event.add(blocks)
     mass = seen.cells.mass
+    first, second = ((blocks[seen.cells.active] & bit) > 0 for bit in (2, 1))
     both = first & second
     overlap = float(mass[both].sum() / mass[first | second].sum())
     return overlap, float(seen.residual[both].sum() / seen.residual[first].sum())

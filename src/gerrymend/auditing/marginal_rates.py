@@ -9,9 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
-from gerrymend.auditing.inference.intervals import GroupEstimate, Listed, group_estimates
+from gerrymend.auditing.inference.intervals import (
+    GroupEstimate,
+    Listed,
+    group_estimates,
+    shown_groups,
+)
 from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import NotionTally
@@ -46,11 +53,13 @@ class OverallRate:
 class MarginalRates:
     """The marginal groups of all notions.
 
-    `unfairness` is the largest, without sign, of all of them or of those on the side that counts;
-    `groups` are those that may be described, and `left_out` is how many may not.
+    `groups` are those that may be described, and `left_out` is how many may not; `unfairness` is
+    the largest of theirs, without sign or on the side that counts, and `single` that of these and
+    of each interval of a number that is large enough.
     """
 
     unfairness: float
+    single: float
     groups: tuple[GroupEstimate, ...]
     left_out: int
 
@@ -91,46 +100,65 @@ def marginal_rates(
     """
     tally = seen[0].tally
     rules, membership = marginal_groups(tally.columns, tally.weight.sum(axis=0))
-    sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int).tolist()
-    # Cells without rows in the event have no rate: each notion has active cells of its own.
-    listed = [
-        Listed(notion_tally, rules, membership[:, notion_tally.cells.active], sizes)
-        for notion_tally in seen
-    ]
-    groups = group_estimates(listed, published, min_group_size=min_group_size)
+    sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int)
+    listed = [Listed(notion_tally, rules, membership, sizes) for notion_tally in seen]
+    shown = shown_groups(listed, published, min_group_size=min_group_size)
+    groups = group_estimates(listed, shown)
 
-    # Over all groups, those that are left out too: the verdict is about everyone.
-    def largest(each: Listed) -> float:
-        values = each.membership @ each.seen.residual
-        harm = each.seen.notion.harm
-        return float((harm * values if side == "disadvantaged" else np.abs(values)).max())
+    # Of those that are listed alone: from all digits of another, its sums could be worked out.
+    def largest(each: Listed, mask: NDArray[np.bool_]) -> float:
+        values = each.membership[mask][:, each.seen.cells.active] @ each.seen.residual
+        return float(_on_side(each.seen, values, side).max(initial=0.0))
 
-    worst = max(map(largest, listed)) / tally.total_weight
-    return MarginalRates(
-        worst if worst > ROUNDING else 0.0, groups, len(rules) * len(seen) - len(groups)
-    )
+    worst = max(map(largest, listed, shown)) / tally.total_weight
+    single = max(worst, _interval_unfairness(seen, min_group_size, side))
+    left_out = len(rules) * len(seen) - len(groups)
+    worst, single = (value if value > ROUNDING else 0.0 for value in (worst, single))
+    return MarginalRates(worst, single, groups, left_out)
 
 
-def single_unfairness(seen: Sequence[NotionTally], *, side: str = "both") -> float:
-    """Return the largest unfairness over each value of a category and each interval of a number.
+def _on_side(seen: NotionTally, values: Array, side: str) -> Array:
+    """Return values without sign, or those of the side of harm as positive ones."""
+    return seen.notion.harm * values if side == "disadvantaged" else np.abs(values)
 
-    W by distinct value is all that it takes, in order; an interval is then the difference of two of
-    its running sums, and the widest apart are the largest and the smallest, in either order.
-    """
+
+def _interval_unfairness(seen: Sequence[NotionTally], min_group_size: int, side: str) -> float:
+    """Return the largest unfairness over intervals of a number that are large enough."""
     worst = 0.0
     for notion_tally in seen:
-        sign = notion_tally.notion.harm if side == "disadvantaged" else 0
         for column in notion_tally.tally.columns:
-            _, place = np.unique(column.values[notion_tally.cells.active], return_inverse=True)
-            values = np.bincount(place, notion_tally.residual)
             if not column.is_categorical:
-                sums = np.concatenate([[0.0], np.cumsum(values)])
-                values = np.array(
+                _, place = np.unique(column.values[notion_tally.cells.active], return_inverse=True)
+                residual = np.bincount(place, notion_tally.residual)
+                rows = np.bincount(place, notion_tally.rows)
+                ends = np.array(
                     [
-                        np.max(sums - np.minimum.accumulate(sums)),
-                        np.min(sums - np.maximum.accumulate(sums)),
+                        largest_interval(residual, rows, min_group_size),
+                        -largest_interval(-residual, rows, min_group_size),
                     ]
                 )
-            worst = max(worst, float((sign * values if sign else np.abs(values)).max()))
-    worst /= seen[0].tally.total_weight
-    return worst if worst > ROUNDING else 0.0
+                worst = max(worst, float(_on_side(notion_tally, ends, side).max()))
+    return worst / seen[0].tally.total_weight
+
+
+def largest_interval(values: NDArray[Any], rows: NDArray[Any], min_group_size: int) -> float:
+    """Return the largest sum of neighbouring values with enough rows inside and outside, or 0.
+
+    A sum is the difference of two running sums, so that the least before it is wanted. Only where
+    few rows are left after an interval does it matter how many are before.
+
+    >>> values, rows = np.array([5.0, -1.0, 3.0, -7.0]), np.array([1, 4, 4, 9])
+    >>> [largest_interval(values, rows, at_least) for at_least in (1, 5, 10)]
+    [7.0, 7.0, 0.0]
+    """
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    counts = np.concatenate([[0.0], np.cumsum(rows)])
+    # An interval that ends at j begins at first[j] to last[j].
+    first = np.searchsorted(counts, counts - (counts[-1] - min_group_size), side="left")
+    last = np.searchsorted(counts, counts - min_group_size, side="right") - 1
+    free = (first == 0) & (last >= 0)
+    least = np.minimum.accumulate(sums)
+    best = float(np.max(sums[free] - least[last[free]], initial=0.0))
+    for j in np.flatnonzero((first > 0) & (last >= first)):
+        best = max(best, float(sums[j] - sums[first[j] : last[j] + 1].min()))
+    return best

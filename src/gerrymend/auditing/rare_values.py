@@ -5,7 +5,7 @@ What is searched and proven is about every value. Only for the description value
 the class, and can be told by the values that many rows have.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -140,15 +140,19 @@ def can_merge(subgroups: SubgroupClass | None) -> bool:
 
 
 def coarse_view(
-    seen: NotionTally, subgroups: SubgroupClass, rare: Rare, sign: int = 0
+    seen: NotionTally,
+    subgroups: SubgroupClass,
+    rare: Rare,
+    sign: int = 0,
+    without: Set[str] = frozenset(),
 ) -> Coarse | None:
     """Return the cells as the class can be searched without rare values; None if it can't be.
 
     Linear thresholds and value sets can treat several values alike. Of other classes a group that
     does may be none, and only attributes without rare values are left. With a `sign` one side is
-    searched alone.
+    searched alone; `without` are attributes to leave out.
     """
-    columns = seen.tally.columns
+    columns = tuple(column for column in seen.tally.columns if column.name not in without)
     if can_merge(subgroups):
         columns = tuple(_merged(column, rare.get(column.name, frozenset())) for column in columns)
     else:

@@ -97,10 +97,11 @@ class AuditReport:
         The groups of one attribute at a time, whatever the class, with intervals that hold all at
         once; without those too small to be described, of which there are `marginals_left_out`.
     marginal_unfairness : float
-        The largest unfairness of all these groups, without sign and whatever their size.
+        The largest unfairness of these groups, without sign.
     single_unfairness : float
-        The same over each value of a category and each interval of a number, both sides of the mean
-        among them: what an audit of one attribute at a time would find at most.
+        The same over these and each interval of a number with enough rows inside and outside to be
+        described: what an audit of one attribute at a time would find at most. Over smaller groups
+        the figure would tell of them.
     intersections : Intersections
         The groups in which two categories meet, by `intersection` of audit() or the first two of
         few values: a table of rates, without those too small to be described and those that would
@@ -114,6 +115,10 @@ class AuditReport:
     rare_values : tuple of (str, int)
         Attributes with values that fewer than `min_group_size` rows have, and how many these are.
         No description lists them; what is proven covers them.
+    kept_back : tuple of str
+        Parts of the report from which a group of fewer than `min_group_size` rows would follow,
+        beside the others: "disadvantaged", "favoured" and "in_a_sentence" if a worse group is
+        not described, "composition" if some of who is in a subgroup is left out.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.
@@ -167,6 +172,7 @@ class AuditReport:
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
     rare_values: tuple[tuple[str, int], ...] = ()
+    kept_back: tuple[str, ...] = ()
     warnings: tuple[Doubt, ...] = ()
 
     @property
@@ -226,6 +232,7 @@ class AuditReport:
             "rare_values": [
                 {"attribute": name, "values": number} for name, number in self.rare_values
             ],
+            "kept_back": list(self.kept_back),
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
             "is_labelled": self.is_labelled,

@@ -351,6 +351,13 @@ class NotionTally:
         """The notion that was summed."""
         return self.cells.notion
 
+    @property
+    def rows_of_cells(self) -> NDArray[np.intp]:
+        """Numbers of rows in the event, over all cells."""
+        rows = np.zeros(len(self.cells.n_rows), dtype=np.intp)
+        rows[self.cells.active] = self.rows
+        return rows
+
     @cached_property
     def residual(self) -> Array:
         """Centred outcomes W, by active cell."""

@@ -15,9 +15,17 @@ _NUMBER = {"attribute", "median", "overall"}
 
 
 def wrong_composition(
-    stated: list[Mapping[str, Any]], inside: list[bool], table: Table, smallest: int
+    stated: list[Mapping[str, Any]],
+    inside: list[bool],
+    table: Table,
+    smallest: int,
+    *,
+    kept_back: bool,
 ) -> Iterator[str]:
-    """Yield what is wrong with who is said to be in a subgroup, given its cells."""
+    """Yield what is wrong with who is said to be in a subgroup, given its cells.
+
+    Some of it may be `kept_back`.
+    """
     smallest = max(smallest, 2)  # a value of one row is a person, whatever may be described
     rows = [sum(by_label) for by_label in table.rows]
     own = [number if member else 0 for number, member in zip(rows, inside, strict=True)]
@@ -30,7 +38,8 @@ def wrong_composition(
             if part is not None:
                 expected[attribute.name] = part
     names = [str(trait.get("attribute")) for trait in stated]
-    if sorted(names) != sorted(expected):
+    missing = [name for name in expected if name not in names]
+    if len(names) != len(set(names)) or set(names) - set(expected) or (missing and not kept_back):
         yield f"its composition is of {names!r}, and can be told of {[*expected]!r}."
         return
     for trait in stated:

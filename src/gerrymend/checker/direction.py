@@ -140,35 +140,50 @@ _SIDES = ("disadvantaged", "favoured")
 
 
 def wrong_single(case: Case) -> Iterator[str]:
-    """Yield a sentence if `single_unfairness` is not the worst over values and intervals.
+    """Yield a sentence if `single_unfairness` is not the worst over listed values and intervals.
 
-    Every interval is summed: quadratic in the values of a number, and nothing to get wrong.
+    Every interval is summed: quadratic in the values of a number, and nothing to get wrong. Those
+    with too few rows inside or outside don't count.
     """
-    worst = ZERO
+    worst = listed_worst(case)
+    smallest = case.stated["min_group_size"]
     for name, seen in case.measured.items():
         sign = side_of(case.stated, name)
         residuals, unit = seen.residuals
+        enough = range(smallest, seen.everyone.rows - smallest + 1)
         for attribute in case.table.attributes.values():
             values = [attribute.values[cell] for cell in seen.active]
-            for total in _sums_of(values, residuals, attribute.is_number):
-                value = (sign * total if sign else abs(total)) * unit
-                worst = max(worst, value)
+            rows = [seen.rows[cell] for cell in seen.active]
+            for total, n in _sums_of(values, residuals, rows) if attribute.is_number else ():
+                if n in enough:
+                    worst = max(worst, (sign * total if sign else abs(total)) * unit)
     stated = case.stated["single_unfairness"]
     if abs(exact(stated) - worst) > case.tolerance:
         yield f"single_unfairness is stated as {stated!r}, and is {shown(worst)}."
 
 
-def _sums_of(values: Sequence[Any], residuals: Sequence[int], is_number: bool) -> Iterator[int]:
-    """Yield the sum of each value, or of each interval of values."""
-    by_value: dict[Any, int] = {}
-    for value, residual in zip(values, residuals, strict=True):
-        by_value[value] = by_value.get(value, 0) + residual
-    if not is_number:
-        yield from by_value.values()
-        return
+def listed_worst(case: Case) -> Fraction:
+    """Return the largest unfairness of the groups of one attribute that are listed, or 0."""
+    values = [
+        side * exact(one["unfairness"]) if side else abs(exact(one["unfairness"]))
+        for one in case.stated["marginals"]
+        for side in [side_of(case.stated, one["notion"])]
+    ]
+    return max([ZERO, *values])
+
+
+def _sums_of(
+    values: Sequence[Any], residuals: Sequence[int], rows: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield the sum of each interval of values, and its number of rows."""
+    by_value: dict[Any, tuple[int, int]] = {}
+    for value, residual, number in zip(values, residuals, rows, strict=True):
+        total, n = by_value.get(value, (0, 0))
+        by_value[value] = total + residual, n + number
     ordered = [by_value[value] for value in sorted(by_value)]
     for low in range(len(ordered)):
-        total = 0
-        for value in ordered[low:]:
+        total, n = 0, 0
+        for value, number in ordered[low:]:
             total += value
-            yield total
+            n += number
+            yield total, n

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gerrymend.checker.case import Case
 from gerrymend.checker.exact import Table
 from gerrymend.checker.rules import parts_of
 
@@ -39,6 +40,28 @@ def listed_rare_values(rule: Mapping[str, Any], table: Table, min_group_size: in
                 f"it lists a value of {part['attribute']!r} that fewer than "
                 f"{max(2, min_group_size)} rows have."
             )
+
+
+def wrong_kept_back(case: Case) -> Iterator[str]:
+    """Yield a sentence if something is said to be kept back that can't be for telling of few rows.
+
+    Where each distinct row is there `min_group_size` times under each label that it has, no sum is
+    over fewer.
+    """
+    kept_back = case.stated["kept_back"]
+    parts = {"disadvantaged", "favoured", "in_a_sentence", "composition"}
+    if len(set(kept_back)) < len(kept_back) or not set(kept_back) <= parts:
+        yield f"kept_back is stated as {kept_back!r}, which are no parts of a report, one each."
+        return
+    numbers = [number for by_label in case.table.rows for number in by_label if number]
+    if min(numbers) < max(2, case.stated["min_group_size"]):
+        case.leave("kept_back", "whether more, or less, would tell of a group of few rows")
+    elif kept_back:
+        yield f"kept_back is stated as {kept_back!r}, and nothing can tell of few rows."
+    if "composition" in kept_back:
+        places = ("worst", "top", "disadvantaged", "favoured", "in_a_sentence.subgroup")
+        fields = " ".join(f"{place}.composition" for place in places)
+        case.leave(fields, "that what is left out of them would tell of a group of few rows")
 
 
 def wrong_reference(

@@ -114,6 +114,7 @@ REPORT = {
     "min_group_size": WHOLE,
     "withheld": FLAG,
     "rare_values": Many({"attribute": TEXT, "values": WHOLE}),
+    "kept_back": Many(TEXT),
     "subgroups": TEXT,
     "labels": Many(Maybe(LABEL), least=2),
     "is_labelled": FLAG,

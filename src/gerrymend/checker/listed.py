@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gerrymend.checker.case import Case
-from gerrymend.checker.classes import NotListedError, subgroups_of
 from gerrymend.checker.confidence import wrong_intervals
-from gerrymend.checker.direction import side_of, wrong_single
+from gerrymend.checker.direction import listed_worst, wrong_single
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import TOLERANCE, shown, wrong_figures
 from gerrymend.checker.groups import (
@@ -63,10 +62,11 @@ def check_listed(case: Case) -> None:
         for listing in _listings(case):
             _check_listing(listing, case)
         _check_pairs(case)
-    try:
-        case.problem(*_wrong_marginal_unfairness(case))
-    except NotListedError as reason:
-        case.leave("marginal_unfairness", str(reason))
+    # Rows that weigh differently have no intervals where only their sums are at hand.
+    if case.stated["weighted"] and not case.stated["marginals"]:
+        case.leave("marginal_unfairness single_unfairness", "no group of one attribute is listed")
+        return
+    case.problem(*_wrong_marginal_unfairness(case))
     if any(len(seen.active) > MOST_CELLS for seen in case.measured.values()):
         case.leave("single_unfairness", "intervals of too many values")
     else:
@@ -207,8 +207,8 @@ def _check_listing(listing: Listing, case: Case) -> None:
 def _check_left_out(listing: Listing, missing: list[tuple[str, Key]], case: Case) -> None:
     """Check that a group is left out only if it, or what it discloses beside others, is too small.
 
-    Where each distinct row in the event is there `min_group_size` times, no sum can be over fewer,
-    and nothing may be left out.
+    Where each distinct row is there `min_group_size` times, and in the event as often or never, no
+    sum can be over fewer, and nothing may be left out.
     """
     name = listing.name
     smallest = case.stated["min_group_size"]
@@ -225,7 +225,11 @@ def _check_left_out(listing: Listing, missing: list[tuple[str, Key]], case: Case
             large.append((notion, key))
     # Where each cell has enough rows nothing needs to be left out; with weights, a group may also
     # lack intervals.
-    told = [one for one in large if min(filter(None, case.measured[one[0]].rows)) >= smallest]
+    people = list(map(sum, case.table.rows))
+    told = [
+        one for one in large
+        if min([*people, *filter(None, case.measured[one[0]].rows)]) >= smallest
+    ]  # fmt: skip
     if told and not case.stated["weighted"]:
         shown_key = " ".join(map(str, told[0][1]))
         case.problem(f"{name}: {shown_key} is left out ({told[0][0]}), and could be described.")
@@ -308,17 +312,8 @@ def _tell_of_few(one: list[bool], other: list[bool], rows: list[int], smallest: 
 
 
 def _wrong_marginal_unfairness(case: Case) -> Iterator[str]:
-    """Yield a sentence if `marginal_unfairness` is not the worst over groups of one attribute.
-
-    Raises a NotListedError where rounding decides on which side of a mean a row is.
-    """
-    if not case.measured:
-        return
-    marginals = {"name": "Marginals", "parameters": {}}
-    worst = max(
-        seen.worst(subgroups_of(marginals, case.table, seen.active), side_of(case.stated, name))
-        for name, seen in case.measured.items()
-    )
+    """Yield a sentence if `marginal_unfairness` is not the worst of the groups that are listed."""
+    worst = listed_worst(case)
     stated = case.stated["marginal_unfairness"]
     if abs(exact(stated) - worst) > case.tolerance:
         yield f"marginal_unfairness is stated as {stated!r}, and is {shown(worst)}."

@@ -14,7 +14,7 @@ from typing import Any
 
 from gerrymend.checker.exact import Attribute, Table, exact
 from gerrymend.checker.rules import members, parts_of, scores
-from gerrymend.checker.words import NUMBER, members_by_words
+from gerrymend.checker.words import NUMBER, members_by_words, same_labels
 
 # So near to a cut a number is probed, relative to its size. A rule of one term prints a quotient,
 # rounded to float64: it is right to 16 digits.
@@ -41,6 +41,8 @@ def same_by_words(
     >>> same_by_words("age ≥ 35", rule, table), same_by_words("age ≥ 36", rule, table)
     (True, False)
     """
+    if any(map(same_labels, table.attributes.values())):
+        return None
     made_up = _with_categories(rule, table)
     # Each of these is moved to both sides of every cut, so that they have to be few.
     few = [*_some(table), *made_up[:_MOST_ROWS]]

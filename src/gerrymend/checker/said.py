@@ -18,6 +18,9 @@ _MOST_SETS = 16
 # Numbers of more values are cut into bins.
 _MOST_NUMBERS = 100
 _BINS = 32
+# A description of more characters is no sentence; one by values has one of these after a name.
+_LONGEST = 120
+_COMPARISONS = ("= ", "≠ ", "in {", "not in {", "≥ ", "≤ ")
 
 
 def check_said(case: Case) -> None:
@@ -27,8 +30,10 @@ def check_said(case: Case) -> None:
     lead = stated["worst"]
     if lead is None or lead["treated"] is not None:
         lead = stated["disadvantaged"] or stated["favoured"] or lead
-    words = "" if lead is None else lead["subgroup"]
-    is_sentence = "·" not in words and not words.startswith("not (") and len(words) <= 120
+    try:
+        is_sentence = lead is None or _says_who(lead)
+    except (TypeError, KeyError):
+        return  # a rule that can't be read, which was noted with the subgroup
     if said is None:
         if not is_sentence:
             case.leave("in_a_sentence", "that no group that can be said may be described")
@@ -46,6 +51,25 @@ def check_said(case: Case) -> None:
         return  # which was noted with the subgroup
     except ZeroDivisionError:
         case.problem("in_a_sentence, or the worst, has no rows that count.")
+
+
+def _says_who(subgroup: Mapping[str, Any]) -> bool:
+    """Return whether a description says who is in: no formula, no "not (…)", and not too long.
+
+    Only a linear rule may be one of these. Where it is told by values or by one number, it begins
+    with an attribute and a comparison; a formula begins with a term, and has more of them.
+
+    >>> rule = {"kind": "linear", "terms": [{"attribute": "town"}]}
+    >>> [_says_who({"subgroup": words, "rule": rule})
+    ...  for words in ("town = a·b", "[town=a·b] + age ≥ 3", "not (town = a)")]
+    [True, False, False]
+    """
+    words = subgroup["subgroup"]
+    rule = subgroup["rule"]
+    names = {str(term["attribute"]) for term in rule.get("terms", ())}
+    begins = tuple(f"{name} {sign}" for name in names for sign in _COMPARISONS)
+    said = rule["kind"] != "linear" or not names or words.startswith(begins)
+    return said and len(words) <= _LONGEST
 
 
 def _wrong_shared(lead: Mapping[str, Any], seen: Measured, case: Case) -> Iterator[str]:

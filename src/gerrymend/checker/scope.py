@@ -7,7 +7,7 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.classes import PARAMETERS
-from gerrymend.checker.disclosed import rare_values
+from gerrymend.checker.disclosed import rare_values, wrong_kept_back
 from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, same_notion
 from gerrymend.checker.many import wrong_classes
@@ -23,7 +23,7 @@ def check_scope(case: Case) -> None:
     result = case.result
     before = len(result.problems)
     case.leave("gamma min_group_size", "settings of the audit, taken as stated")
-    case.problem(*_wrong_data(stated, case.table))
+    case.problem(*_wrong_data(stated, case.table), *wrong_kept_back(case))
     case.problem(*_wrong_notions(case))
     check_class(case)
     check_warnings(case)

@@ -141,13 +141,25 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
         )
 
 
+def same_labels(attribute: Attribute) -> bool:
+    """Return whether two categories have the same label, as long ones may that begin and end alike.
+
+    >>> same_labels(Attribute("town", False, ("a" * 109, "a" * 108)))
+    True
+    """
+    values = set() if attribute.is_number else set(attribute.values)
+    return len({_label(value) for value in values}) < len(values)
+
+
 def _label(value: Any) -> str:
     """Return the label that a rule prints for a category.
 
     >>> _label(None), _label(""), _label("blue")
     ('(missing)', '(empty)', 'blue')
     """
-    return "(missing)" if value is None else str(value) or "(empty)"
+    text = "(missing)" if value is None else str(value) or "(empty)"
+    # Of more than 100 signs the first 74 and the last 25 are printed.
+    return text if len(text) <= 100 else f"{text[:74]}…{text[-25:]}"
 
 
 def _labels(attribute: Attribute) -> str:

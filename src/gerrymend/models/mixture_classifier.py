@@ -248,9 +248,11 @@ class MixtureClassifier:
         >>> from gerrymend.datasets import make_intersectional
         >>> data = make_intersectional(1000, cardinalities=(2, 3), random_state=0)
         >>> A = data.sensitive_features
-        >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.02, random_state=0)
+        >>> clf = SubgroupParityClassifier(LinearRegression(), gamma=0.02, subgroups="marginals")
         >>> mixture = clf.fit(data.data, data.target, sensitive_features=A).mixture_
-        >>> fixed = mixture.derandomize(data.data, data.target, sensitive_features=A, gamma=0.03)
+        >>> fixed = mixture.derandomize(
+        ...     data.data, data.target, sensitive_features=A, gamma=0.03, subgroups="marginals"
+        ... )
         >>> fixed.is_deterministic, fixed.cost.deterministic.unfairness <= 0.03
         (True, True)
         """

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
+from gerrymend._runtime.reprs import shortened
+
 # What turns or hides text around it: bidirectional controls, control characters but line ends,
 # separators of lines that few know, and halves of characters, which no encoding has.
 _INVISIBLE = re.compile(
@@ -199,7 +201,8 @@ def quoted(label: Any) -> str:
 
 
 def _plain(label: Any) -> str:
-    return str(int(label) if isinstance(label, float) and label.is_integer() else label)
+    is_whole = isinstance(label, float) and label.is_integer()
+    return shortened(str(int(label) if is_whole else label))
 
 
 def label_words(report: Mapping[str, Any]) -> tuple[str, str]:

@@ -108,8 +108,8 @@ def play(
             f"got solver={solver!r}."
         )
     player = solver.start(auditor, np.asarray(gammas, float), C)
-    game = AveragingGame(player, rows, auditor, np.asarray(gammas, float), C, keep_plays)
-    limits = Limits(max_iter, tol, budget)
+    game = AveragingGame(player, rows, auditor, np.asarray(gammas, float), C, tol, keep_plays)
+    limits = Limits(max_iter, budget)
     return play_out(game, limits, Listener.of(on_round), checkpoint)
 
 
@@ -153,6 +153,7 @@ class AveragingGame:
         auditor: Auditor,
         gammas: Array,
         C: float,
+        tol: float | None,
         keep_plays: bool,
     ) -> None:
         self._player = player
@@ -160,6 +161,7 @@ class AveragingGame:
         self._auditor = auditor
         self._gammas = gammas
         self._C = C
+        self._tol = tol
         self._keep_plays = keep_plays
         self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
         self._unperturbed: tuple[Duals, Array] | None = None
@@ -209,10 +211,10 @@ class AveragingGame:
         self._restored = None
         self._untold.append(Round(now.number, now.error, answer.unfairness, now.votes))
 
-    def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
+    def look(self, *, last: bool, heard: bool) -> list[Round]:
         """End the games that have converged, and return the round since last time."""
-        if tol is not None:
-            self._ended |= self._converged(tol)
+        if self._tol is not None:
+            self._ended |= self._converged(self._tol)
         self.over = last or len(self._ended) == len(self._gammas)
         told = self._untold
         self._untold = []

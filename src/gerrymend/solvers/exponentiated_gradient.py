@@ -76,5 +76,5 @@ class ExponentiatedGradient(GameSolver):
             certify=certify, C=C, max_iter=max_iter, tol=tol, budget=budget,
         )  # fmt: skip
         for_rounds = budget * (1.0 - (_FOR_PROOF if certify else _FOR_LAST_LOOK))
-        limits = Limits(max_iter, tol, for_rounds)
+        limits = Limits(max_iter, for_rounds)
         return play_out(path, limits, Listener.of(on_round), checkpoint)

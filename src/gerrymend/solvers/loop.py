@@ -22,14 +22,11 @@ class Limits:
     ----------
     max_iter : int
         The most rounds that are played.
-    tol : float or None
-        A game has converged when its gap and its penalty are at most this; None plays every round.
     budget : float
         Seconds after which no round begins; the first one does, whatever the budget.
     """
 
     max_iter: int
-    tol: float | None
     budget: float = math.inf
 
 
@@ -127,7 +124,7 @@ class Game(Protocol):
         """Play the rest of a round; Ctrl-C waits until it is whole."""
         ...
 
-    def look(self, tol: float | None, *, last: bool, heard: bool) -> Sequence[Round]:
+    def look(self, *, last: bool, heard: bool) -> Sequence[Round]:
         """End the games that have converged, and return the rounds that are known since last time.
 
         `last` says that rounds or seconds are used up. A game may put this off over rounds in which
@@ -220,7 +217,7 @@ class _Run:
         """Look at the last round, and tell of what is known now."""
         limits = self._limits
         last = self._game.n_rounds >= limits.max_iter or self._game.clock.seconds >= limits.budget
-        rounds = self._game.look(limits.tol, last=last, heard=self._listener is not None)
+        rounds = self._game.look(last=last, heard=self._listener is not None)
         interrupts.holding = False
         if self._listener is not None:
             for played in rounds:

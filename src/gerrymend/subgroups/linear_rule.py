@@ -213,7 +213,20 @@ class LinearRule(Rule):
             coefficient = rule.coefficients[0]
             sign = "≥" if coefficient > 0 else "≤"
             return f"{rule.terms[0].attribute} {sign} {number(rule.threshold / coefficient)}"
-        return rule._as_values() or rule._as_formula()
+        inside, outside = rule._as_values()
+        if outside:
+            return f"not ({' and '.join(outside)})"
+        return " and ".join(inside) or rule._as_formula()
+
+    @property
+    def says_who(self) -> bool:
+        """Whether the rule is told by values that are in, or by one number."""
+        rule = self._without_zeros()
+        return (
+            not rule.terms
+            or (len(rule.terms) == 1 and not rule.terms[0].categorical)
+            or bool(rule._as_values()[0])
+        )
 
     def _as_formula(self) -> str:
         parts = []
@@ -232,13 +245,13 @@ class LinearRule(Rule):
         rest = "".join(f" {sign} {words}" for sign, words in parts[1:])
         return f"{first}{rest} ≥ {number(self.threshold)}"
 
-    def _as_values(self, most_cells: int = 4096) -> str:
-        """Return `race = blue and sex = M` or `not (…)` for a product of value sets, else ''."""
+    def _as_values(self, most_cells: int = 4096) -> tuple[list[str], list[str]]:
+        """Return the conditions of who is in, else of who is out, where these are value sets."""
         used = {term.attribute for term in self.terms}
         levels = {name: values for name, values in self.levels.items() if name in used}
         sizes = [len(values) if values is not None else 0 for values in levels.values()]
         if not 0 < math.prod(sizes) <= most_cells:  # a number makes the product 0
-            return ""
+            return [], []
         # Over categories alone, the rule is what it decides for each combination of values.
         combinations = np.array(list(itertools.product(*map(range, sizes))), dtype=np.float64)
         columns = {
@@ -247,10 +260,7 @@ class LinearRule(Rule):
         }
         members = self.members(columns)
         inside = _product_of_values(levels, combinations, members)
-        if inside:
-            return " and ".join(inside)
-        outside = _product_of_values(levels, combinations, ~members)
-        return f"not ({' and '.join(outside)})" if outside else ""
+        return inside, [] if inside else _product_of_values(levels, combinations, ~members)
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "LinearRule":
         """Drop terms, and round to the fewest digits, that keep the same members of these columns.

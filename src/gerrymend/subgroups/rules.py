@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.short_numbers import cut_between
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.reprs import shortened
 from gerrymend.inputs.categories import Unnamed
 from gerrymend.inputs.protected import MISSING_LABEL, Column, Others, select_columns
 
@@ -41,6 +42,11 @@ class Rule(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain data, enough to decide membership without this package."""
+
+    @property
+    def says_who(self) -> bool:
+        """Whether its words say who is in, and are neither a formula nor "not (…)"."""
+        return True
 
     def complement(self) -> "Rule":
         """Return the rule of all others; rules of classes that are closed under it have one."""
@@ -70,8 +76,8 @@ class Rule(ABC):
 
 
 def category_label(value: Any) -> str:
-    """Return a category as text, also for a missing value and an empty string."""
-    return MISSING_LABEL if value is None else str(value) or "(empty)"
+    """Return a category as text, also for a missing value and an empty string; not a whole page."""
+    return MISSING_LABEL if value is None else shortened(str(value)) or "(empty)"
 
 
 def told_and_unnamed(values: Iterable[Any]) -> tuple[list[Any], int]:

@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gerrymend import ExplicitGroups, audit
-from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference import disclosure
+from gerrymend.auditing.inference.disclosure import KnownSums, Published
 
 
 def fewest_rows(indicators, rows):
@@ -23,20 +24,64 @@ def fewest_rows(indicators, rows):
     return min(sums)
 
 
-cells = st.integers(2, 6)
+def indicators(partitions):
+    return [blocks == value for blocks in partitions for value in np.unique(blocks)]
 
 
-@given(st.data(), cells)
-def test_a_group_beside_a_partition_tells_what_linear_algebra_says(data, m):
-    rows = np.array(data.draw(st.lists(st.integers(1, 12), min_size=m, max_size=m)))
-    group = np.array(data.draw(st.lists(st.integers(0, 1), min_size=m, max_size=m)))
-    blocks = np.array(data.draw(st.lists(st.integers(0, 2), min_size=m, max_size=m)))
-    known = [group == 0, group == 1, *(blocks == value for value in range(3))]
-    alone = min(rows[one].sum() for one in known if one.any())
-    published = Published(rows, min_group_size=int(alone))
-    published.add(group)
-    told = published.told_by(blocks)
-    assert bool(told) == (fewest_rows(known, rows) < alone)
+@settings(max_examples=150)
+@given(st.data(), st.integers(2, 7), st.integers(1, 4), st.sampled_from([2, 4, 10]))
+def test_partitions_tell_what_linear_algebra_says(data, m, n_partitions, floor):
+    """Against every set of cells, by least squares: one is told if any of few rows follows."""
+    rows = np.array(data.draw(st.lists(st.integers(0, 12), min_size=m, max_size=m)))
+    partitions = [
+        np.array(data.draw(st.lists(st.integers(0, 2), min_size=m, max_size=m)))
+        for _ in range(n_partitions)
+    ]
+    if rows.sum() < floor:
+        return
+    known = KnownSums(rows, floor)
+    for blocks in partitions[:-1]:
+        known.add(blocks)
+    told = known.told(partitions[-1])
+    there = rows > 0
+    fewest = fewest_rows([one[there] for one in indicators(partitions)], rows[there])
+    assert (told is not None) == (fewest < floor)
+    if told is not None:  # and what is told is such a set
+        span = np.array(indicators(partitions), float)[:, there].T
+        wanted = told[there].astype(float)
+        assert 0 < rows[told].sum() < floor
+        np.testing.assert_allclose(
+            span @ np.linalg.lstsq(span, wanted, rcond=None)[0], wanted, atol=1e-8
+        )
+
+
+def many_attributes():
+    """Every person is a cell of their own, in one of four blocks of each of twelve partitions."""
+    rng = np.random.default_rng(0)
+    known = KnownSums(np.ones(600, dtype=int), 10)
+    for blocks in rng.integers(0, 4, (11, 600)):
+        assert known.told(blocks) is None
+        known.add(blocks)
+    return known, rng.integers(0, 4, 600)
+
+
+def test_many_attributes_of_few_rows_tell_nothing():
+    """By disjoint sets of rows of full rank: there are too many choices to try."""
+    known, blocks = many_attributes()
+    assert known.told(blocks) is None
+    known.add(blocks)
+    four = np.flatnonzero(blocks == 1)[:4]
+    all_but_four = (blocks == 1) & ~np.isin(np.arange(600), four)
+    assert known.told(all_but_four.astype(int)) is not None
+
+
+def test_a_table_of_too_many_numbers_is_looked_at_in_part(monkeypatch):
+    known, blocks = many_attributes()
+    monkeypatch.setattr(disclosure, "_MOST_NUMBERS", 500 * 48)
+    assert known.told(blocks) is None
+    # Of two atoms nothing can be shown, and what isn't shown to be safe is not published.
+    monkeypatch.setattr(disclosure, "_MOST_NUMBERS", 2 * 48)
+    assert known.told(blocks) is not None
 
 
 def test_of_three_values_none_is_told_by_the_other_two():

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from gerrymend._numeric.sums import Array
@@ -102,24 +103,21 @@ class GroupEstimate:
 class Listed(NamedTuple):
     """Groups that were named beforehand, as one notion sees them.
 
-    `membership` is over active cells, a group a row; `sizes` are rows in the event or not.
+    `membership` is over all cells, a group a row; `sizes` are rows in the event or not.
     """
 
     seen: NotionTally
     rules: Sequence[Rule]
     membership: Any
-    sizes: Sequence[int]
+    sizes: NDArray[np.intp]
 
     @classmethod
     def of(cls, seen: NotionTally, bound: ListedClass) -> "Listed":
         """Take the groups of a class that lists them, bound to the cells of the same rows."""
         columns = {column.name: column for column in seen.cells.columns}
-        n_rows = seen.cells.n_rows
-        sizes = [int(n_rows[rule.members(columns)].sum()) for rule in bound.rules]
-        return cls(seen, bound.rules, bound.membership, sizes)
-
-
-Guard = Callable[[Listed, NDArray[np.bool_], Published], NDArray[np.bool_]]
+        members = [rule.members(columns) for rule in bound.rules]
+        membership = sparse.csr_array(np.array(members, dtype=np.float64))
+        return cls(seen, bound.rules, membership, (membership @ seen.cells.n_rows).astype(int))
 
 
 def simultaneous_intervals(
@@ -131,29 +129,24 @@ def simultaneous_intervals(
 ) -> tuple[GroupEstimate, ...]:
     """Return intervals for every group of a class that lists them, which hold all at once."""
     # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
-    return group_estimates(
-        [Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass],
-        published,
-        min_group_size=min_group_size,
-        level=level,
-    )
+    listed = [
+        Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass
+    ]
+    shown = shown_groups(listed, published, min_group_size=min_group_size)
+    return group_estimates(listed, shown, level=level)
 
 
-def group_estimates(
+def shown_groups(
     listed: Sequence[Listed],
     published: Mapping[FairnessNotion, Published],
     *,
     min_group_size: int,
-    level: float = LEVEL,
-    guard: Guard | None = None,
-) -> tuple[GroupEstimate, ...]:
-    """Return rates and intervals of groups; the intervals hold all at once.
+    together: bool = False,
+) -> list[NDArray[np.bool_]]:
+    """Return a mask of the groups that may be listed, for each notion.
 
-    Bonferroni: with k groups (over all notions), the rate and the unfairness of each is given the
-    level 1 − (1 − level)/2k, so that all 2k hold with probability `level`, however they depend on
-    each other. Groups that may not be described (`small_groups`) are left out, and so are those
-    that would disclose a small group beside what is `published`, by notion; the others are added
-    to it.
+    Groups that may not be described (`small_groups`) are left out, and so are those that would
+    disclose a small group beside what is `published`, by notion; the others are added to it.
 
     Parameters
     ----------
@@ -163,31 +156,51 @@ def group_estimates(
         What the report says of the same rows already; it is added to.
     min_group_size : int
         The floor of `small_groups`.
-    level : float, default=0.95
-        The probability with which all intervals hold.
-    guard : callable, optional
-        For groups that are disjoint and go together: takes them, a mask of those that are large
-        enough and what is published, and returns the mask of those that may be shown.
+    together : bool, default=False
+        Whether all groups are disjoint and add up to everyone, as the values of an attribute are.
     """
-    k = sum(len(groups.rules) for groups in listed)
-    rows: list[GroupEstimate] = []
+    shown = []
     for groups in listed:
         seen = groups.seen
-        estimates = estimate(seen, groups.membership, 1 - (1 - level) / (2 * k))
-        if estimates is None:
-            return ()
-        inside = groups.membership @ seen.rows
+        inside = groups.membership @ seen.rows_of_cells
         fits = may_be_described(inside, seen.rows.sum(), min_group_size)
         # Groups that users named are theirs to list.
         named = [getattr(rule, "name", "") != "" for rule in groups.rules]
         fits &= named | ~too_few(groups.sizes, FEWEST_TO_LIST)
-        if guard is not None:
-            fits = guard(groups, fits, published[seen.notion])
-        fits = _shown(groups, fits, published[seen.notion], whole=guard is not None)
-        mass = groups.membership @ seen.cells.mass
-        outcomes = groups.membership @ seen.outcomes
-        values = groups.membership @ seen.residual / seen.cells.total_weight
-        for i in np.flatnonzero(fits).tolist():
+        shown.append(_shown(groups, fits, published[seen.notion], whole=together))
+    return shown
+
+
+def group_estimates(
+    listed: Sequence[Listed], shown: Sequence[NDArray[np.bool_]], *, level: float = LEVEL
+) -> tuple[GroupEstimate, ...]:
+    """Return rates and intervals of the groups that are shown; the intervals hold all at once.
+
+    Bonferroni: with k groups (over all notions), the rate and the unfairness of each is given the
+    level 1 − (1 − level)/2k, so that all 2k hold with probability `level`, however they depend on
+    each other.
+
+    Parameters
+    ----------
+    listed : sequence of Listed
+        The groups, once for each notion.
+    shown : sequence of arrays of bool
+        Which of them are shown.
+    level : float, default=0.95
+        The probability with which all intervals hold.
+    """
+    k = sum(len(groups.rules) for groups in listed)
+    rows: list[GroupEstimate] = []
+    for groups, mask in zip(listed, shown, strict=True):
+        seen = groups.seen
+        active = groups.membership[:, seen.cells.active]
+        estimates = estimate(seen, active, 1 - (1 - level) / (2 * k))
+        if estimates is None:
+            return ()
+        mass = active @ seen.cells.mass
+        outcomes = active @ seen.outcomes
+        values = active @ seen.residual / seen.cells.total_weight
+        for i in np.flatnonzero(mask).tolist():
             rate = float(outcomes[i] / mass[i])
             rows.append(
                 GroupEstimate(

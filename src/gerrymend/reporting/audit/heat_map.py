@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend._runtime.reprs import shortened
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.subgroup_words import unit_of
 from gerrymend.reporting.wording import capitalised, count, difference, figure
@@ -62,7 +63,7 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _words(value: Any) -> str:
-    return "missing" if value is None else str(value)
+    return "missing" if value is None else shortened(str(value))
 
 
 def _cell(

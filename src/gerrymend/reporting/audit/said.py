@@ -49,5 +49,5 @@ def exactness_words(report: Report) -> str:
         return f"exact over {covers}"
     return (
         f"a lower bound over {covers}: none is above {bound(said['upper_bound'])}; one "
-        "that has more is too small to describe, or the time was up"
+        "that has more is too small to describe or would tell of such a group, or the time was up"
     )

@@ -51,6 +51,12 @@ EXPERTS_NOTE = (
     "in the report's JSON, which check_report() verifies against the data in exact arithmetic."
 )
 _SINGLE = "one attribute at a time (each value, each interval of a number)"
+_KEPT_BACK = {
+    "disadvantaged": "who is treated worst",
+    "favoured": "who is treated best",
+    "in_a_sentence": "the worst group in a sentence",
+    "composition": "some of who is in the groups",
+}
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."
 
 
@@ -139,7 +145,7 @@ def detection_sentences(report: Report) -> list[str]:
         sentences.append(generalisation_sentence(report["generalisation"]))
     sentences.append(
         f"Groups with {_few(report)}, are not described: few rows identify people. What is proven "
-        "covers them too."
+        "covers them too; what is said of one attribute at a time does not."
     )
     if report["withheld"]:
         sentences.append(withheld_sentence(report))
@@ -148,6 +154,12 @@ def detection_sentences(report: Report) -> list[str]:
         sentences.append(
             f"For that reason {count(left_out)} of the groups of one attribute {are} left out: too "
             "small, or so much like others that a group of few rows would follow by subtraction."
+        )
+    if report["kept_back"]:
+        parts = ", ".join(_KEPT_BACK[part] for part in report["kept_back"])
+        sentences.append(
+            f"For that reason these are left out, or are not the furthest that there are: {parts}. "
+            "Beside the rest of the report they would tell of a group of few rows."
         )
     sentences.append(rare_values_sentence(report))
     return sentences

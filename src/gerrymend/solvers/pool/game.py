@@ -75,6 +75,8 @@ class Progress(NamedTuple):
     """Whether the last round answered the program's own duals."""
     closing_duals: Array = np.zeros(0)
     converged: bool = False
+    clear: float = 1.0
+    """The part of gamma that mixtures keep to, by the proofs of the last looks."""
     standing: Standing | None = None
     certificate: Certificate | None = None
 
@@ -287,11 +289,12 @@ class PoolGame:
     def _looked_at_last(self, at: Progress, *, audited: bool = True) -> Progress:
         """Weigh and look until no look finds more, and audit what stands then."""
         assert at.standing is not None
-        last = LastLook(self._looks, self._pool, self._stakes)
+        last = LastLook(self._looks, self._pool, self._stakes, at.clear)
         best = last.best_from(
             at.standing, audited=audited, hurried=lambda: self._left() < _FOR_SEARCH
         )
-        return at.standing_at(best, program=last.program)
+        program = weigh(self._pool.error, self._pool.unfairness, self._gamma, self._C)
+        return at.standing_at(best, program=program, clear=last.clear)
 
     def _proof(self) -> Step:
         """Try to prove the mixture of the strict program; a subgroup that refutes it comes in."""

@@ -3,16 +3,20 @@
 The program's own mixture, the *outer* one, is worth least to an Auditor who knows the subgroups of
 the pool and no other. Looked at thoroughly it is as a rule refuted: a vertex of the program leans
 on every subgroup that is not yet known, and as many of these as there are dimensions come one by
-one. So what is looked at lies halfway between the best mixture so far, the *inner* one, and the
-outer one. What a mixture is worth, err + C·max(0, U − γ), is convex in its weights. So the middle
-either betters the inner mixture, or a subgroup is found that sets it apart, and with it all that
-lies beyond, the outer one first (Ben-Ameur and Neto, 2007: "in-out"). The value of the program is
-a lower bound on what any mixture of these classifiers is worth; it ends once that is reached.
+one. So what is looked at lies between the best mixture so far, the *inner* one, and the outer one.
+What a mixture is worth, err + C·max(0, U − γ), is convex in its weights. So that one either betters
+the inner mixture, or a subgroup is found that sets it apart, and with it all that lies beyond, the
+outer one first (Ben-Ameur and Neto, 2007: "in-out"). What the outer mixture seems to be worth is a
+lower bound on what any mixture of these classifiers is worth; it ends once that is reached.
 
-A mixture becomes the inner one when the searches of the rounds say so, which are cheap. Once
-nothing is left to gain it is audited; if the audit finds more, it goes on from there. How much more
-says how far below gamma the program has to aim for the next to be within it. Where the audit has to
-end before it has proven that there is no more, the mixture keeps clear of gamma.
+Where gamma seems to be kept at a price of at most `tol` above that of C, mixtures above gamma no
+longer count. One that keeps gamma is always at hand. A constant treats all subgroups alike: if a
+mixture of unfairness U is blended with one until γ/U of it is left, then so much is left of its
+unfairness to every subgroup. That needs no other look.
+
+Where proofs end, a mixture is audited before it becomes the inner one. Where they don't, searches
+have to do until nothing is left to gain; then it is audited, and if that finds more it goes on from
+there. A mixture whose unfairness isn't proven keeps clear of gamma.
 """
 
 from collections.abc import Callable
@@ -21,118 +25,137 @@ import numpy as np
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import ROUNDING
-from gerrymend.solvers.pool.pool import Pool
-from gerrymend.solvers.pool.program import Weighing, weigh
+from gerrymend.solvers.pool.pool import Pool, PooledGroup
+from gerrymend.solvers.pool.program import weigh
 from gerrymend.solvers.pool.standing import Stakes, Standing
 from gerrymend.solvers.pool.thorough_looks import Look, ThoroughLooks
 
 # Mixtures that are looked at, or audited, at most.
 _ATTEMPTS = 20
-# The program aims at this part of gamma, and at the second one at least.
+# The program aims at this part of gamma.
 _AIM = 0.98
-_LOWEST_AIM = 0.85
-# The part of gamma that a mixture keeps to where its audit ended before its proof: a longer audit
-# found up to 8 % more of such mixtures, and 2 % in the middle.
+# The C at which gamma is kept.
+_FIRM = 1e3
+# The part of gamma that a mixture keeps to where its proof got nowhere: a longer audit found up to
+# 8 % more of such mixtures, and 2 % in the middle.
 _UNPROVEN = 0.95
 # From the inner mixture towards the outer one.
-_STEP = 0.5
+_STEP = 0.7
 # Error, or its worth in unfairness, for which it is not worth going on.
 _CLOSE = 5e-4
 
 
 class LastLook:
-    """Mixtures of a pool that were looked at, and the best of them."""
+    """Mixtures of a pool that were looked at, and the best of them.
 
-    def __init__(self, looks: ThoroughLooks, pool: Pool, stakes: Stakes) -> None:
+    Parameters
+    ----------
+    looks, pool, stakes :
+        Who looks, what mixtures are of, and what they are worth.
+    clear : float
+        The part of gamma that they keep to, by what is known of proofs; less after proofs that
+        don't end.
+    """
+
+    def __init__(self, looks: ThoroughLooks, pool: Pool, stakes: Stakes, clear: float) -> None:
         self._looks = looks
         self._pool = pool
-        self._stakes = stakes
-        self._aim = _AIM
-        self._keeps_clear = False
-        self._inner: list[Standing] = []
-        self._audited: list[Array] = []  # by a short proof
-        self._in_full: list[Array] = []
-        self.program: Weighing
+        self._at_gamma = stakes
+        self._constant = pool.fair_constant()
+        self._mixtures: list[Array] = []
+        self._in_full: set[int] = set()
+        self._found: PooledGroup
+        self.clear = clear
 
     def best_from(self, first: Standing, *, audited: bool, hurried: Callable[[], bool]) -> Standing:
         """Return the best mixture that is found from a first one; it was audited, if it should be.
 
         It ends sooner where it is `hurried`.
         """
-        self._look_at(first.weights, np.inf)
+        audited = audited and not self._looks.exact
+        self._look_at(first.weights, np.inf, self._stakes(), audited)
         for _ in range(_ATTEMPTS):
-            best = self._best()
-            self._weigh()
-            if self._left_to_gain(best) > _CLOSE:
-                middle = best.weights + _STEP * (self.program.weights - best.weights)
-                self._look_at(middle, self._stakes.preference(best))
-            elif not audited or not self._is_refuted(best):
+            stakes, outer = self._outer()
+            number, inner = self._best(stakes.worth)
+            to_beat = stakes.worth(inner)
+            if to_beat - stakes.worth(outer) > _CLOSE:
+                between = inner.weights + _STEP * (outer.weights - inner.weights)
+                goes_on = self._look_at(between, to_beat, stakes, audited)
+            elif goes_on := audited and number not in self._in_full:
+                self._audit(number)
+            if not goes_on or hurried():
                 break
-            if hurried():
-                break
-        # Another may be the best then, that was not audited. What stands in the end was looked at
-        # for as long as any: its unfairness is what the fit reports.
-        while audited and (
-            self._is_refuted(self._best()) or self._is_refuted(self._best(), in_full=True)
-        ):
-            pass
-        self._weigh()
-        return self._best()
+        return self._standing(audited)
 
-    def _left_to_gain(self, best: Standing) -> float:
-        """Return what the program's own mixture would be worth less, if it were what it seems."""
-        exceeds = best.unfairness > self._stakes.gamma + ROUNDING
-        excess = best.unfairness - self._aim * self._stakes.gamma if exceeds else 0.0
-        return best.error + self._stakes.C * excess - self.program.value
+    def _standing(self, audited: bool) -> Standing:
+        """Return the best of all, once it was audited: what that finds is what the fit reports."""
+        while True:
+            number, best = self._best(self._stakes().preference)
+            if not audited or number in self._in_full:
+                return best
+            self._audit(number)
 
-    def _weigh(self) -> None:
+    def _stakes(self, C: float | None = None) -> Stakes:
+        """Return what is at stake clear of gamma, by default at the user's C."""
+        given = self._at_gamma
+        return Stakes(self._pool, self.clear * given.gamma, C or given.C, given.tol)
+
+    def _outer(self) -> tuple[Stakes, Standing]:
+        """Return what seems best, of mixtures that keep to gamma or of all, and at which stakes."""
         pool = self._pool
-        stakes = self._stakes
-        self.program = weigh(pool.error, pool.unfairness, self._aim * stakes.gamma, stakes.C)
+        options = []
+        for stakes in (self._stakes(_FIRM), self._stakes()):
+            program = weigh(pool.error, pool.unfairness, _AIM * stakes.gamma, stakes.C)
+            options.append((stakes, stakes.standing(program.weights, self._found)))
+        return min(options, key=lambda option: self._stakes().preference(option[1]))
 
-    def _best(self) -> Standing:
-        """Measure all by the subgroups that are known now, and return the best."""
-        self._inner = [self._stakes.standing(one.weights, one.worst) for one in self._inner]
-        return min(self._inner, key=self._stakes.preference)
+    def _best(self, worth: Callable[[Standing], float]) -> tuple[int, Standing]:
+        """Measure all by the subgroups that are known now; return the best, and its number."""
+        options = [
+            (number, standing)
+            for number, weights in enumerate(self._mixtures)
+            for standing in self._measured(weights)
+        ]
+        return min(options, key=lambda option: worth(option[1]))
 
-    def _look_at(self, weights: Array, to_beat: float) -> None:
-        """Keep a mixture, unless a search shows that it doesn't beat what there is."""
-        looks = (
-            [self._looks.search] if self._looks.exact else [self._looks.search, self._looks.probe]
-        )
-        for look in looks:
-            standing = self._measured(weights, look(weights))
-            if self._stakes.preference(standing) >= to_beat:
-                return
-        self._inner.append(standing)
+    def _measured(self, weights: Array) -> list[Standing]:
+        """Measure a mixture, and if it is above gamma its blend with a constant that is not."""
+        stakes = self._stakes()
+        standing = stakes.standing(weights, self._found)
+        if self._constant is None or standing.unfairness <= stakes.gamma + ROUNDING:
+            return [standing]
+        share = stakes.gamma / standing.unfairness
+        blend = share * standing.weights + (1.0 - share) * self._constant
+        return [standing, stakes.standing(blend, self._found)]
 
-    def _is_refuted(self, best: Standing, *, in_full: bool = False) -> bool:
-        """Audit a mixture, unless it was before, and return whether it is worse than was known.
+    def _look_at(self, weights: Array, to_beat: float, stakes: Stakes, audited: bool) -> bool:
+        """Keep a mixture, unless a look shows that it doesn't beat what there is.
 
-        Once a proof didn't end, the next are short, unless they are asked for `in_full`.
+        Returns whether anything is new: a mixture, or a subgroup.
         """
-        hopeful = in_full or not self._keeps_clear
-        seen = self._in_full if hopeful else [*self._audited, *self._in_full]
-        known = any(np.array_equal(best.weights, weights) for weights in seen)
-        if known or self._looks.exact:
-            return False
-        (self._in_full if hopeful else self._audited).append(best.weights)
-        look = self._looks.audit(best.weights, hopeful=hopeful)
-        self._measured(best.weights, look)
-        if not look.is_closed and not self._keeps_clear:
-            self._keeps_clear = True
-            self._stakes = self._stakes.at(_UNPROVEN * self._stakes.gamma)
-            if best.unfairness > self._stakes.gamma + ROUNDING:
-                return True
-        if look.unfairness <= best.unfairness + ROUNDING:
-            return False
-        self._aim = max(_LOWEST_AIM, min(self._aim, _AIM * best.unfairness / look.unfairness))
+        n_groups = len(self._pool.groups)
+        at_once = audited and self.clear > _UNPROVEN
+        for look in (self._looks.search, self._looks.probe):
+            self._take_in(weights, look(weights))
+            if min(map(stakes.worth, self._measured(weights))) >= to_beat:
+                return len(self._pool.groups) > n_groups
+            if self._looks.exact or at_once:
+                break
+        self._mixtures.append(weights)
+        if at_once:
+            self._audit(len(self._mixtures) - 1)
         return True
 
-    def _measured(self, weights: Array, look: Look) -> Standing:
-        """Measure a mixture, by what a look has found too."""
-        standing = self._stakes.standing(weights, look.group)
-        if look.unfairness <= standing.unfairness + ROUNDING:
-            return standing
-        self._pool.add_group(look.group)
-        return self._stakes.standing(weights, look.group)
+    def _audit(self, number: int) -> None:
+        """Audit a mixture; if the proof doesn't end, keep clear of gamma from now on."""
+        look = self._looks.audit(self._mixtures[number])
+        self._take_in(self._mixtures[number], look)
+        self._in_full.add(number)
+        proven = (look.unfairness + ROUNDING) / (look.upper_bound + ROUNDING)
+        self.clear = min(self.clear, max(_UNPROVEN, proven))
+
+    def _take_in(self, weights: Array, look: Look) -> None:
+        """Bring what a look has found into the pool, if it is worse than all that was known."""
+        self._found = look.group
+        if look.unfairness > self._stakes().standing(weights, look.group).unfairness + ROUNDING:
+            self._pool.add_group(look.group)

@@ -103,7 +103,7 @@ class PoolPath:
         """Remember what a state has of rows and pool, which a step changes as it goes."""
         self._kept = {"learner": self._rows.state(), "pool": self._pool.state()}
 
-    def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
+    def look(self, *, last: bool, heard: bool) -> list[Round]:
         """End the rounds of the game that is played, if it is time to, and tell of the last one."""
         assert self._playing is not None
         return self._playing.look(last=last, heard=heard)

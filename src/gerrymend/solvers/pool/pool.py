@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.base import State
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.rows import Bits, Play, Rows
@@ -94,6 +95,20 @@ class Pool:
         for classifier in np.flatnonzero(weights).tolist():
             decided += weights[classifier] * self._decided(classifier, 1)[0]
         return np.clip(decided, 0.0, most)
+
+    def fair_constant(self) -> Array | None:
+        """Return the weights of what treats all alike at least error; None if nothing does.
+
+        That is one of the two constants, which are the first in the pool, or their mean: a coin
+        that is the same for all, as error rates need.
+        """
+        constants = np.eye(2, len(self))
+        coins = [*constants[np.argsort(self.error[:2])], constants.mean(axis=0)]
+        for weights in coins:
+            residuals = self._auditor.residuals(self.decided(weights)[None], None)
+            if self._auditor.upper_bound(residuals)[0] <= ROUNDING:
+                return weights
+        return None
 
     def cost(self, duals: Array) -> Array:
         """Return what deciding 1 costs by label-cell, under signed duals λ⁻ − λ⁺ of subgroups."""

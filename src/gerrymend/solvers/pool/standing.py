@@ -27,10 +27,6 @@ class Stakes:
         self.C = C
         self.tol = tol
 
-    def at(self, gamma: float) -> "Stakes":
-        """Return what would be at stake at another gamma."""
-        return Stakes(self._pool, gamma, self.C, self.tol)
-
     def standing(self, weights: Array, found: PooledGroup) -> Standing:
         """Measure a mixture by the subgroups of the pool; `found` is its worst if there is none."""
         pool = self._pool

@@ -11,7 +11,6 @@ are limited by the numbers that they read.
 import math
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 from gerrymend._numeric.sums import Array
@@ -34,11 +33,11 @@ _PROOF_SHARE = 0.5
 
 
 class Look(NamedTuple):
-    """The worst subgroup that was found of a mixture, and whether none is worse for certain."""
+    """The worst subgroup that was found of a mixture, and what none exceeds for certain."""
 
     group: PooledGroup
     unfairness: float
-    is_closed: bool = False
+    upper_bound: float = math.inf
 
 
 class ThoroughLooks:
@@ -70,13 +69,9 @@ class ThoroughLooks:
         """Search harder, with a short proof where that finds more."""
         return self._worst(weights, self._probed)
 
-    def audit(self, weights: Array, *, hopeful: bool) -> Look:
-        """Search and prove as an audit does; search with more starts where the proof can't end.
-
-        A proof that is not `hopeful`, as another of the kind did not end, is short: it may yet find
-        something.
-        """
-        return self._worst(weights, partial(self._audited, hopeful=hopeful))
+    def audit(self, weights: Array) -> Look:
+        """Search and prove as an audit does; search with more starts where the proof can't end."""
+        return self._worst(weights, self._audited)
 
     @interruptible
     def _worst(self, weights: Array, found_by: Callable[[NotionAuditor, Array], Bracket]) -> Look:
@@ -88,7 +83,7 @@ class ThoroughLooks:
             )
         ]
         worst = max(looks, key=lambda look: look.unfairness)
-        return worst._replace(is_closed=all(look.is_closed for look in looks))
+        return worst._replace(upper_bound=max(look.upper_bound for look in looks))
 
     def _probed(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.subgroups
@@ -96,28 +91,25 @@ class ThoroughLooks:
             return _closed_in(bound.thorough(), residual, 0.0)
         return _closed_in(bound, residual, _PROBE_WORK)
 
-    def _audited(self, notion: NotionAuditor, residual: Array, hopeful: bool) -> Bracket:
+    def _audited(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.audited
         if math.isfinite(self._deadline) and not bound.exact:
             seconds = _PROOF_SHARE * max(0.0, self._deadline - time.monotonic())
             return bound.prove(residual, seconds=seconds)
         if len(residual) > _MOST_CELLS_PROVEN:
             return _closed_in(bound, residual, 0.0)
-        thorough = bound.thorough(_SEARCH_WORK)
-        if not hopeful:
-            return _closed_in(thorough, residual, _PROBE_WORK)
         bracket = _closed_in(bound, residual, _AUDIT_WORK)
-        if self._look(0, bracket).is_closed:
+        found = abs(float(bracket.found.values[0]))
+        if bracket.upper_bound <= found + ROUNDING * self._auditor.total_weight:
             return bracket
-        both = bracket.found, thorough.worst(residual[None])
+        both = bracket.found, bound.thorough(_SEARCH_WORK).worst(residual[None])
         return bracket._replace(found=max(both, key=lambda found: abs(float(found.values[0]))))
 
     def _look(self, which: int, bracket: Bracket) -> Look:
         found = bracket.found
         group = PooledGroup(which, found.members[0] > 0, found.keys[0])
         total = self._auditor.total_weight
-        unfairness = abs(float(found.values[0])) / total
-        return Look(group, unfairness, bracket.upper_bound / total <= unfairness + ROUNDING)
+        return Look(group, abs(float(found.values[0])) / total, bracket.upper_bound / total)
 
 
 def _closed_in(bound: BoundClass, residual: Array, work: float) -> Bracket:

@@ -125,6 +125,7 @@ class RegressionGame:
         self._now.playing[:] = 1.0
         self._now.scale[:] = C
         self._stand_still()  # none does yet
+        self.tol: float | None = None
         self.clock = Stopwatch()
         self.over = False
 
@@ -192,7 +193,8 @@ class RegressionGame:
 
         `on_round` is told of many rounds at once, and without votes, which stay where they are.
         """
-        return play(self, Limits(max_iter, tol, budget), Listener.of(on_round), checkpoint)
+        self.tol = tol
+        return play(self, Limits(max_iter, budget), Listener.of(on_round), checkpoint)
 
     @property
     def n_rounds(self) -> int:
@@ -210,8 +212,9 @@ class RegressionGame:
         self._records.append(self._coordinates, self._recorded)
         self._counted = False
 
-    def look(self, tol: float | None, *, last: bool, heard: bool) -> list[Round]:
+    def look(self, *, last: bool, heard: bool) -> list[Round]:
         """Fetch the rounds of which no figure has come yet, many at once."""
+        tol = self.tol
         n_pending = self._records.n_pending
         wait = not last and 0 < n_pending < self._rows.rounds_at_once(heard=heard)
         if tol is not None and self._ends_at_once:
