@@ -26,7 +26,7 @@ from gerrymend.checker.given import check_not_parted, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
-from gerrymend.checker.many import are_many, read_many
+from gerrymend.checker.many import read_many
 from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
@@ -135,8 +135,7 @@ def check_report(
         true, predicted, features, weight, controls = rows
         if means:
             return read_numbers(means, true, predicted, features, weight, own, controls)
-        plain = not decision_probabilities and threshold is None and pos_label is None
-        if plain and (are_many(true, predicted) if like is None else like.by_class):
+        if len(stated["labels"]) > 2:
             return read_many(rows, like)
         return read_table(
             true, predicted, features, weight, **how, like=like, control_features=controls

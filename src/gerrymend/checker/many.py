@@ -11,12 +11,6 @@ from gerrymend.checker.figures import rate_of
 Rows = tuple[Any, Any, Any, Any, Any]
 
 
-def are_many(y_true: Any, y_pred: Any) -> bool:
-    """Return whether labels, or decisions where there are none, have more than two values."""
-    shown = read_vector(*((y_pred, "y_pred") if y_true is None else (y_true, "y_true")))
-    return len(set(shown)) > 2
-
-
 def read_many(rows: Rows, like: Table | None = None) -> Table:
     """Read the arguments of an audit of many classes, and sum them without rounding.
 
