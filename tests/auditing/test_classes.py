@@ -69,6 +69,14 @@ def test_three_hundred_instances_hold_by_brute_force(subgroups):
         assert_checked(report, **data, bound=True)
 
 
+def test_what_is_kept_back_for_few_rows_of_a_class_is_believed():
+    """No combination has fewer than two rows here, and a class within one has."""
+    data = made(172, n_rows=30, levels=np.arange(4))
+    report = audit(**data, notion="false_positive_rate", min_group_size=2)
+    assert report.kept_back == ("in_a_sentence",)
+    assert_checked(report, **data)
+
+
 def test_rates_by_hand():
     """Of 10 urgent cases a town has, Au misses 5 and Ulm 1; nothing else differs."""
     urgent = ["now"] * 20 + ["soon"] * 20 + ["later"] * 20
@@ -253,8 +261,9 @@ def test_every_form_of_the_report_names_the_class():
     text = " ".join(str(alone).split())
     assert "false positive rate of “now” 100 %, against" in text
     assert "wrongly decided “now” than there would be" in text
-    for shown in (alone.to_html(), alone.to_markdown()):
+    for shown in (alone.to_html(since=report), alone.to_markdown()):
         assert "alse positive rate of “now”" in shown
+        assert "Models are trained for two labels" in shown
         assert "None" not in shown
     stated = json.loads(alone.to_json())
     assert stated["labels"] == LEVELS.tolist()
