@@ -27,8 +27,8 @@ def tally_of_sample(sample: Sample) -> Tally:
     >>> sample = Sample.read(list("abcabc"), sex, decisions=list("abbaac"),
     ...                      decided=Decided(many=True))
     >>> tally = tally_of_sample(sample)
-    >>> tally.labels, tally.positive.sum(), tally.by_class["b"].positive.tolist()
-    (('a', 'b', 'c'), 2.0, [[1.0, 0.0], [0.0, 1.0]])
+    >>> tally.labels, tally.positive.tolist(), tally.by_class["b"].positive.tolist()
+    (('a', 'b', 'c'), [[1.0, 1.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])
     """
     if sample.decided is None:
         return Tally.of_sample(sample)
