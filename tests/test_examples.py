@@ -8,7 +8,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
     "audit_my_model": ["exceeds gamma", "category_0 = v0 and category_1 = v0", "p-value 0.01"],
-    "train_a_fair_model": ["plain  test", "fair   test", "MixtureClassifier"],
+    "train_a_fair_model": ["plain test", "fair test", "MixtureClassifier"],
     "hire_without_labels": [
         "there are 2: with the rate of those who are alike",
         "sex = woman and age ≥ 44.5",
@@ -44,6 +44,6 @@ def test_an_example_runs_and_says_what_it_should(name, tmp_path, monkeypatch, ca
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     said = capsys.readouterr().out
     for words in SAYS[name]:
-        assert words in said
+        assert words in " ".join(said.split())
     assert max(map(len, said.splitlines())) < 160
     assert not list(tmp_path.iterdir()), "an example leaves nothing behind"

@@ -25,7 +25,7 @@ def test_the_readmes_code_is_a_script_that_runs(tmp_path, monkeypatch, capsys):
     script = tmp_path / "readme.py"
     script.write_text("\n".join(PYTHON), encoding="utf-8")
     runpy.run_path(str(script), run_name="__main__")
-    assert len(PYTHON) == 10
+    assert len(PYTHON) == 11
     assert f"```\n{capsys.readouterr().out.strip()}\n```" in README
 
 

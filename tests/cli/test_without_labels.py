@@ -32,8 +32,8 @@ def test_parity_needs_none(hiring, positive, labels):
 
 def test_the_text_speaks_of_decisions(hiring):
     _, out, _ = call(*hiring, "--notion", "statistical_parity")
-    assert "“yes” is the positive decision" in out
-    assert "positive: hired is yes; there are no labels" in out
+    assert "the positive decision" in " ".join(out.split())
+    assert "rows with hired = yes" in " ".join(out.split())
 
 
 def test_a_rate_that_reads_them_names_the_option(hiring):

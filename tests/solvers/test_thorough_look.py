@@ -85,13 +85,16 @@ def test_an_audit_finds_no_more_than_the_fit_reported(settings):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.005, 0.01])
-def test_law_school_reports_what_the_exact_audit_finds(gamma):
-    """At gamma .005 the fit once reported .00497 where .00548 was true."""
+def test_law_school_is_within_gamma_when_audited_exactly(gamma):
+    """At gamma .005 the fit once reported .00497 where .00548 was true.
+
+    What it reports is what a search found, and a proof may find a little more.
+    """
     X, y, attributes = load_paper("lawschool")
     scaled = StandardScaler().fit_transform(X)
     _, reported, report = fitted(scaled, y, attributes, gamma=gamma)
     assert report.exact
-    assert report.unfairness == pytest.approx(reported, abs=ROUNDING)
+    assert reported - ROUNDING <= report.unfairness <= gamma
 
 
 def test_a_fit_does_not_depend_on_the_clock(monkeypatch):

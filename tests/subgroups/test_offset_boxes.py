@@ -180,6 +180,14 @@ def test_numbers_of_any_length_are_pooled(monkeypatch):
     assert closed.upper_bound >= worst_of_points(points) - 1e-12
 
 
+def test_tables_are_in_one_piece():
+    """Else numba compiles loops for strided arrays, which are slower to compile and to run."""
+    meeting, _ = meeting_of(np.random.default_rng(0), (2, 3, 2))
+    chains_of = Chains.of(meeting, 1)
+    for array in (chains_of.worth, chains_of.table.highest, chains_of.table.last):
+        assert array.flags.c_contiguous
+
+
 def test_offsets_of_an_ascent_are_worth_what_it_says():
     for seed in range(6):
         meeting, points = meeting_of(np.random.default_rng(seed), (3, 2, 4), n_rows=30)

@@ -5,10 +5,12 @@ from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.doubts import doubts_of
-from gerrymend.auditing.examine import check_settings, examine
+from gerrymend.auditing.examine import examine
 from gerrymend.auditing.from_rows import Given, read_tally, second_sample
 from gerrymend.auditing.inference.held_out import split
+from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.settings import check_settings
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import check_counted
 from gerrymend.inputs.sample import Decided
@@ -44,6 +46,9 @@ def audit(
     features: Sequence[str] | None = None,
     intersection: Sequence[str] | None = None,
     n_jobs: int | None = None,
+    confidence: float | None = None,
+    n_resamples: int = N_RESAMPLES,
+    discovery_rate: float | None = None,
 ) -> AuditReport:
     """Find the subgroup that a model's decisions treat most differently, or worst.
 
@@ -85,8 +90,9 @@ def audit(
         Which subgroups count. With "disadvantaged" unfairness, bounds, p-value and verdict are over
         those that are treated worse than the overall, and `favourable` has to be known.
     budget : float, default=30.0
-        Seconds that search, proof and description may take, and permutations as many again. What
-        was proven by then holds; where nothing was, `no_bound` of the report says why.
+        Seconds that search, proof and description may take, and permutations and resamples as many
+        again each. What was proven by then holds; where nothing was, `no_bound` of the report says
+        why.
     min_group_size : int, default=10
         Groups with fewer rows in the notion's event (for false positive rates: fewer negatives),
         inside or outside, are not described, as few rows identify people. The bounds cover them
@@ -114,17 +120,27 @@ def audit(
         Number of subgroups to describe: the worst, then the worst of the others that differ from
         it, ….
     random_state : int, default=0
-        Seed of the permutations and of the rows that are held out.
+        Seed of permutations, of resamples and of the rows that are held out.
     on_draw : callable, optional
-        Called as on_draw(done, of) while permutations are made.
+        Called as on_draw(done, of) while permutations, or resamples, are made.
     features : list of str, optional
         Names of the columns that the model decides by, for the report to say which protected ones
         are among them.
     intersection : pair of str, optional
         Two categories to make a table of rates of; by default the first two of few values.
     n_jobs : int, optional
-        Workers for the permutations, through joblib and whatever backend it is configured to use,
-        which share the cores between them. The result is the same, unless the budget ends them.
+        Workers for permutations and resamples, through joblib and whatever backend it is configured
+        to use, which share the cores between them. The result is the same, unless the budget ends
+        them.
+    confidence : float, optional
+        Bound the unfairness of every subgroup for the people that the rows were drawn from, with
+        this confidence (0.95, for example): `population_bound` of the report, and `population`
+        with all that is known of it.
+    n_resamples : int, default=400
+        How often rows are drawn anew for that, with replacement, and searched.
+    discovery_rate : float, optional
+        Flag those of the groups listed (of one attribute, of two that meet, and your own) that
+        differ, so that at most this part of the flags is expected to be false: 0.1, for example.
 
     Returns
     -------
@@ -199,6 +215,9 @@ def audit(
         intersection=intersection,
         n_jobs=n_jobs,
         on_draw=on_draw,
+        confidence=confidence,
+        n_resamples=n_resamples,
+        discovery_rate=discovery_rate,
     )
     if test_size is not None:
         test_size = check_test_size(test_size)

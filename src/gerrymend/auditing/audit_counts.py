@@ -11,9 +11,11 @@ from gerrymend._numeric.sums import exact_parts
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.classes import tally_of_lines
 from gerrymend.auditing.doubts import doubts_of
-from gerrymend.auditing.examine import check_settings, examine
+from gerrymend.auditing.examine import examine
 from gerrymend.auditing.inference.held_out import split
+from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.settings import check_settings
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import check_counted, check_number, with_strata
 from gerrymend.auditing.tally import Tally
@@ -67,6 +69,9 @@ def audit_counts(
     features: Sequence[str] | None = None,
     intersection: Sequence[str] | None = None,
     n_jobs: int | None = None,
+    confidence: float | None = None,
+    n_resamples: int = N_RESAMPLES,
+    discovery_rate: float | None = None,
 ) -> AuditReport:
     """Audit a table of counts, with the same report as audit() gives for the rows it counts.
 
@@ -86,7 +91,7 @@ def audit_counts(
         the number of rows.
     notion, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, side, \
 budget, min_group_size, leave_out_empty_strata, n_permutations, test_size, top, random_state, \
-on_draw, features, n_jobs
+on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
         As in audit().
     control_features : str or list of str, optional
         The columns within whose values groups are compared.
@@ -128,6 +133,9 @@ on_draw, features, n_jobs
         intersection=intersection,
         n_jobs=n_jobs,
         on_draw=on_draw,
+        confidence=confidence,
+        n_resamples=n_resamples,
+        discovery_rate=discovery_rate,
     )
     if test_size is not None:
         test_size = check_test_size(test_size)

@@ -2,15 +2,13 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import check_stopped, interruptible
-from gerrymend._runtime.workers import check_jobs
 from gerrymend.auditing.chosen_subgroups import (
     Sides,
     described_sides,
@@ -19,11 +17,12 @@ from gerrymend.auditing.chosen_subgroups import (
     with_guarded_traits,
 )
 from gerrymend.auditing.doubts import Doubt
-from gerrymend.auditing.in_a_sentence import can_be_said, sentence_group
-from gerrymend.auditing.inference.generalisation import generalisation
+from gerrymend.auditing.in_a_sentence import can_be_said, sentence_class, sentence_group
+from gerrymend.auditing.inference.discovery import flag_groups
 from gerrymend.auditing.inference.held_out import measure_held_out
-from gerrymend.auditing.inference.intervals import simultaneous_intervals
+from gerrymend.auditing.inference.intervals import group_estimates, named_groups, shown_groups
 from gerrymend.auditing.inference.permutation import permutation_test
+from gerrymend.auditing.inference.population import N_RESAMPLES, population_bound
 from gerrymend.auditing.intersections import check_intersection, intersection_rates
 from gerrymend.auditing.marginal_rates import (
     marginal_rates,
@@ -32,13 +31,11 @@ from gerrymend.auditing.marginal_rates import (
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.report import AuditReport
-from gerrymend.auditing.small_groups import check_min_group_size
 from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
-from gerrymend.inputs.settings import check_budget, check_callable, check_gamma, check_whole
-from gerrymend.notions import AnyNotion, NotionLike, directed_notions
-from gerrymend.subgroups import Marginals, SubgroupClass, as_subgroup_class
+from gerrymend.notions import AnyNotion
+from gerrymend.subgroups import LinearThresholds, Marginals, SubgroupClass, Trees
 from gerrymend.subgroups.base import Bracket
 from gerrymend.subgroups.compiling import compile_proofs
 
@@ -48,73 +45,6 @@ logger = logging.getLogger("gerrymend.proving")
 DESCRIBING = 0.2
 # And the part of it that the search for a group in a sentence may take.
 SAYING = 0.1
-
-
-def check_settings(
-    *,
-    notion: NotionLike,
-    favourable: Any,
-    side: Any,
-    subgroups: Any,
-    gamma: Any,
-    budget: Any,
-    min_group_size: Any,
-    n_permutations: Any,
-    top: Any,
-    random_state: Any,
-    features: Any = None,
-    intersection: Any = None,
-    n_jobs: Any = None,
-    on_draw: Any = None,
-) -> dict[str, Any]:
-    """Check what examine() takes beside tallies, before any data is read.
-
-    Returns
-    -------
-    dict
-        The keyword arguments of examine(). Errors name the argument as the user passed it.
-    """
-    check_callable(on_draw, "on_draw", "on_draw(done, of)")
-    return {
-        "notions": directed_notions(notion, favourable, side),
-        "favourable": favourable,
-        "side": side,
-        "subgroups": as_subgroup_class(subgroups),
-        "gamma": check_gamma(gamma),
-        "budget": check_budget(budget),
-        "min_group_size": check_min_group_size(min_group_size),
-        "n_permutations": check_whole(n_permutations, "n_permutations", low=0),
-        "top": check_whole(top, "top", low=1, remedy="It is a number of subgroups."),
-        "random_state": check_whole(random_state, "random_state", low=0),
-        "features": None if features is None else _check_features(features),
-        "intersection": None if intersection is None else _check_pair(intersection),
-        "n_jobs": check_jobs(n_jobs),
-        "on_draw": on_draw,
-    }
-
-
-def _check_features(features: Any) -> tuple[str, ...]:
-    """Check names of columns, perhaps none, and return them."""
-    named = not isinstance(features, str) and isinstance(features, Iterable)
-    names = tuple(features) if named else ()
-    if not named or not all(isinstance(name, str) for name in names):
-        raise ArgumentError(
-            "features",
-            "must be the names of the columns that the model decides by, as a list of "
-            f"strings; got {features!r}. Leave it out where they are not known.",
-        )
-    return names
-
-
-def _check_pair(intersection: Any) -> tuple[str, ...]:
-    """Check that two columns are named; whether they are there is known once they are read."""
-    names = tuple(intersection) if isinstance(intersection, list | tuple) else ()
-    if len(set(names)) != 2 or len(names) != 2 or not all(isinstance(n, str) for n in names):
-        raise ArgumentError(
-            "intersection",
-            f"must name two protected attributes, as ['race', 'sex']; got {intersection!r}.",
-        )
-    return names
 
 
 @interruptible
@@ -136,6 +66,9 @@ def examine(
     features: tuple[str, ...] | None = None,
     intersection: tuple[str, ...] | None = None,
     n_jobs: int | None = None,
+    confidence: float | None = None,
+    n_resamples: int = N_RESAMPLES,
+    discovery_rate: float | None = None,
     doubts: tuple[Doubt, ...] = (),
 ) -> AuditReport:
     """Audit a tally: search, prove, describe and test, and return the report.
@@ -145,7 +78,7 @@ def examine(
     tally : Tally
         Sums by cell and label of the rows to search.
     notions, favourable, side, subgroups, gamma, budget, min_group_size, n_permutations, top, \
-random_state, on_draw, features, intersection, n_jobs
+random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, discovery_rate
         As `check_settings` returns them; see audit().
     held_out : Tally, optional
         Rows that are not searched, to measure the worst subgroup on.
@@ -158,6 +91,8 @@ random_state, on_draw, features, intersection, n_jobs
     """
     check_intersection(intersection, tally.columns)
     compile_proofs(subgroups, tally.columns)
+    if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
+        compile_proofs(sentence_class(tally.columns), tally.columns)
     deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
     n = tally.total_weight
@@ -171,6 +106,12 @@ random_state, on_draw, features, intersection, n_jobs
     )
     unfairness = _largest(brackets, worst, n)
     upper_bound = max(unfairness, *(bracket.upper_bound / n for bracket in brackets))
+    drawing: dict[str, Any] = {
+        "seconds": budget,
+        "random_state": random_state,
+        "n_jobs": n_jobs,
+        "on_draw": on_draw,
+    }
     return AuditReport(
         unfairness=unfairness,
         upper_bound=upper_bound,
@@ -188,19 +129,22 @@ random_state, on_draw, features, intersection, n_jobs
         side=side,
         permutation_test=None
         if n_permutations == 0
-        else permutation_test(
-            tally,
-            examined,
-            n_permutations=n_permutations,
-            seconds=budget,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            on_draw=on_draw,
-        ),
+        else permutation_test(tally, examined, n_permutations=n_permutations, **drawing),
         held_out=None
         if held_out is None
         else measure_held_out(worst, held_out, searched=tally, min_group_size=min_group_size),
-        generalisation=generalisation(tally, examined),
+        population=None
+        if confidence is None
+        else population_bound(
+            tally,
+            examined,
+            unfairness=unfairness,
+            upper_bound=upper_bound,
+            gamma=gamma,
+            confidence=confidence,
+            n_resamples=n_resamples,
+            **drawing,
+        ),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget),
         warnings=doubts,
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
@@ -213,6 +157,7 @@ random_state, on_draw, features, intersection, n_jobs
             side,
             intersection,
             SAYING * budget,
+            discovery_rate,
         ),
     )
 
@@ -290,6 +235,7 @@ def _listed(
     side: str,
     intersection: tuple[str, ...] | None,
     seconds: float,
+    discovery_rate: float | None,
 ) -> dict[str, Any]:
     """Return all groups of a report: those that are described come first, then who is in them.
 
@@ -320,10 +266,22 @@ def _listed(
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
-    intervals = (
-        simultaneous_intervals(examined, published, min_group_size=min_group_size) if own else ()
-    )
+    named = named_groups(examined) if own else []
+    shown = shown_groups(named, published, min_group_size=min_group_size)
+    intervals = group_estimates(named, shown)
     marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
+    intersections = intersection_rates(seen, published, intersection, min_group_size=min_group_size)
+    lists = {
+        "named": intervals,
+        "marginals": marginals.groups,
+        "intersections": intersections.groups,
+    }
+    discovery = None
+    if discovery_rate is not None:
+        tested = len(marginals.groups) + marginals.left_out
+        tested += len(intersections.groups) + intersections.left_out
+        tested += sum(len(groups.rules) for groups in named)
+        lists, discovery = flag_groups(seen, lists, tested=tested, rate=discovery_rate)
     return {
         "worst": told[top[0]] if top else None,
         "top": tuple(told[one] for one in top),
@@ -332,14 +290,13 @@ def _listed(
         "favoured_is_rest": sides.favoured_is_rest,
         "in_a_sentence": said,
         "kept_back": tuple(kept_back),
-        "intervals": intervals if own else marginals.groups,
-        "marginals": marginals.groups,
+        "intervals": lists["named"] if own else lists["marginals"],
+        "marginals": lists["marginals"],
         "marginals_left_out": marginals.left_out,
         "marginal_unfairness": marginals.unfairness,
         "single_unfairness": marginals.single,
-        "intersections": intersection_rates(
-            seen, published, intersection, min_group_size=min_group_size
-        ),
+        "intersections": intersections._replace(groups=lists["intersections"]),
+        "discovery": discovery,
     }
 
 

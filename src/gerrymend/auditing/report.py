@@ -8,10 +8,11 @@ from typing import Any
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import SentenceGroup
-from gerrymend.auditing.inference.generalisation import Generalisation
+from gerrymend.auditing.inference.discovery import Discovery
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
 from gerrymend.auditing.inference.permutation import PermutationTest
+from gerrymend.auditing.inference.population import PopulationBound, planned_rows
 from gerrymend.auditing.intersections import NO_INTERSECTIONS, Intersections
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.provenance import Provenance
@@ -19,6 +20,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import Stratum
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
+from gerrymend.inputs.settings import check_gamma
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import SubgroupClass
 
@@ -81,9 +83,10 @@ class AuditReport:
         The worst subgroup on rows that were not searched, where some were held out.
     intervals : tuple of GroupEstimate
         Every group of a class that lists them, with intervals that hold all at once.
-    generalisation : Generalisation or None
-        How far any subgroup's unfairness can be from its sample's; None where rows weigh
-        differently or the class's size is not known.
+    population : PopulationBound or None
+        What holds for the people that the rows were drawn from, where `confidence` was passed.
+    discovery : Discovery or None
+        How many of the groups that are listed are flagged, where `discovery_rate` was passed.
     attributes : tuple of str
         The protected columns.
     overall_rates : tuple of OverallRate
@@ -157,7 +160,8 @@ class AuditReport:
     permutation_test: PermutationTest | None = None
     held_out: HeldOut | None = None
     intervals: tuple[GroupEstimate, ...] = ()
-    generalisation: Generalisation | None = None
+    population: PopulationBound | None = None
+    discovery: Discovery | None = None
     attributes: tuple[str, ...] = ()
     overall_rates: tuple[OverallRate, ...] = ()
     control_features: tuple[str, ...] = ()
@@ -187,10 +191,7 @@ class AuditReport:
 
     @property
     def p_value(self) -> float | None:
-        """Return the p-value of "no subgroup differs at all"; None if that was not tested.
-
-        It is not of "none exceeds gamma", which `verdict` is about.
-        """
+        """Return the p-value of "no subgroup differs at all"; None if that was not tested."""
         return None if self.permutation_test is None else self.permutation_test.p_value
 
     @property
@@ -202,6 +203,28 @@ class AuditReport:
     def detectable(self) -> float | None:
         """Return the least unfairness that can be told from chance at 5 %; None if not tested."""
         return None if self.permutation_test is None else self.permutation_test.detectable
+
+    @property
+    def population_bound(self) -> float | None:
+        """Return what no subgroup of the people exceeds, with `confidence`; None if not asked."""
+        return None if self.population is None else self.population.upper_bound
+
+    def rows_needed(self, gamma: float | None = None, power: float = 0.8) -> int | None:
+        """Return how many rows would tell whether the people are within gamma, to plan a sample.
+
+        Needs `confidence` of audit(). If the largest unfairness is as on these rows, an audit of so
+        many tells on which side of gamma it is with a probability of `power` or more. None where no
+        number is enough: this audit is undecided itself, or what it found is exactly gamma.
+
+        >>> from gerrymend import audit
+        >>> report = audit([0] * 400, [1, 0, 0, 0] * 50 + [1, 0, 0] * 66 + [0] * 2, confidence=0.95,
+        ...                sensitive_features={"race": ["blue"] * 200 + ["green"] * 200})
+        >>> report.population.verdict, report.population.rows_needed, report.rows_needed()
+        ('undecided', 1831, 5302)
+        """
+        found = {"unfairness": self.unfairness, "upper_bound": self.upper_bound}
+        allowed = self.gamma if gamma is None else check_gamma(gamma)
+        return planned_rows(self.population, self.n_rows, **found, gamma=allowed, power=power)
 
     @property
     def withheld(self) -> bool:
@@ -256,7 +279,8 @@ class AuditReport:
             "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
             "held_out": _plain(self.held_out),
             "intervals": [group.to_dict() for group in self.intervals],
-            "generalisation": _plain(self.generalisation),
+            "population": _plain(self.population),
+            "discovery": _plain(self.discovery),
             "overall_rates": [overall.to_dict() for overall in self.overall_rates],
             "control_features": list(self.control_features),
             "strata": [stratum.to_dict() for stratum in self.strata],
@@ -273,19 +297,13 @@ class AuditReport:
         }
 
     def to_json(self, **document: Any) -> str:
-        """Return the plain data as JSON.
-
-        Title, model, owner, purpose and date, if they are given as in `to_html`, are in "about".
-        """
+        """Return the plain data as JSON; title, owner, …, as in `to_html`, are in "about"."""
         from gerrymend.reporting.audit.document import Document, audit_json
 
         return audit_json(self.to_dict(), Document.of(**document))
 
     def to_markdown(self, **document: Any) -> str:
-        """Return the report as Markdown; text from the data is escaped.
-
-        The sections and sentences are those of the page, and so are the arguments.
-        """
+        """Return the sections of the page as Markdown, which takes the same arguments."""
         from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.markdown import audit_markdown
 
@@ -340,14 +358,7 @@ class AuditReport:
     def write_html(self, path: str | Path, **document: Any) -> Path:
         """Write the page of `to_html`, which takes `document`, to a file, whole or not at all.
 
-        Parameters
-        ----------
-        path : str or Path
-            In a folder that exists; a file that is there already is replaced.
-
-        Returns
-        -------
-        Path
+        Its folder has to exist; a file that is there already is replaced. Returns the path.
         """
         from gerrymend.reporting.page import write_page
 

@@ -89,10 +89,13 @@ class Tally:
         weight: Array,
         labels: tuple[Any, ...] = (0, 1),
         is_labelled: bool = True,
+        *,
+        of_numbers: bool = False,
     ) -> "Tally":
         """Sum rows by cell and label, to the same bits for every order of the rows.
 
-        `y` has 0 and 1, and `p` the probability of deciding 1, by row.
+        `y` has 0 and 1, and `p` the probability of deciding 1, by row. Rows `of_numbers` have 1
+        where they count, and their outcome.
         """
         m = len(cells)
         # Label and cell in one number, so that one pass sums by both.
@@ -107,12 +110,15 @@ class Tally:
             n_rows=np.bincount(key, minlength=2 * m).reshape(2, m),
             weight=by_label(weight),
             positive=by_label(weight * p),
-            is_count=bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
+            is_count=not of_numbers and bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
             labels=labels,
             squared_weight=by_label(weight**2),
             n_counted=np.bincount(key[weight > 0], minlength=2 * m).reshape(2, m),
             rows=Rows(cells.index, y, p, weight),
             is_labelled=is_labelled,
+            spread=np.array([by_label(weight**2 * p), by_label(weight**2 * p**2)])
+            if of_numbers
+            else None,
         )
 
     @classmethod
@@ -124,21 +130,16 @@ class Tally:
             counts = notion.counts(numbers.y, numbers.p)
             # A row that doesn't count has no outcome, whatever the function makes of it.
             u = np.where(counts, notion.outcomes(numbers.y, numbers.p, counts), 0.0)
-            views[notion.name] = cls._of_numbers(
-                cells, counts.astype(np.intp), u, numbers.weight, numbers.y is not None
+            views[notion.name] = cls.of_rows(
+                cells,
+                counts.astype(np.intp),
+                u,
+                numbers.weight,
+                (None, None),
+                numbers.y is not None,
+                of_numbers=True,
             )
         return replace(next(iter(views.values())), views=views)
-
-    @classmethod
-    def _of_numbers(
-        cls, cells: Cells, counts: NDArray[np.intp], u: Array, weight: Array, is_labelled: bool
-    ) -> "Tally":
-        """Sum the outcomes of one notion, and their squares."""
-        m = len(cells)
-        key = cells.index + m * counts
-        tally = cls.of_rows(cells, counts, u, weight, (None, None), is_labelled)
-        squares = [total_by_cell(key, weight**2 * u**power, 2 * m) for power in (1, 2)]
-        return replace(tally, is_count=False, spread=np.reshape(squares, (2, 2, m)))
 
     def part(self, chosen: NDArray[np.bool_]) -> "Tally":
         """Return the tally of some of the rows, which are at hand, over all cells."""
@@ -146,10 +147,8 @@ class Tally:
         rows = self.rows
         cells = Cells(self.columns, rows.cell[chosen])
         some = rows.y[chosen], rows.p[chosen], rows.weight[chosen]
-        if self.spread is None:
-            taken = Tally.of_rows(cells, *some, self.labels, self.is_labelled)
-        else:
-            taken = Tally._of_numbers(cells, *some, self.is_labelled)
+        of_numbers = self.spread is not None
+        taken = Tally.of_rows(cells, *some, self.labels, self.is_labelled, of_numbers=of_numbers)
         views = {name: replace(view, views={}).part(chosen) for name, view in self.views.items()}
         classes = {label: table.part(chosen) for label, table in self.by_class.items()}
         taken = replace(taken, views=views, by_class=classes)
@@ -363,13 +362,9 @@ class NotionTally:
         """Centred outcomes W, by active cell."""
         if not self.strata:
             return self.centred(self.outcomes)
-        return self.add_up(part.residual for part in self.strata)
-
-    def add_up(self, residuals: Iterable[Array]) -> Array:
-        """Return the sum of what strata have, each given over its own active cells."""
         every = np.zeros(self.tally.weight.shape[1])
-        for part, residual in zip(self.strata, residuals, strict=True):
-            every[part.cells.active] += residual
+        for part in self.strata:
+            every[part.cells.active] += part.residual
         return every[self.cells.active]
 
     def centred(self, outcomes: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gerrymend.checker.bounds import Found, check_bounds
 from gerrymend.checker.case import Case
-from gerrymend.checker.chance import check_generalisation, check_permutations
+from gerrymend.checker.chance import check_permutations
 from gerrymend.checker.composition import wrong_composition
 from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
 from gerrymend.checker.disclosed import listed_rare_values, wrong_reference
@@ -21,6 +21,7 @@ from gerrymend.checker.figures import (
     rate_of,
     wrong_figures,
 )
+from gerrymend.checker.flags import check_flags
 from gerrymend.checker.form import check_groups, unknown_fields
 from gerrymend.checker.given import check_not_parted, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
@@ -28,6 +29,7 @@ from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
 from gerrymend.checker.many import read_many
 from gerrymend.checker.numbers import read_numbers
+from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
@@ -113,6 +115,8 @@ def check_report(
     one, or better than the other.
     - partial: that nothing was proven of parts of the class.
     - no_p_value: that no p-value was asked for, or the reason why there is none.
+    - population: that no bound for the people behind the rows was asked for.
+    - discovery: that no groups were to be flagged.
     - held_out: that no rows were held out.
     >>> report["worst"]["rate"] = report["top"][0]["rate"] = 0.9
     >>> check_report(report, **data).problems
@@ -184,7 +188,8 @@ def _run(case: Case) -> None:
         check_bounds(case, [one for one in found if one is not None])
     _leave_bounds(case)
     check_permutations(case)
-    check_generalisation(case)
+    check_population(case)
+    check_flags(case)
     check_held_out(case)
 
 

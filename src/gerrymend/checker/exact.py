@@ -69,7 +69,8 @@ class Table:
     Of more than two classes there is a table for each against the rest, in `by_class` of one whose
     positive decisions are the wrong ones.
 
-    `strata` has the tables of rows with equal values of the `controls`, over the same cells.
+    `strata` has the tables of rows with equal values of the `controls`, over the same cells;
+    `is_count` is whether each row weighs 1 and is decided 0 or 1.
     """
 
     attributes: dict[str, Attribute]
@@ -80,6 +81,7 @@ class Table:
     squares: list[list[Fraction]] | None = None
     labels: tuple[Any, ...] = (0, 1)
     is_labelled: bool = True
+    is_count: bool = True
     spread: list[list[list[Fraction]]] | None = None
     ends: tuple[Fraction, Fraction] = (ZERO, Fraction(1))
     views: "Mapping[str, Table]" = field(default_factory=dict)
@@ -235,7 +237,8 @@ def summed(
             columns.items(), zip(*place, strict=True), strict=True
         )
     }
-    return Table(attributes, rows, weight, positive, weighty, squares, labels)
+    is_count = all(w == 1 and p in (0, 1) for _, _, p, w in counted)
+    return Table(attributes, rows, weight, positive, weighty, squares, labels, is_count=is_count)
 
 
 def weigh(value: Any) -> Fraction:

@@ -127,7 +127,7 @@ class Measured:
     """Hold a table as one notion sees it: the rows in its event, weight and outcomes by cell.
 
     `squares` are squared weights. Outcomes are between `lowest` and `span` more than that, and
-    none is larger than `scale`.
+    none is larger than `scale`; whole decisions give `kinds` different ones.
     """
 
     table: Table
@@ -138,6 +138,7 @@ class Measured:
     scale: Fraction
     lowest: float
     span: float
+    kinds: int = 2
     strata: "tuple[Measured, ...]" = ()
 
     @classmethod
@@ -169,6 +170,7 @@ class Measured:
             scale=max(_YES, *map(abs, ends)),
             lowest=float(min(ends)),
             span=float(max(ends) - min(ends)) or 1.0,
+            kinds=len(set(ends)),
             # One without rows that count has no part in any sum.
             strata=tuple(stratum for stratum in strata if stratum.active),
         )

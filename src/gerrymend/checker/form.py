@@ -98,6 +98,8 @@ _GROUP = {
     "rate_interval": _INTERVAL,
     "unfairness": NUMBER,
     "unfairness_interval": _INTERVAL,
+    "p_value": Maybe(AMOUNT),
+    "flagged": Maybe(FLAG),
 }
 # All fields of a report. One that is added to reports is named as not checked until it is here.
 REPORT = {
@@ -165,9 +167,20 @@ REPORT = {
         }
     ),
     "intervals": Many(_GROUP),
-    "generalisation": Maybe(
-        {"distance": AMOUNT, "confidence": PART, "basis": TEXT, "vacuous": FLAG}
+    "population": Maybe(
+        {
+            "confidence": PART,
+            "n_resamples": WHOLE,
+            "distance": Maybe(AMOUNT),
+            "lower_bound": Maybe(AMOUNT),
+            "upper_bound": Maybe(AMOUNT),
+            "verdict": TEXT,
+            "rows_needed": Maybe(WHOLE),
+            "approximate": FLAG,
+            "reason": Maybe(TEXT),
+        }
     ),
+    "discovery": Maybe({"rate": PART, "tested": WHOLE, "flagged": WHOLE, "threshold": AMOUNT}),
     "overall_rates": Many({"notion": TEXT, "rate": Maybe(NUMBER), "rows": WHOLE}),
     "control_features": Many(TEXT),
     "strata": Many({"stratum": TEXT, "notion": TEXT, "rows": WHOLE, "rate": NUMBER}),

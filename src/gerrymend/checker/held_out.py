@@ -11,7 +11,7 @@ from gerrymend.checker.figures import TOLERANCE, Measured, outcomes_of, wrong_fi
 from gerrymend.checker.rules import RuleError, members
 
 # What makes it the same subgroup, described in the same way; figures differ on other rows.
-_SAME = ("subgroup", "rule", "notion")
+_SAME = ("subgroup", "rule", "notion", "unit", "within_strata")
 _INTERVALS = ("unfairness_interval", "gap_interval")
 # Fields that only the held-out rows could verify.
 _UNSEEN = " ".join(

@@ -80,7 +80,10 @@ def _numbers(values: Any, argument: str) -> list[Fraction]:
     listed = read_vector(values, argument)
     for value in listed:
         if isinstance(value, str) or not isfinite(value):
-            raise ValueError(f"{argument} has the value {value!r}; a mean is of finite numbers.")
+            raise ValueError(
+                f"{argument} has the value {value!r}, and the notions of the report are means of "
+                "finite numbers."
+            )
     return [exact(value) for value in listed]
 
 

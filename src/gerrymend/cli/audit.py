@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.audit_request import AuditRequest
@@ -90,13 +91,24 @@ def add_to(app: typer.Typer) -> None:
             _AUDIT, show_default="2")] = None,
         gamma: Annotated[float, option("Unfairness to allow.", _AUDIT)] = 0.01,
         budget: Annotated[float, option(
-            "Seconds that the proof may take, and again the permutations.", _AUDIT)] = 30.0,
+            "Seconds that the proof may take, and again the permutations and the resamples.",
+            _AUDIT)] = 30.0,
         min_group_size: Annotated[int, option(
             SMALL_GROUPS_HELP, _AUDIT)] = MIN_GROUP_SIZE,
         top: Annotated[int, option(
             "Subgroups to describe that differ from each other.", _AUDIT)] = 3,
         permutations: Annotated[int, option(
             "Permutations for the p-value; 0 for none.", _AUDIT)] = 199,
+        confidence: Annotated[float | None, option(
+            "Also bound the unfairness of every subgroup for the people that the rows were drawn "
+            "from, with this confidence: 0.95, for example. The exit code stays about the rows.",
+            _AUDIT, metavar="FRACTION", show_default=False)] = None,
+        resamples: Annotated[int, option(
+            "Resamples of the rows for --confidence.", _AUDIT)] = N_RESAMPLES,
+        discovery_rate: Annotated[float | None, option(
+            "Mark the groups of the report's tables that differ, so that at most this part of the "
+            "marks is expected to be false: 0.1, for example.",
+            _AUDIT, metavar="FRACTION", show_default=False)] = None,
         test_size: Annotated[float | None, option(
             "Part of the rows to keep out of the search, and to measure the worst subgroup on.",
             _AUDIT, metavar="FRACTION", show_default=False)] = None,
@@ -104,10 +116,10 @@ def add_to(app: typer.Typer) -> None:
             "Or: a second file with the same columns to measure it on.", _AUDIT, metavar="FILE",
             show_default=False)] = None,
         seed: Annotated[int, option(
-            "Seed of the search, of the permutations and of what is held out.", _AUDIT,
+            "Seed of the search, of permutations, of resamples and of what is held out.", _AUDIT,
             min=0)] = 0,
         jobs: Annotated[int, option(
-            "Workers for the permutations; -1 for all cores.", _AUDIT)] = 1,
+            "Workers for permutations and resamples; -1 for all cores.", _AUDIT)] = 1,
         json_file: Annotated[str | None, option(
             "Write the report as JSON to this file; - is standard output.", FILE, "--json",
             metavar="FILE", show_default=False)] = None,
@@ -162,7 +174,7 @@ def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.options), progress(console, first) as say:
-            report = request.audit(lambda done, of: say(f"permutations, {within}", done, of))
+            report = request.audit(lambda done, of: say(f"{request.drawn}, {within}", done, of))
         document = targets.write(report.to_dict(), **request.columns)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:

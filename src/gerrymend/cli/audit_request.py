@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
@@ -49,6 +50,9 @@ class AuditRequest(TableRequest):
     top: int = 3
     permutations: int = 199
     jobs: int = 1
+    confidence: float | None = None
+    resamples: int = N_RESAMPLES
+    discovery_rate: float | None = None
     test_size: float | None = None
     holdout: Path | None = None
     features: list[str] | None = None
@@ -83,6 +87,12 @@ class AuditRequest(TableRequest):
         """The option that names the column of decisions, and that column."""
         own = {} if self.probability is None else {"--probability": self.probability}
         return super().decided | own
+
+    @property
+    def drawn(self) -> str:
+        """What is drawn while a user waits: permutations, resamples, or both in turn."""
+        drawn = ["permutations"] if self.permutations else []
+        return " and ".join([*drawn, *([] if self.confidence is None else ["resamples"])])
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -120,6 +130,9 @@ class AuditRequest(TableRequest):
             "favourable": self.favourable,
             "side": self.side,
             "n_permutations": self.permutations,
+            "confidence": self.confidence,
+            "n_resamples": self.resamples,
+            "discovery_rate": self.discovery_rate,
             "n_jobs": check_jobs_option(self.jobs),
             "test_size": self.test_size,
             "top": self.top,
@@ -191,10 +204,11 @@ class AuditRequest(TableRequest):
             return audit_counts(
                 frame, label=self.label, prediction=decided, count=self.counts, **how
             )
-        # Permutations and held-out rows need the rows themselves, unless counts tell all of them:
-        # with weights or probabilities they don't.
+        # Permutations, resamples and held-out rows need the rows themselves, unless counts tell all
+        # of them: with weights or probabilities they don't.
         tables: list[Any] = [frame, second]
-        needs_rows = self.permutations > 0 or self.test_size is not None
+        needs_rows = self.permutations > 0
+        needs_rows |= self.test_size is not None or self.confidence is not None
         if needs_rows and (self.weight is not None or self.probability is not None):
             named = [self.label, decided, self.weight, *attributes, *(controls or [])]
             chosen = [name for name in dict.fromkeys(named) if name is not None]
@@ -217,6 +231,7 @@ class AuditRequest(TableRequest):
             count=f"--counts {self.counts}",
             holdout=f"--holdout {self.holdout}",
             n_permutations="--permutations",
+            n_resamples="--resamples",
             control_features="--control",
         ) | {
             "threshold=0.5": "--score with --threshold 0.5",

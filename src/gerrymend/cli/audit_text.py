@@ -20,7 +20,7 @@ def show(console: Console, report: AuditReport, request: AuditRequest, document:
 
 
 def _compared(report: AuditReport, request: AuditRequest) -> Facts:
-    """Return what was read of which file, and permutations that there was no time for."""
+    """Return what was read of which file, and draws that there was no time for."""
     facts = [
         ("Audited", f"{count(report.n_rows)} rows of {request.file}"),
         ("  compared", ", ".join(rate_names([one.to_dict() for one in report.notions]))),
@@ -30,4 +30,7 @@ def _compared(report: AuditReport, request: AuditRequest) -> Facts:
     if report.p_value is not None and report.n_permutations < request.permutations:
         made = f"{count(report.n_permutations)} of {count(request.permutations)}"
         facts.append(("  permutations", f"{made}, all that --budget had time for"))
+    if report.population is not None and 0 < report.population.n_resamples < request.resamples:
+        made = f"{count(report.population.n_resamples)} of {count(request.resamples)}"
+        facts.append(("  resamples", f"{made}, all that --budget had time for"))
     return facts

@@ -155,9 +155,11 @@ def _decimal(value: float, rounding: str, beside: float | None) -> str:
 def p_value(value: float) -> str:
     """Return a p-value, to two digits.
 
-    >>> p_value(0.005), p_value(0.31415), p_value(0.00004)
-    ('0.005', '0.31', '0.00004')
+    >>> p_value(0.005), p_value(0.31415), p_value(0.00004), p_value(1e-12)
+    ('0.005', '0.31', '0.00004', 'below 0.00001')
     """
+    if value < 1e-5:
+        return "below 0.00001"
     return f"{value:.2g}" if value >= 1e-4 else f"{value:.5f}".rstrip("0")
 
 

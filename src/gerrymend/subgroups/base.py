@@ -83,10 +83,6 @@ class BoundClass(ABC):
 
     is_closed: bool = False
     """True if the complement of every subgroup is a subgroup too, by `Rule.complement`."""
-    n_subgroups: int | None = None
-    """The number of subgroups, if they are fixed before any row is seen; None otherwise."""
-    vc_dimension: int | None = None
-    """The VC dimension of the class, or an upper bound on it; None if it isn't known."""
 
     @abstractmethod
     def worst(self, residuals: Array) -> Found:

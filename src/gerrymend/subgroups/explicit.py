@@ -62,11 +62,9 @@ class ExplicitGroups(SubgroupClass):
                     UserWarning,
                     stacklevel=2,
                 )
-        listed = ListedClass.of(
+        return ListedClass.of(
             take_rows(columns, event_weight > 0), rules, f"the {len(rules)} groups that were named"
         )
-        listed.n_subgroups = len(rules)
-        return listed
 
     def to_dict(self) -> dict[str, Any]:
         """Return the class as plain data, with conditions in the form of `Condition.to_dict`."""

@@ -33,16 +33,11 @@ class Marginals(SubgroupClass):
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> ListedClass:
         """List the groups and the cells of each."""
         groups = marginal_groups(columns, weight)
-        listed = ListedClass(
+        return ListedClass(
             groups.rules,
             groups.membership[:, event_weight > 0],
             "each value of a category, and both sides of the mean of each number",
         )
-        listed.vc_dimension = _vc_dimension(columns)
-        # The mean of a number moves with the rows, so only values of categories are fixed before.
-        if all(column.is_categorical for column in columns):
-            listed.n_subgroups = len(groups.rules)
-        return listed
 
 
 class MarginalGroups(NamedTuple):
@@ -71,26 +66,6 @@ def marginal_groups(columns: tuple[Column, ...], weight: Array) -> MarginalGroup
     cells = np.tile(np.arange(n_cells), len(columns))
     entries = (np.ones(len(cells)), (np.concatenate(group_of), cells))
     return MarginalGroups(rules, sparse.csr_array(entries, shape=(len(rules), n_cells)))
-
-
-def _vc_dimension(columns: tuple[Column, ...]) -> int:
-    """Return an upper bound on the VC dimension of the marginal groups.
-
-    That is the largest D with 2^D ≤ 2·numbers·D + values, the right side being a bound on the
-    number of ways in which the class divides D rows. The mean at which a number is cut moves with
-    the rows, so every cut counts: D + 1 places with two sides each, where the empty and the full
-    group occur twice, makes 2·D.
-
-    >>> age, sex = Column("age", np.zeros(0)), Column("sex", np.zeros(0), ("F", "M"))
-    >>> _vc_dimension((age,)), _vc_dimension((sex,)), _vc_dimension((age, sex))
-    (2, 1, 3)
-    """
-    numbers = sum(not column.is_categorical for column in columns)
-    values = sum(len(column.categories or ()) for column in columns)
-    dimension = 0
-    while 2 ** (dimension + 1) <= 2 * numbers * (dimension + 1) + values:
-        dimension += 1
-    return dimension
 
 
 def _conditions(column: Column, weight: Array) -> tuple[list[Condition], NDArray[np.intp]]:

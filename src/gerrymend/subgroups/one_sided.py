@@ -49,8 +49,6 @@ class OneSided(BoundClass):
         self.exact = both.exact and both.is_closed
         self.is_closed = both.is_closed
         self.covers = both.covers
-        self.n_subgroups = both.n_subgroups
-        self.vc_dimension = both.vc_dimension
         self.source = TurnedRules(both.source)
 
     def one_sided(self, sign: int) -> BoundClass:

@@ -1,16 +1,17 @@
 """Say how sure an audit is: chance, intervals, rows that were not searched, and disclosure."""
 
-from gerrymend.auditing.inference.generalisation import Generalisation
+from gerrymend.auditing.inference.discovery import Discovery
 from gerrymend.auditing.inference.held_out import HeldOut
-from gerrymend.auditing.inference.intervals import GroupEstimate, Interval, simultaneous_intervals
+from gerrymend.auditing.inference.intervals import GroupEstimate, Interval
 from gerrymend.auditing.inference.permutation import PermutationTest, permutation_test
+from gerrymend.auditing.inference.population import PopulationBound
 
 __all__ = [
-    "Generalisation",
+    "Discovery",
     "GroupEstimate",
     "HeldOut",
     "Interval",
     "PermutationTest",
+    "PopulationBound",
     "permutation_test",
-    "simultaneous_intervals",
 ]

@@ -15,7 +15,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,12 @@ from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.workers import Common, Workers, check_jobs
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.inference.drawing import rounds
-from gerrymend.auditing.inference.shuffles import obstacle
+from gerrymend.auditing.inference.resampling import Resampler, no_resamples
 from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, shared_part
-from gerrymend.auditing.tally import NotionTally, Rows, Tally
+from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_callable, check_whole
-from gerrymend.notions import FairnessNotion, NotionLike, as_rates
+from gerrymend.notions import NotionLike, as_rates
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.base import BoundClass
 
@@ -128,7 +128,7 @@ decision_probabilities, pos_label, data
     given = Given(y_true, y_pred, sensitive_features, sample_weight)
     decided = Decided(threshold, decision_probabilities, pos_label)
     tally = read_tally(data, given, decided, notions)
-    if reason := obstacle(tally):
+    if reason := no_resamples(tally):
         raise ValueError(f"Rows can't be drawn anew: {reason}. Pass the rows themselves.")
     seen = [tally.of_notion(compared) for compared in notions]
     searches = _Searches.of(tally, seen, [part.bind(subgroup_class) for part in seen], seed)
@@ -180,33 +180,24 @@ def _search(searches: Common["_Searches"], there: _Worst, draws: range) -> list[
     return [searches.value.in_a_resample(draw, there) for draw in draws]
 
 
-class _Resampler(Protocol):
-    def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Draw as many rows with replacement; return Σ w and Σ w·p by label and cell."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class _Searches:
     """The state that a worker needs to search resamples, and no more."""
 
     seen: list[NotionTally]
     bounds: list[BoundClass]
-    resampler: _Resampler
-    seed: int
+    resampler: Resampler
 
     @classmethod
     def of(
         cls, tally: Tally, seen: list[NotionTally], bounds: list[BoundClass], seed: int
     ) -> "_Searches":
         """Prepare to draw from the rows, or from their counts where these say all."""
-        resampler: _Resampler = _Counts(tally) if tally.is_count else _Rows(tally)
         sums = replace(tally, rows=None)
         return cls(
             [replace(part, tally=sums) for part in seen],
             [bound.quick for bound in bounds],
-            resampler,
-            seed,
+            Resampler(seen, seed),
         )
 
     def in_the_rows(self) -> _Worst:
@@ -215,11 +206,7 @@ class _Searches:
 
     def in_a_resample(self, draw: int, there: _Worst) -> _Resampled:
         """Return the worst that it finds in a resample, measured there and on the rows."""
-        weight, positive = self.resampler.draw(np.random.default_rng([self.seed, 2, draw]))
-        residuals = [
-            _residual(part.notion, part.cells.active, weight, positive) for part in self.seen
-        ]
-        found = self._worst(residuals, float(weight.sum()) or 1.0)
+        found = self._worst(*self.resampler.draw(draw))
         # Nothing differs in the resample: no subgroup, so that none recurs.
         if abs(found.value) <= ROUNDING:
             return _Resampled(0.0, 0.0, is_the_same=False)
@@ -241,59 +228,3 @@ class _Searches:
         ]
         worst = max(range(len(found)), key=lambda i: abs(float(found[i].values[0])))
         return _Worst(worst, float(found[worst].values[0]) / n, found[worst].members[0] > 0)
-
-
-def _residual(
-    notion: FairnessNotion, active: NDArray[np.intp], weight: Array, positive: Array
-) -> Array:
-    """Return W of the active cells; a resample may have no rows in some of them."""
-    event = np.asarray(notion.event, dtype=float)
-    a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
-    mass = (event @ weight)[active]
-    outcomes = (a @ weight + b @ positive)[active]
-    # A resample may have no row in the event at all: all sums are 0 then.
-    rate = outcomes.sum() / (mass.sum() or 1.0)
-    residual: Array = outcomes - rate * mass
-    return residual
-
-
-class _Counts:
-    """Equal rows of whole decisions: how many of each cell, label and decision are drawn, O(m)."""
-
-    def __init__(self, tally: Tally) -> None:
-        positive = np.rint(tally.positive).astype(np.int64)
-        by_decision = np.stack([tally.n_rows - positive, positive])  # decision, label, cell
-        self._n = int(tally.n_rows.sum())
-        self._shape = by_decision.shape
-        # Rows drawn with replacement fall on the kinds of rows as one multinomial draw.
-        self._shares = by_decision.ravel() / self._n
-
-    def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Draw how often each cell, label and decision occurs, and sum."""
-        drawn = rng.multinomial(self._n, self._shares).reshape(self._shape).astype(np.float64)
-        return drawn.sum(axis=0), drawn[1]
-
-
-class _Rows:
-    """Rows that weigh differently or are decided with a probability, in an order of their own."""
-
-    def __init__(self, tally: Tally) -> None:
-        assert tally.rows is not None
-        rows: Rows = tally.rows
-        # In an order given by the values, so that a draw doesn't depend on that of the rows.
-        order = np.lexsort((rows.weight, rows.p, rows.y, rows.cell))
-        self._m = tally.weight.shape[1]
-        self._key = (rows.cell + self._m * rows.y)[order]
-        self._weight = rows.weight[order]
-        self._positive = (rows.weight * rows.p)[order]
-
-    def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Draw how often each row occurs, and sum."""
-        n = len(self._key)
-        times = np.bincount(rng.integers(0, n, n), minlength=n)
-
-        def by_label(values: Array) -> Array:
-            sums = np.bincount(self._key, times * values, 2 * self._m)
-            return sums.astype(np.float64).reshape(2, self._m)
-
-        return by_label(self._weight), by_label(self._positive)

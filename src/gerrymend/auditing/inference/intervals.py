@@ -20,7 +20,7 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
   interval of f is symmetric for its logarithm, from f·exp(−z·sd/f) to f·exp(z·sd/f).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.group_sums import group_sums
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, may_be_described, too_few
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.notions import FairnessNotion
@@ -64,6 +65,11 @@ class GroupEstimate:
         Where they are for the people that the rows were drawn from.
     rule : Rule
         Who is in.
+    p_value : float or None
+        Of "its rate is that of the others", for this group alone; None where no groups were to be
+        flagged.
+    flagged : bool or None
+        Whether it is among the groups that differ, at the false discovery rate of the report.
 
     Examples
     --------
@@ -85,6 +91,8 @@ class GroupEstimate:
     unfairness: float
     unfairness_interval: Interval
     rule: Rule
+    p_value: float | None = None
+    flagged: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as plain data."""
@@ -97,6 +105,8 @@ class GroupEstimate:
             "rate_interval": list(self.rate_interval),
             "unfairness": self.unfairness,
             "unfairness_interval": list(self.unfairness_interval),
+            "p_value": self.p_value,
+            "flagged": self.flagged,
         }
 
 
@@ -120,20 +130,12 @@ class Listed(NamedTuple):
         return cls(seen, bound.rules, membership, (membership @ seen.cells.n_rows).astype(int))
 
 
-def simultaneous_intervals(
-    examined: Sequence[Examined],
-    published: Mapping[FairnessNotion, Published],
-    *,
-    min_group_size: int,
-    level: float = LEVEL,
-) -> tuple[GroupEstimate, ...]:
-    """Return intervals for every group of a class that lists them, which hold all at once."""
+def named_groups(examined: Sequence[Examined]) -> list[Listed]:
+    """Return the groups of a class that lists them, once for each notion; none of other classes."""
     # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
-    listed = [
+    return [
         Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass
     ]
-    shown = shown_groups(listed, published, min_group_size=min_group_size)
-    return group_estimates(listed, shown, level=level)
 
 
 def shown_groups(
@@ -272,22 +274,15 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     Estimates or None
         None where rows weigh differently and only their sums are at hand: Σ w² was not summed.
     """
-    squared = seen.tally.squared_weight
-    if squared is None:
+    sums = group_sums(seen, members)
+    if sums is None:
         return None
     if seen.strata:
         return _over_strata(seen, members, level)
-    notion = seen.notion
+    inside, outside, rest, lowest, span = sums
     mass = seen.cells.mass
-    event = np.asarray(notion.event, float)
-    squares = (event @ squared)[seen.cells.active]
     n = seen.cells.total_weight
-    # Σ w² of the rows outside the event, where q = 0: they take part in the variance of c.
-    rest = float(((1 - event) @ squared).sum())
-
-    table, lowest, span, ends = _scaled(seen, squares)
-    inside = (members @ table.T).T
-    outside = _outside(table, inside, members)
+    ends = _rate if seen.tally.spread is None else _mean
 
     # Newcombe's interval of Δ, each end with the spread on its side of either rate.
     rate, rate_low, rate_high = ends(inside, level)
@@ -296,6 +291,7 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     below = np.hypot(rate - rate_low, other_high - other)
     above = np.hypot(rate_high - rate, other - other_low)
 
+    # Σ w² of the rows outside the event, where q = 0, takes part in the variance of c.
     # ḡ and 1 − ḡ, c = e·ḡ·(1 − ḡ), and Σ w² times the squared deviations of g and of q (see above).
     share = inside[0] / mass.sum()
     others = outside[0] / mass.sum()
@@ -349,39 +345,6 @@ def _over_strata(seen: NotionTally, members: Any, level: float) -> Estimates | N
     share = mass / seen.cells.total_weight
     unfairness = values + away
     return Estimates(pooled.rate, unfairness / np.where(share > 0, share, 1.0), unfairness)
-
-
-def _scaled(
-    seen: NotionTally, squares: Array
-) -> tuple[Array, float, float, Callable[[Array, float], tuple[Array, Array, Array]]]:
-    """Return what is summed over groups, and the function of these sums that has an interval.
-
-    Outcomes are from `lowest` to `lowest` + `span`, the second and the third that are returned:
-    rates are scaled to 0 and 1, and numbers are left as they are.
-    """
-    mass = seen.cells.mass
-    if seen.tally.spread is not None:
-        event = np.asarray(seen.notion.event, float)
-        spread = np.einsum("y,kym->km", event, seen.tally.spread)[:, seen.cells.active]
-        return np.array([mass, squares, seen.outcomes, *spread]), 0.0, 1.0, _mean
-    lowest, largest = seen.notion.outcome_range
-    span = (largest - lowest) or 1.0
-    return np.array([mass, squares, (seen.outcomes - lowest * mass) / span]), lowest, span, _rate
-
-
-def _outside(table: Array, inside: Array, members: Any) -> Array:
-    """Return the sums over the cells out of each group, given those over the cells in it.
-
-    A difference of sums loses the digits of a small rest, and all of Σ w² where a few rows weigh
-    most: of groups with more than half of a sum the rest is added up itself.
-    """
-    everyone = table.sum(axis=1)
-    outside: Array = everyone[:, None] - inside
-    for group in np.flatnonzero((inside[:2] > 0.5 * everyone[:2, None]).any(axis=0)):
-        among = members[[group]]
-        among = among if isinstance(among, np.ndarray) else among.toarray()
-        outside[:, group] = table @ (1.0 - among[0])
-    return outside
 
 
 def rate_interval(rate: Array, size: Array, level: float) -> tuple[Array, Array]:

@@ -114,24 +114,26 @@ def _searched(report: Report) -> str:
 def other_rows_sentence(report: Report) -> str:
     """Say where the worst subgroup's unfairness may be for others than these rows.
 
-    By rows that were held out, where there are any; else by the uniform bound, unless it says
-    nothing. A report without a described subgroup has no such sentence.
+    By rows that were held out, where there are any; else by the bootstrap, if it was made. A
+    report without a described subgroup has no such sentence.
     """
     held_out = report["held_out"]
-    general = report["generalisation"]
+    population = report["population"]
     if held_out is not None:
         return held_out_sentence(held_out, report["gamma"])
-    if general is not None and not general["vacuous"]:
+    if population is not None and population["distance"] is not None:
         middle = abs(report["worst"]["unfairness"])
-        distance = general["distance"]
+        distance = population["distance"]
         return (
             f"Unfairness between {unfairness(max(0.0, middle - distance))} and "
             f"{unfairness(middle + distance)} for all from whom the rows were drawn, with "
-            f"{percent(general['confidence'])} confidence."
+            f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
+            "confidence."
         )
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
-        "elsewhere. Rows that are held out of the search tell (test_size, --test-size)."
+        "elsewhere. A bootstrap tells (confidence=0.95, --confidence 0.95), and so do rows that "
+        "are held out of the search (test_size, --test-size)."
     )
 
 
@@ -165,15 +167,4 @@ def held_out_sentence(held_out: Mapping[str, Any], gamma: float) -> str:
     return (
         f"{where}: {treated}; between {low} and {high} with {percent(held_out['level'])} "
         "confidence."
-    )
-
-
-def generalisation_sentence(general: Mapping[str, Any]) -> str:
-    """Say how far any subgroup may be from what it is for all from whom the rows were drawn."""
-    if general["vacuous"]:
-        return "For others than these rows, so few give no guarantee over all subgroups at once."
-    return (
-        f"With {percent(general['confidence'])} confidence no subgroup's unfairness is more than "
-        f"{unfairness(general['distance'])} off for all from whom the rows were drawn "
-        f"({general['basis']})."
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 from gerrymend._runtime.reprs import shortened
 from gerrymend.notions import in_words
+from gerrymend.reporting.audit.population import flag_of
 from gerrymend.reporting.audit.subgroup_words import unit_of
 from gerrymend.reporting.wording import capitalised, count, difference, figure
 
@@ -74,6 +75,7 @@ def _cell(
         return None
     gap = group["rate"] - middle
     return {
+        "mark": flag_of(group),
         "rate": figure(group["rate"], unit),
         "gap": difference(gap, unit),
         "sign": "▲" if gap > 0 else "▼" if gap < 0 else "",

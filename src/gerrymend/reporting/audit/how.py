@@ -8,7 +8,14 @@ from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_list, rate_names
 from gerrymend.reporting.audit.direction import labelled, of_numbers
 from gerrymend.reporting.audit.subgroup_words import unit_of
-from gerrymend.reporting.wording import count, decision_words, event_noun, figure, label_words
+from gerrymend.reporting.wording import (
+    count,
+    decision_words,
+    event_noun,
+    figure,
+    label_words,
+    percent,
+)
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
@@ -99,3 +106,41 @@ def how_facts(report: Report) -> Facts:
         ("Versions", versions),
         ("Fingerprint of the data", made["fingerprint"]),
     ]
+
+
+def expert_facts(report: Report) -> Facts:
+    """Return the figures behind the words, to six digits."""
+    searched = report["class"]
+    # Groups that were named are data, and may be many: the JSON has them.
+    settings = ", ".join(
+        f"{name}={value!r}"
+        for name, value in searched["parameters"].items()
+        if isinstance(value, str | int | float | bool | None)
+    )
+    facts = [
+        ("Class", f"{searched['name']}({settings})"),
+        ("Found", f"{report['unfairness']:.6g}"),
+        ("Upper bound over the class", f"{report['upper_bound']:.6g}"),
+        *(
+            (f"Upper bound over {part['covers']}", f"{part['upper_bound']:.6g}")
+            for part in report["partial"]
+        ),
+        ("Largest over single attributes", f"{report['single_unfairness']:.6g}"),
+        ("Largest over the groups in the table", f"{report['marginal_unfairness']:.6g}"),
+    ]
+    if report["detectable"] is not None:
+        facts += [
+            ("95 % line of the permutations", f"{report['detectable']:.6g}"),
+            ("The same search on the rows as they are", f"{report['searched_unfairness']:.6g}"),
+        ]
+    if report["population"] is not None and report["population"]["distance"] is not None:
+        population = report["population"]
+        facts.append(
+            (
+                "Distance of resamples from the rows",
+                f"{population['distance']:.6g} ({percent(population['confidence'])}, "
+                f"{count(population['n_resamples'])} resamples"
+                f"{', approximate' if population['approximate'] else ''})",
+            )
+        )
+    return facts

@@ -90,11 +90,12 @@ def _rates(rates: Mapping[str, Any], no_groups: str) -> list[str]:
     """Return the groups of one rate as a table."""
     columns = ("name", "size", "rate", "interval", "unfairness")
     rows = [[group[column] for column in columns] for group in rates["groups"]]
+    for row, group in zip(rows, rates["groups"], strict=True):
+        row[0] = f"{group['mark']} {row[0]}".lstrip()
     parts = [f"### {escaped(rates['name'])}", escaped(rates["sentence"])]
     if not rows:
         return [*parts, no_groups]
-    if rates["not_shown"]:
-        parts.append(rates["not_shown"])
+    parts += [escaped(rates[note]) for note in ("legend", "not_shown") if rates[note]]
     heads = ("Group", "Rows", "Rate", "95 % interval, all at once", "Unfairness")
     return [*parts, _table(heads, rows)]
 
@@ -111,7 +112,9 @@ def _maps(view: Mapping[str, Any]) -> list[str]:
             (
                 row["value"],
                 *(
-                    "–" if c is None else f"{c['rate']} ({c['gap']}; {c['rows']} rows)"
+                    "–"
+                    if c is None
+                    else f"{c['mark']} {c['rate']} ({c['gap']}; {c['rows']} rows)".lstrip()
                     for c in row["cells"]
                 ),
             )

@@ -6,7 +6,6 @@ from typing import Any
 
 from gerrymend.reporting.audit import words
 from gerrymend.reporting.audit.chance import (
-    generalisation_sentence,
     held_out_sentence,
     permutation_sentences,
 )
@@ -18,6 +17,7 @@ from gerrymend.reporting.audit.direction import (
     of_numbers,
 )
 from gerrymend.reporting.audit.next_steps import decide_sentence
+from gerrymend.reporting.audit.population import discovery_sentence, population_means
 from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
@@ -121,9 +121,9 @@ def _certainty(report: Report) -> Facts:
         facts.append(("Chance", " ".join(permutation_sentences(report, example=False))))
     if report["held_out"] is not None:
         facts.append(("Other rows", held_out_sentence(report["held_out"], report["gamma"])))
-    general = report["generalisation"]
-    if general is not None and not general["vacuous"]:
-        facts.append(("Other people", generalisation_sentence(general)))
+    facts += [("Other people", sentence) for sentence in population_means(report)]
+    if (flags := discovery_sentence(report)) is not None:
+        facts.append(("Flagged", flags))
     return facts
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows, is_chance
 from gerrymend.reporting.audit.direction import counts_sentence, is_rest, leads, subject
+from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.said import said_sentences
 from gerrymend.reporting.audit.subgroup_words import (
     cases_sentence,
@@ -86,6 +87,7 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     chance = [chance_sentence(report)] if found else []
     first, last = (chance, []) if is_chance(report) else ([], chance)
     described = _described(report, rows)
+    last = [*last, *population_sentences(report)]
     if not exceeds:
         shown = _within(report, rows) if report["verdict"] == "within gamma" else _undecided(report)
         return [shown, *first, *described, *_not_searched(report), *last]

@@ -22,10 +22,11 @@ from gerrymend.reporting.audit.direction import (
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
-from gerrymend.reporting.audit.how import date_words, how_facts
+from gerrymend.reporting.audit.how import date_words, expert_facts, how_facts
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
+from gerrymend.reporting.audit.population import flag_legend, flag_of
 from gerrymend.reporting.audit.said import beside_words, exactness_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
@@ -34,7 +35,6 @@ from gerrymend.reporting.wording import (
     count,
     figure,
     p_value,
-    percent,
     unfairness,
 )
 
@@ -104,7 +104,7 @@ def audit_view(
         "commands": next_commands(report) if model is None else [],
         "how": how_facts(report),
         "experts_note": words.EXPERTS_NOTE,
-        "expert": _expert(report),
+        "expert": expert_facts(report),
     }
 
 
@@ -259,6 +259,7 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
     unit = subgroup_words.unit_of(report, name)
     return {
         "name": capitalised(in_words(name)),
+        "legend": flag_legend(report),
         "sentence": subgroup_words.group_rate_sentence(overall, report),
         "overall_at": _part(overall["rate"] or 0.0, low, high),
         "axis": (figure(low, unit), figure(high, unit)),
@@ -266,6 +267,7 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
         "groups": [
             {
                 "name": group["group"],
+                "mark": flag_of(group),
                 "size": count(group["size"]),
                 "rate": figure(group["rate"], unit),
                 "interval": " to ".join(figure(end, unit) for end in group["rate_interval"]),
@@ -305,40 +307,3 @@ def _round_up(value: float) -> float:
     # although its quotient may be a rounding above.
     step = 10 ** math.floor(math.log10(value)) / 2
     return round(math.ceil(value / step - 1e-9) * step, 12)
-
-
-def _expert(report: Report) -> Facts:
-    """Return the figures behind the words, to six digits."""
-    searched = report["class"]
-    # Groups that were named are data, and may be many: the JSON has them.
-    settings = ", ".join(
-        f"{name}={value!r}"
-        for name, value in searched["parameters"].items()
-        if isinstance(value, str | int | float | bool | None)
-    )
-    facts = [
-        ("Class", f"{searched['name']}({settings})"),
-        ("Found", f"{report['unfairness']:.6g}"),
-        ("Upper bound over the class", f"{report['upper_bound']:.6g}"),
-        *(
-            (f"Upper bound over {part['covers']}", f"{part['upper_bound']:.6g}")
-            for part in report["partial"]
-        ),
-        ("Largest over single attributes", f"{report['single_unfairness']:.6g}"),
-        ("Largest over the groups in the table", f"{report['marginal_unfairness']:.6g}"),
-    ]
-    if report["detectable"] is not None:
-        facts += [
-            ("95 % line of the permutations", f"{report['detectable']:.6g}"),
-            ("The same search on the rows as they are", f"{report['searched_unfairness']:.6g}"),
-        ]
-    if (general := report["generalisation"]) is not None:
-        facts.append(
-            (
-                "Uniform bound for other rows",
-                f"± {general['distance']:.4g} ({general['basis']}, "
-                f"{percent(general['confidence'])} confidence"
-                f"{'; says nothing' if general['vacuous'] else ''})",
-            )
-        )
-    return facts

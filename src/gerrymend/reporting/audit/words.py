@@ -8,7 +8,12 @@ escapes them. Every renderer (text, terminal, Markdown, page) has its sentences 
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.chance import generalisation_sentence, permutation_sentences
+from gerrymend.reporting.audit.chance import permutation_sentences
+from gerrymend.reporting.audit.population import (
+    discovery_sentence,
+    population_means,
+    population_sentences,
+)
 from gerrymend.reporting.audit.verdict import why_not_found
 from gerrymend.reporting.wording import (
     bound,
@@ -141,8 +146,8 @@ def detection_sentences(report: Report) -> list[str]:
     in this order; names of categories are not kept back, and a reader has to know that.
     """
     sentences = permutation_sentences(report)
-    if report["generalisation"] is not None:
-        sentences.append(generalisation_sentence(report["generalisation"]))
+    sentences += [*population_sentences(report), *population_means(report)]
+    sentences += filter(None, [discovery_sentence(report)])
     sentences.append(
         f"Groups with {_few(report)}, are not described: few rows identify people. What is proven "
         "covers them too; what is said of one attribute at a time does not."

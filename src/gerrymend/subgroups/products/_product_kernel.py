@@ -33,7 +33,7 @@ _SWEEP_ENDS = -1
 _NONE = -(1 << 62)  # below every sum of whole numbers: nothing has been found
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _number_of_sweeps(kind, size):
     """Return the number of sweeps over the options: each starts empty and adds value by value."""
     if kind == HALF_LINE:
@@ -41,7 +41,7 @@ def _number_of_sweeps(kind, size):
     return 1 if kind == SET else size  # intervals and categories by their first value
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _value_to_add(kind, size, sweep, step):
     """Return the value whose slice the next step of a sweep adds, or for a set adds or removes."""
     if kind == CATEGORY:
@@ -61,7 +61,7 @@ def _value_to_add(kind, size, sweep, step):
     return value
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _option(kind, size, sweep, steps):
     """Return the option that a sweep holds after `steps` steps."""
     if kind == SET:  # the Gray code of the number of steps
@@ -107,7 +107,7 @@ def _best_interval(w, rows, sign, fewest, most):
     return best, low, high
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _best_subarray(w, sign):
     """Return the largest sign·Σw over a non-empty interval, and its ranks (Kadane's algorithm)."""
     best = _NONE
@@ -125,7 +125,7 @@ def _best_subarray(w, sign):
     return best, low, high
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _total(values):
     total = 0
     for v in range(len(values)):
@@ -133,7 +133,7 @@ def _total(values):
     return total
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _best_half_line(w, rows, sign, fewest, most):
     """Return the largest sign·Σw below or above a cut, within the limits of rows, and its ranks."""
     size = len(w)
@@ -158,7 +158,7 @@ def _best_half_line(w, rows, sign, fewest, most):
     return best, low, high
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _best_value(w, rows, sign, fewest, most):
     """Return the largest sign·w of one value, within the limits of rows, and its range."""
     best = _NONE
@@ -239,7 +239,7 @@ def _best_of_last(kind, w, rows, sign, fewest, most):
     return _best_interval(w, rows, sign, fewest, most)
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _clear(level, start, w, rows, sums):
     """Set a level to 0, with its sums Σ⁺, Σ⁻ and rows."""
     for i in range(start[level], start[level + 1]):
@@ -250,7 +250,7 @@ def _clear(level, start, w, rows, sums):
         sums[level, k] = 0
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _add(begin, end, sign, child, w, rows, sums):
     """Add sign times a slice of ids into the next level, and update its Σ⁺, Σ⁻ and rows."""
     for i in range(begin, end):
@@ -265,7 +265,7 @@ def _add(begin, end, sign, child, w, rows, sums):
             sums[2] += sign * rows[i]
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _take_off(begin, end, w, left):
     """Subtract the Σ⁺ and Σ⁻ of a slice from those of what is left."""
     for i in range(begin, end):
@@ -273,7 +273,7 @@ def _take_off(begin, end, w, left):
         left[1] -= max(-w[i], 0)
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _most(sums, side):
     """Return the largest |value| that the sums Σ⁺ and Σ⁻ leave room for on a side, or on both."""
     if side == 0:
@@ -301,7 +301,7 @@ def _try_last(kinds, sizes, start, w, rows, limits, side, sweeps, steps, best, b
                 best_option[outer, 0], best_option[outer, 1] = option
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _enter(level, start, w, rows, sums, left, sweeps, steps):
     """Move before the first option of an attribute that is not the last."""
     sweeps[level] = steps[level] = 0

@@ -182,7 +182,7 @@ def _worth(
     n_steps = int(step.max()) + 1
     worth = np.zeros((n_cells, n_steps + 1))
     np.add.at(worth, (cell, step), weight)
-    worth = np.cumsum(worth[:, ::-1], axis=1)[:, ::-1]
+    worth = np.ascontiguousarray(np.cumsum(worth[:, ::-1], axis=1)[:, ::-1])
     last = np.full((n_cells, n_steps), -math.inf)
     positive = weight > 0
     np.maximum.at(last, (cell[positive], step[positive]), sums[positive])

@@ -59,7 +59,7 @@ class Boxes(NamedTuple):
     number: Short
     peak: Array
     bound: Array
-    halved: Short
+    halved: Numbers
     heap: Numbers
     stack: Numbers
     free: Numbers
@@ -72,7 +72,7 @@ class Boxes(NamedTuple):
         # Each gap is halved less often than it has bits, and one time at either end.
         depth = 3 + n_gaps * (n_numbers.bit_length() + 3)
         rows = (n_strata, n_chains)
-        n_places = 2 * depth + n_bytes // (4 * n_gaps + 14 * n_strata * n_chains + 36)
+        n_places = 2 * depth + n_bytes // (4 * n_gaps + 14 * n_strata * n_chains + 48)
         short = np.int16
         boxes = cls(
             low=np.empty((n_places, n_gaps), dtype=short),
@@ -82,7 +82,7 @@ class Boxes(NamedTuple):
             number=np.empty((n_places, *rows), dtype=short),
             peak=np.empty((n_places, *rows)),
             bound=np.empty(n_places),
-            halved=np.empty((n_places, 2), dtype=short),
+            halved=np.empty((n_places, 2), dtype=np.intp),
             heap=np.empty(n_places, dtype=np.intp),
             stack=np.empty(n_places, dtype=np.intp),
             free=np.arange(n_places, dtype=np.intp)[::-1].copy(),
@@ -157,7 +157,7 @@ def pop(boxes: Boxes) -> int:
     return top
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def copy(boxes: Boxes, box: int, place: int) -> None:
     """Copy a box; element by element, as assigning a slice takes numba seconds to compile."""
     for gap in range(boxes.low.shape[1]):
@@ -172,7 +172,7 @@ def copy(boxes: Boxes, box: int, place: int) -> None:
             boxes.peak[place, s, r] = boxes.peak[box, s, r]
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def limit(
     low: Short, high: Short, gaps: Gaps, gap: int, above: int, below: int, moved: Flags
 ) -> None:
@@ -190,7 +190,7 @@ def limit(
         moved[opposite] = True
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def tighten(
     low: Short, high: Short, gaps: Gaps, gap: int, queue: Numbers, waiting: Flags, moved: Flags
 ) -> bool:

@@ -45,7 +45,7 @@ class Table(NamedTuple):
     blur: int
 
 
-class _Desk(NamedTuple):
+class Desk(NamedTuple):
     """Hold what is worked out for the box at hand.
 
     `left` and `right` are the places in a chain's table of two intervals that cover the thresholds
@@ -66,30 +66,30 @@ class _Desk(NamedTuple):
     moved: Flags
     loss: Array
 
+    @classmethod
+    def for_boxes(cls, table: Table, gaps: Gaps) -> "Desk":
+        """Make room for the work on boxes of these gaps, one at a time."""
+        n_strata, n_chains, n_numbers = table.last.shape
+        n_gaps = len(gaps.opposite)
+        n_starts = (n_chains + _AT_A_TIME - 2) // _AT_A_TIME * _AT_A_TIME
+        return cls(
+            left=np.empty(n_gaps, dtype=np.intp),
+            right=np.empty(n_gaps, dtype=np.intp),
+            starts=np.empty((n_starts, 2), dtype=np.uint64),
+            profile=np.empty((n_strata, n_chains, n_numbers)),
+            is_read=np.empty((n_strata, n_chains), dtype=np.bool_),
+            best=np.empty(n_strata),
+            chain=np.empty(n_strata, dtype=np.intp),
+            queue=np.empty(n_gaps, dtype=np.intp),
+            waiting=np.empty(n_gaps, dtype=np.bool_),
+            moved=np.empty(n_gaps, dtype=np.bool_),
+            loss=np.empty((2, n_gaps)),
+        )
 
-@njit(cache=True)
-def _make_desk(table: Table, gaps: Gaps) -> _Desk:
-    n_strata, n_chains, n_numbers = table.last.shape
-    n_gaps = len(gaps.opposite)
-    n_starts = (n_chains + _AT_A_TIME - 2) // _AT_A_TIME * _AT_A_TIME
-    return _Desk(
-        np.empty(n_gaps, dtype=np.intp),
-        np.empty(n_gaps, dtype=np.intp),
-        np.empty((n_starts, 2), dtype=np.uint64),
-        np.empty((n_strata, n_chains, n_numbers)),
-        np.empty((n_strata, n_chains), dtype=np.bool_),
-        np.empty(n_strata),
-        np.empty(n_strata, dtype=np.intp),
-        np.empty(n_gaps, dtype=np.intp),
-        np.empty(n_gaps, dtype=np.bool_),
-        np.empty(n_gaps, dtype=np.bool_),
-        np.empty((2, n_gaps)),
-    )
 
-
-@njit(cache=True)
+@njit(cache=True, _nrt=False)  # it makes no arrays, as inner loops
 def explore(
-    table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, reads: int
+    table: Table, gaps: Gaps, boxes: Boxes, desk: Desk, box: int, goal: float, reads: int
 ) -> tuple[int, int]:
     """Halve boxes until so many numbers are read; return how many were, and a narrowest box.
 
@@ -97,7 +97,6 @@ def explore(
     gaps are as narrow as can be, which waits no longer; else the second number is −1. `box` is one
     to look at first, −1 for none.
     """
-    desk = _make_desk(table, gaps)
     done = 0
     if box >= 0:
         done += _settle(table, gaps, boxes, box, goal, desk)
@@ -114,8 +113,8 @@ def explore(
     return done, -1
 
 
-@njit(cache=True)
-def _halve(table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, desk: _Desk) -> int:
+@njit(inner=True, cache=True)
+def _halve(table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, desk: Desk) -> int:
     """Cut a box into two, which wait if there can be groups above the goal."""
     gap, middle = boxes.halved[box]
     copied = take_place(boxes)
@@ -136,7 +135,7 @@ def _halve(table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, desk: 
     return reads
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _outdate(gaps: Gaps, boxes: Boxes, box: int, moved: Flags) -> None:
     """Mark the bounds of those last rows from which some gap is another than before."""
     n_strata, n_chains = boxes.first.shape[1:]
@@ -150,8 +149,8 @@ def _outdate(gaps: Gaps, boxes: Boxes, box: int, moved: Flags) -> None:
                     boxes.number[box, s, r] = -1
 
 
-@njit(cache=True)
-def _settle(table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, desk: _Desk) -> int:
+@njit(inner=True, cache=True)
+def _settle(table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, desk: Desk) -> int:
     """Bound a box, and let it wait to be halved, or forget it; return how much was read."""
     bound, reads = _bound(table, gaps, boxes, box, goal, desk)
     boxes.counts[N_EXPLORED] += 1
@@ -167,9 +166,9 @@ def _settle(table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, desk:
     return reads + _READS_A_BOX
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _bound(
-    table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, desk: _Desk
+    table: Table, gaps: Gaps, boxes: Boxes, box: int, goal: float, desk: Desk
 ) -> tuple[float, int]:
     """Return the bound of a box, or any not above the goal, and how many numbers were read.
 
@@ -183,7 +182,7 @@ def _bound(
     desk.is_read.fill(False)
     bound = 0.0
     for s in range(n_strata):
-        desk.best[s] = max(0.0, peak[s].max())
+        desk.best[s] = max(0.0, _largest(peak[s]))
         bound += desk.best[s]
     reads = 0
     for s in range(n_strata):
@@ -191,7 +190,7 @@ def _bound(
         chain = -1
         while True:
             # The one with the highest bound, known or outdated; when it is known, that's it.
-            r = peak[s].argmax()
+            r = _first_of(peak[s], _largest(peak[s]))
             if peak[s, r] <= 0.0:
                 break
             if number[s, r] >= 0:
@@ -210,8 +209,8 @@ def _bound(
     return bound, reads
 
 
-@njit(cache=True)
-def _find_places(table: Table, boxes: Boxes, box: int, desk: _Desk) -> None:
+@njit(inner=True, cache=True)
+def _find_places(table: Table, boxes: Boxes, box: int, desk: Desk) -> None:
     """Write where the table has two intervals that cover the thresholds of a gap, by last row."""
     n_numbers = table.last.shape[2]
     for gap in range(len(desk.left)):
@@ -223,9 +222,9 @@ def _find_places(table: Table, boxes: Boxes, box: int, desk: _Desk) -> None:
         desk.right[gap] = begins + high - (1 << level)
 
 
-@njit(cache=True, inline="always")  # a call takes as long as a short row
+@njit(inner=True, cache=True, inline="always")  # a call takes as long as a short row
 def _read(
-    table: Table, gaps: Gaps, s: int, r: int, first: int, stop: int, desk: _Desk
+    table: Table, gaps: Gaps, s: int, r: int, first: int, stop: int, desk: Desk
 ) -> tuple[float, int]:
     """Write the profile of a stratum with its last row in chain r; return its peak and where.
 
@@ -250,13 +249,10 @@ def _read(
     for k in range(0, len(starts), _AT_A_TIME):
         _add_four(table.highest, starts[k : k + _AT_A_TIME], profile)
     peak = _largest(profile)
-    at = 0
-    while profile[at] < peak:
-        at += 1
-    return peak, first + at
+    return peak, first + _first_of(profile, peak)
 
 
-@njit(cache=True, inline="always")
+@njit(inner=True, cache=True, inline="always")
 def _add_four(highest: Array, starts: NDArray[np.uint64], profile: Array) -> None:
     """Add the larger of two rows of a table, four times; places are unsigned: never from the end.
 
@@ -275,7 +271,7 @@ def _add_four(highest: Array, starts: NDArray[np.uint64], profile: Array) -> Non
         )
 
 
-@njit(cache=True, fastmath={"nnan", "nsz", "reassoc"})  # no NaN: several at a time
+@njit(inner=True, cache=True, fastmath={"nnan", "nsz", "reassoc"})  # no NaN: several at a time
 def _largest(values: Array) -> float:
     largest = -math.inf
     for i in range(len(values)):
@@ -283,7 +279,16 @@ def _largest(values: Array) -> float:
     return largest
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
+def _first_of(values: Array, value: float) -> int:
+    """Return the first place that is not below a value."""
+    place = 0
+    while values[place] < value:
+        place += 1
+    return place
+
+
+@njit(inner=True, cache=True)
 def _ends(n_numbers: int, boxes: Boxes, box: int, gap: int) -> tuple[int, int]:
     """Return a gap's ends, one beyond all numbers at most; further apart chains don't meet."""
     low = int(boxes.low[box, gap])
@@ -291,8 +296,8 @@ def _ends(n_numbers: int, boxes: Boxes, box: int, gap: int) -> tuple[int, int]:
     return min(max(low, -n_numbers - 1), n_numbers), max(min(high, n_numbers + 1), -n_numbers)
 
 
-@njit(cache=True)
-def _narrow(boxes: Boxes, box: int, slack: float, desk: _Desk) -> None:
+@njit(inner=True, cache=True)
+def _narrow(boxes: Boxes, box: int, slack: float, desk: Desk) -> None:
     """Leave out last rows whose bound, with the best of other strata, is not above the goal."""
     n_strata, n_chains = boxes.first.shape[1:]
     for s in range(n_strata):
@@ -317,8 +322,8 @@ def _narrow(boxes: Boxes, box: int, slack: float, desk: _Desk) -> None:
             boxes.final[box, s, r] = final
 
 
-@njit(cache=True)
-def _choose(table: Table, gaps: Gaps, boxes: Boxes, box: int, desk: _Desk) -> tuple[int, int]:
+@njit(inner=True, cache=True)
+def _choose(table: Table, gaps: Gaps, boxes: Boxes, box: int, desk: Desk) -> tuple[int, int]:
     """Choose the gap to halve, and where; −1 if all are as narrow as they can be.
 
     Take the best last row of each stratum. A chain that has its highest sum in one half of a gap
@@ -364,7 +369,7 @@ def _choose(table: Table, gaps: Gaps, boxes: Boxes, box: int, desk: _Desk) -> tu
     return chosen, (low + high) // 2
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _level(size: int) -> int:
     """Return k, the largest with 2^k not above a size: two such intervals cover it."""
     level = 0
@@ -373,7 +378,7 @@ def _level(size: int) -> int:
     return level
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _highest(highest: Array, n_numbers: int, after: int, until: int) -> float:
     """Return the largest entry after one place, until another, of a chain's row."""
     level = _level(until - after)

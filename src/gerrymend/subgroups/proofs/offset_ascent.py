@@ -62,7 +62,7 @@ class Ascent:
         """Return the group of the last ascent, by row."""
         chains = self._chains
         offset = chains.has_category @ self._offsets
-        threshold = best_thresholds(chains.worth, offset, _PARTS)
+        threshold = _best_thresholds(chains.worth, offset, _PARTS)
         reached = _PARTS * chains.number + offset[chains.chain]
         members: Members = reached >= threshold[chains.stratum]
         return members
@@ -87,7 +87,7 @@ def climb(
         moved = np.zeros((n_strata, n_thresholds))
         others = np.zeros((n_strata, n_thresholds))
         for y in range(n_chains):
-            offset = 0
+            offset = np.intp(0)  # not the literal 0, for which numba would compile a copy
             for k in range(len(offsets)):
                 if has_category[y, k]:
                     offset += offsets[k]
@@ -105,8 +105,8 @@ def climb(
     return best
 
 
-@njit(cache=True)
-def _add_worth(worth: Array, y: int, offset: int, parts: int, step: int, total: Array) -> None:
+@njit(inner=True, cache=True)
+def _add_worth(worth: Array, y: int, offset: np.intp, parts: int, step: int, total: Array) -> None:
     """Add what chain y is worth in each stratum, by threshold; 0 is the one in the middle."""
     n_strata, _, n_numbers = worth.shape
     n_thresholds = total.shape[1]
@@ -117,7 +117,7 @@ def _add_worth(worth: Array, y: int, offset: int, parts: int, step: int, total: 
             total[s, a] += worth[s, y, number]
 
 
-@njit(cache=True)
+@njit(inner=True, cache=True)
 def _best_shift(moved: Array, others: Array, span: int) -> tuple[float, int]:
     """Return the largest sum, over strata, of the best thresholds, and the least shift for it."""
     n_strata, n_thresholds = moved.shape
@@ -142,18 +142,11 @@ def _best_shift(moved: Array, others: Array, span: int) -> tuple[float, int]:
     return best, best_shift
 
 
-@njit(cache=True)
-def best_thresholds(worth: Array, offset: Numbers, parts: int) -> Array:
+def _best_thresholds(worth: Array, offset: Numbers, parts: int) -> Array:
     """Return the best threshold of each stratum, in parts; ∞ where nobody is best."""
-    n_strata, n_chains, n_numbers = worth.shape
-    total = np.zeros((n_strata, 6 * n_numbers * parts + 1))
-    for y in range(n_chains):
-        _add_worth(worth, y, offset[y], parts, 1, total)
-    threshold = np.full(n_strata, np.inf)
-    for s in range(n_strata):
-        highest = 0.0
-        for a in range(total.shape[1]):
-            if total[s, a] > highest:
-                highest = total[s, a]
-                threshold[s] = a - total.shape[1] // 2
-    return threshold
+    n_numbers = worth.shape[2]
+    cuts = np.arange(-3 * n_numbers * parts, 3 * n_numbers * parts + 1)
+    total = np.zeros((len(worth), len(cuts)))
+    for y in range(len(offset)):
+        total += worth[:, y, np.clip(-((offset[y] - cuts) // parts), 0, n_numbers - 1)]
+    return np.where(total.max(axis=1) > 0.0, cuts[total.argmax(axis=1)], math.inf)

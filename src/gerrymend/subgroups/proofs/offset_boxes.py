@@ -53,7 +53,7 @@ from gerrymend._runtime.interrupts import check_stopped
 from gerrymend.subgroups.proofs.branch_and_bound import Solved
 from gerrymend.subgroups.proofs.chains import Chains, Meeting
 from gerrymend.subgroups.proofs.gap_boxes import FAR, N_EXPLORED, Boxes, free_place, take_place
-from gerrymend.subgroups.proofs.gap_kernel import explore
+from gerrymend.subgroups.proofs.gap_kernel import Desk, explore
 from gerrymend.subgroups.proofs.offset_ascent import Ascent
 from gerrymend.subgroups.rules import Members
 
@@ -117,6 +117,7 @@ class _Side:
         self.is_whole = chains.is_whole
         self._ascent = Ascent(chains) if chains.is_whole else None
         self._boxes = Boxes.with_room(_BYTES, chains.table.last.shape, len(chains.gaps.opposite))
+        self._desk = Desk.for_boxes(chains.table, chains.gaps)
         self._narrowest = -math.inf
         self.bound = math.inf
 
@@ -154,7 +155,9 @@ class _Side:
         boxes = self._boxes
         goal = max(best.value, target) + self._rounding
         first = self._put_all() if math.isinf(self.bound) else -1
-        reads, box = explore(chains.table, chains.gaps, boxes, first, goal, _READS_A_LOOK)
+        reads, box = explore(
+            chains.table, chains.gaps, boxes, self._desk, first, goal, _READS_A_LOOK
+        )
         clock.worked(_OF_A_READ * reads)
         if box >= 0:
             has_offsets = chains.has_offsets(boxes.high[box]) if self.is_whole else None

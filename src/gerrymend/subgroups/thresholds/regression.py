@@ -28,7 +28,6 @@ class LinearSearch(BoundClass):
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding) -> None:
         self._columns = columns
         self._encoding = encoding
-        self.vc_dimension = len(encoding.terms) + 1
         self.covers = f"every linear threshold of {', '.join(encoding.levels)}"
 
     def worst_of_size(

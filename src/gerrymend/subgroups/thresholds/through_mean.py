@@ -36,7 +36,6 @@ class ThroughMean(BoundClass):
         self.covers = (
             f"every linear threshold of {' and '.join(encoding.levels)} through their mean"
         )
-        self.vc_dimension = len(encoding.terms) + 1  # a subset of all thresholds
         # A key is a direction, and 1 if the rows on the threshold are in.
         self.source = DirectionRules(
             encoding,

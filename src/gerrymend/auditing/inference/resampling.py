@@ -1,0 +1,138 @@
+"""Draw rows anew from the rows: a resample is to them what they are to the people they are of."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.tally import NotionTally, Rows, Tally
+from gerrymend.notions import FairnessNotion
+
+# Σ w and Σ w·p by stratum, label and cell, the same rows being one stratum where there are none.
+Table = tuple[Array, Array]
+
+
+def no_resamples(tally: Tally) -> str:
+    """Say why rows can't be drawn anew; return an empty string where they can."""
+    if tally.is_count or tally.rows is not None:
+        return ""
+    return (
+        "rows that weigh differently, or are decided with a probability, are drawn one by one, and "
+        "only their sums are at hand"
+    )
+
+
+class Resample(NamedTuple):
+    """Hold W of each notion over its active cells, and the weight of all rows that were drawn."""
+
+    residuals: list[Array]
+    total_weight: float
+
+
+class _Draws(Protocol):
+    def draw(self, rng: np.random.Generator) -> list[Table]:
+        """Draw as many rows with replacement; return the sums of each table."""
+        ...
+
+
+class Resampler:
+    """Draw as many rows with replacement, and sum what each notion sees of them.
+
+    Parameters
+    ----------
+    seen : sequence of NotionTally
+        The rows, one by one or as counts, as each notion sees them. Tables of numbers are of the
+        same rows in the same order, and all of them see the same draw.
+    seed : int
+    """
+
+    def __init__(self, seen: Sequence[NotionTally], seed: int) -> None:
+        tallies = {id(part.tally): part.tally for part in seen}
+        places = {key: place for place, key in enumerate(tallies)}
+        self._moments = [(part.notion, part.cells.active, places[id(part.tally)]) for part in seen]
+        first = next(iter(tallies.values()))
+        self._draws: _Draws = _Counts(first) if first.is_count else _Rows([*tallies.values()])
+        self._seed = seed
+
+    def draw(self, number: int) -> Resample:
+        """Make the resample of a number; each has a seed of its own, whoever makes it."""
+        # 2 keeps it apart from the split (0) and the permutations (1) of the same seed.
+        tables = self._draws.draw(np.random.default_rng([self._seed, 2, number]))
+        residuals = [
+            _residual(notion, active, *tables[place]) for notion, active, place in self._moments
+        ]
+        # Of rows without weight there may be nothing but 0.
+        return Resample(residuals, float(tables[0][0].sum()) or 1.0)
+
+
+def _residual(
+    notion: FairnessNotion, active: NDArray[np.intp], weight: Array, positive: Array
+) -> Array:
+    """Return W of the active cells; a resample may have no rows in some of them."""
+    event = np.asarray(notion.event, dtype=float)
+    a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
+    mass = np.einsum("y,sym->sm", event, weight)[:, active]
+    outcomes = np.einsum("y,sym->sm", a, weight) + np.einsum("y,sym->sm", b, positive)
+    outcomes = outcomes[:, active]
+    # A stratum of a resample may have no row in the event at all: all its sums are 0 then.
+    total = mass.sum(axis=1)
+    rates = outcomes.sum(axis=1) / np.where(total > 0, total, 1.0)
+    residual: Array = (outcomes - rates[:, None] * mass).sum(axis=0)
+    return residual
+
+
+class _Counts:
+    """Equal rows of whole decisions: how many of each cell, label and decision are drawn, O(m)."""
+
+    def __init__(self, tally: Tally) -> None:
+        parts = [tally] if tally.strata is None else tally.strata.parts
+        n_rows = np.array([part.n_rows for part in parts])
+        positive = np.rint([part.positive for part in parts]).astype(np.int64)
+        by_decision = np.stack([n_rows - positive, positive])  # decision, stratum, label, cell
+        self._n = int(n_rows.sum())
+        self._shape = by_decision.shape
+        # Rows drawn with replacement fall on the kinds of rows as one multinomial draw.
+        self._shares = by_decision.ravel() / self._n
+
+    def draw(self, rng: np.random.Generator) -> list[Table]:
+        """Draw how often each cell, label and decision occurs, and sum."""
+        drawn = rng.multinomial(self._n, self._shares).reshape(self._shape).astype(np.float64)
+        return [(drawn.sum(axis=0), drawn[1])]
+
+
+class _Rows:
+    """Rows that weigh differently, are decided with a probability or have numbers, one by one."""
+
+    def __init__(self, tallies: Sequence[Tally]) -> None:
+        tables: list[Rows] = [tally.rows for tally in tallies if tally.rows is not None]
+        assert len(tables) == len(tallies)
+        first = tables[0]
+        stratum = first.stratum
+        if stratum is None:
+            stratum = np.zeros(len(first.cell), dtype=np.intp)
+        # In an order given by the values, so that a draw doesn't depend on that of the rows.
+        values = [column for rows in tables for column in (rows.p, rows.y)]
+        order = np.lexsort((first.weight, *values, first.cell, stratum))
+        m = tallies[0].weight.shape[1]
+        self._shape = (int(stratum.max()) + 1, 2, m)
+        self._weight = first.weight[order]
+        self._tables = [
+            ((rows.cell + m * (rows.y + 2 * stratum))[order], (rows.weight * rows.p)[order])
+            for rows in tables
+        ]
+
+    def draw(self, rng: np.random.Generator) -> list[Table]:
+        """Draw how often each row occurs, and sum."""
+        n = len(self._weight)
+        times = np.bincount(rng.integers(0, n, n), minlength=n)
+
+        def by_label(key: NDArray[np.intp], values: Array) -> Array:
+            sums = np.bincount(key, times * values, math.prod(self._shape))
+            return sums.astype(np.float64).reshape(self._shape)
+
+        return [
+            (by_label(key, self._weight), by_label(key, positive)) for key, positive in self._tables
+        ]

@@ -1,0 +1,212 @@
+"""Check of the groups that are flagged: the p-value of each, and which p-values are small enough.
+
+Tails of the hypergeometric distribution are summed term by term, from logarithms of factorials.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gerrymend.checker.case import Case
+from gerrymend.checker.confidence import beta_below
+from gerrymend.checker.figures import Measured, Sums
+from gerrymend.checker.groups import named_groups
+from gerrymend.checker.rules import RuleError, members
+
+# P-values are compared by their ratio: both are sums of many terms in float64.
+_CLOSE = 1e-7
+_LISTS = ("intervals", "marginals", "intersections")
+
+
+def check_flags(case: Case) -> None:
+    """Check p-values and flags of all groups that are listed, and the summary of them."""
+    stated = case.stated
+    groups = [one for name in _LISTS for one in stated[name]]
+    discovery = stated["discovery"]
+    if discovery is None:
+        if any(one["p_value"] is not None or one["flagged"] is not None for one in groups):
+            case.problem("Groups are flagged, and discovery is not stated.")
+        case.leave("discovery", "that no groups were to be flagged")
+        return
+    before = len(case.result.problems)
+    for one in groups:
+        case.problem(*(f"The group {one['group']!r}: {words}" for words in _wrong_p(one, case)))
+    case.problem(*_wrong_flags(discovery, case))
+    if len(case.result.problems) == before:
+        case.result.checked.append(
+            f"The p-values of the groups that are listed, and that the {discovery['flagged']:,} "
+            "that are flagged are those of the stated false discovery rate."
+        )
+
+
+def _wrong_p(one: Mapping[str, Any], case: Case) -> Iterator[str]:
+    """Yield a sentence if the p-value of a group is not that of its rows."""
+    seen = case.measured.get(one["notion"])
+    if seen is None:
+        return
+    if one["p_value"] is None or one["flagged"] is None:
+        yield "it has no p_value or no flag, and groups are flagged."
+        return
+    try:
+        inside = members(one["rule"], case.table)
+    except RuleError:  # which is noted where groups are listed
+        return
+    p = p_value(seen, inside)
+    if abs(one["p_value"] - p) > _CLOSE * p + 1e-300:
+        yield f"its p_value is stated as {one['p_value']!r}, and is {p!r}."
+
+
+def _wrong_flags(discovery: Mapping[str, Any], case: Case) -> Iterator[str]:
+    """Yield what is wrong with the summary, and with flags given the stated p-values.
+
+    Benjamini and Yekutieli: the k smallest of m are flagged, for the largest k with the k-th at
+    most k·q/(m·(1 + 1/2 + … + 1/m)).
+    """
+    stated = case.stated
+    # For Marginals both lists are one.
+    lists = _LISTS[1:] if stated["class"]["name"] == "Marginals" else _LISTS
+    groups = [one for name in lists for one in stated[name] if one["p_value"] is not None]
+    number = _number(case)
+    if number is None:
+        case.leave("discovery.tested", "how many groups the class lists")
+    elif number != discovery["tested"]:
+        yield f"discovery.tested is stated as {discovery['tested']}, and is {number}."
+    m = max(1, discovery["tested"])
+    step = discovery["rate"] / (m * math.fsum(1 / i for i in range(1, m + 1)))
+    k = 0
+    for place, p in enumerate(sorted(one["p_value"] for one in groups), start=1):
+        k = place if p <= step * place * (1 + 1e-12) else k
+    threshold = step * max(k, 1)
+    if abs(discovery["threshold"] - threshold) > 1e-9 * threshold:
+        yield f"discovery.threshold is stated as {discovery['threshold']!r}, and is {threshold!r}."
+    if discovery["flagged"] != k:
+        yield f"discovery.flagged is stated as {discovery['flagged']}, and is {k}."
+    for one in groups:
+        told = one["flagged"]
+        if told != (one["p_value"] <= threshold * (1 + 1e-12)):
+            yield f"The group {one['group']!r}: flagged is stated as {told!r}, and is {not told!r}."
+
+
+def _number(case: Case) -> int | None:
+    """Return how many groups were named, listed or too small for it; None if that is not known."""
+    stated = case.stated
+    number = sum(len(stated[name]) + stated[f"{name}_left_out"] for name in _LISTS[1:])
+    name = stated["class"]["name"]
+    if name in ("Marginals", "LinearThresholds", "Conjunctions", "ValueSets", "Trees"):
+        return number
+    if name != "ExplicitGroups":
+        return None
+    try:
+        own = len(named_groups(stated["class"]["parameters"], case.table))
+    except (RuleError, KeyError, TypeError, AttributeError):  # noted where groups are listed
+        return None
+    return number + own * len(stated["notions"])
+
+
+def p_value(seen: Measured, inside: list[bool]) -> float:
+    """Return the p-value of "the rate of a group is that of the others", for one group.
+
+    Where each row weighs 1 and has one of two outcomes, the group's number of one of them is
+    hypergeometric given all margins. Elsewhere the difference is normal, or Student's for numbers;
+    over strata it is summed, and so is its variance.
+    """
+    group = seen.sums(inside)
+    others = seen.everyone.without(group)
+    if not group.mass or not others.mass:
+        return 1.0
+    if seen.strata:
+        parts = [_in_stratum(part, inside) for part in seen.strata]
+        scale = float(seen.everyone.mass)
+        difference = math.fsum(part[0] for part in parts) / scale
+        variance = math.fsum(part[1] for part in parts) / scale**2
+        return _two_sided(difference, variance)
+    if seen.table.spread is None and seen.table.is_count and seen.kinds <= 2:
+        found, total = (round(_scaled(sums, seen)) for sums in (group, seen.everyone))
+        return fisher(found, group.rows, total, seen.everyone.rows)
+    return _two_sided(*_compared(seen, group, others))
+
+
+def _in_stratum(part: Measured, inside: list[bool]) -> tuple[float, float]:
+    """Return a stratum's part of the sum over a group of outcomes less what is expected."""
+    group = part.sums(inside)
+    others = part.everyone.without(group)
+    if not group.mass or not others.mass:
+        return 0.0, 0.0
+    difference, variance, _ = _compared(part, group, others)
+    factor = float(group.mass * others.mass / part.everyone.mass)
+    return factor * difference, factor**2 * variance
+
+
+def _compared(seen: Measured, group: Sums, others: Sums) -> tuple[float, float, float | None]:
+    """Return a difference, its variance where nothing differs, and degrees of freedom of numbers.
+
+    A rate has the variance of the overall one over an effective number of rows; a mean of numbers
+    that of its own, by Welch and Satterthwaite.
+    """
+    if seen.table.spread is not None:
+        means, variances, freedoms = zip(*map(_mean, (group, others)), strict=True)
+        spread = sum(variances)
+        parts = sum(v**2 / f for v, f in zip(variances, freedoms, strict=True))
+        return means[0] - means[1], spread, spread**2 / parts if parts else 1.0
+    rates = [_scaled(sums, seen) / float(sums.mass) for sums in (group, others)]
+    rate = _scaled(seen.everyone, seen) / float(seen.everyone.mass)
+    effective = sum(float(sums.squares / sums.mass**2) for sums in (group, others))
+    return rates[0] - rates[1], max(0.0, rate * (1 - rate)) * effective, None
+
+
+def _mean(sums: Sums) -> tuple[float, float, float]:
+    """Return a mean, its variance Σw²(u − mean)²/(Σw)² times n/(n − 1), and n − 1."""
+    mean = sums.outcome / sums.mass
+    squared = sums.second - 2 * mean * sums.first + mean**2 * sums.squares
+    freedom = max(float(sums.mass**2 / sums.squares) - 1, 0.5)
+    return float(mean), float(squared / sums.mass**2) * (freedom + 1) / freedom, freedom
+
+
+def _two_sided(difference: float, variance: float, freedom: float | None = None) -> float:
+    """Return twice the tail beyond a difference.
+
+    Student's |t| with f degrees of freedom exceeds t as often as a beta variable of f/2 and 1/2 is
+    below f/(f + t²).
+    """
+    if variance <= 0:
+        return 1.0 if abs(difference) <= 1e-12 else 0.0
+    if freedom is None:
+        return math.erfc(abs(difference) / math.sqrt(2 * variance))
+    return min(1.0, beta_below(freedom / 2, 0.5, freedom / (freedom + difference**2 / variance)))
+
+
+def _scaled(sums: Sums, seen: Measured) -> float:
+    """Return Σ w·u with outcomes scaled to lie between 0 and 1."""
+    return (float(sums.outcome) - seen.lowest * float(sums.mass)) / seen.span
+
+
+def fisher(found: int, size: int, total: int, rows: int) -> float:
+    """Return twice the smaller tail at `found` of `size` rows, drawn of `rows` with `total`.
+
+    Of 4 rows 2 have the outcome, and so have both of the group: 1 of the 6 ways to choose 2.
+
+    >>> round(fisher(2, 2, 2, 4), 12), fisher(1, 2, 2, 4)
+    (0.333333333333, 1.0)
+    """
+    least = max(0, size + total - rows)
+    most = min(size, total)
+    ways = _log_ways(rows, size)
+
+    def chance(k: int) -> float:
+        return math.exp(_log_ways(total, k) + _log_ways(rows - total, size - k) - ways)
+
+    # Away from the mode terms fall, and faster than in a geometric series.
+    mode = (size + 1) * (total + 1) // (rows + 2)
+    away = range(found, least - 1, -1) if found <= mode else range(found, most + 1)
+    terms: list[float] = []
+    for k in away:
+        terms.append(chance(k))
+        if terms[-1] < 1e-18 * terms[0]:
+            break
+    tail = math.fsum(terms)
+    return min(1.0, 2 * min(tail, 1 - tail + terms[0]))
+
+
+def _log_ways(n: int, k: int) -> float:
+    """Return the logarithm of the number of ways to choose k of n."""
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

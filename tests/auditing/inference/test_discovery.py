@@ -1,0 +1,175 @@
+"""Flags at a false discovery rate: p-values against SciPy, steps by hand, and false alarms."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gerrymend import ExplicitGroups, audit, check_report
+from gerrymend.auditing.inference.discovery import benjamini_yekutieli
+from gerrymend.checker.flags import fisher
+
+RACES = np.array(["blue", "green", "red"])
+
+
+def people(n, seed, effect=0.0):
+    rng = np.random.default_rng(seed)
+    race, sex = rng.choice(RACES, n), rng.choice(["F", "M"], n)
+    p = (rng.random(n) < 0.4 + effect * (race == "blue")).astype(int)
+    return {
+        "y_true": rng.integers(0, 2, n),
+        "y_pred": p,
+        "sensitive_features": {"race": race, "sex": sex},
+    }
+
+
+def test_steps_by_hand():
+    """m = 4: 1 + 1/2 + 1/3 + 1/4 = 25/12, so that steps are k·0.25/(25/3) = k·0.03."""
+    p = [0.055, 0.5, 0.029, 0.091]
+    # 0.029 ≤ 0.03, 0.055 ≤ 0.06, 0.091 > 0.09, 0.5 > 0.12: two.
+    assert benjamini_yekutieli(p, 4, 0.25) == pytest.approx(0.06)
+    # Not the first, and yet the third: all up to it.
+    assert benjamini_yekutieli([0.035, 0.065, 0.089], 4, 0.25) == pytest.approx(0.09)
+    assert benjamini_yekutieli([0.2, 0.3], 4, 0.25) == pytest.approx(0.03)
+    assert benjamini_yekutieli([], 0, 0.25) == 0.25
+
+
+def test_p_values_of_counts_are_fishers():
+    data = people(300, 1, effect=0.2)
+    report = audit(**data, subgroups="marginals", discovery_rate=0.1)
+    negatives = data["y_true"] == 0
+    for group in report.marginals:
+        attribute, value = group.group.split(" = ")
+        inside = (data["sensitive_features"][attribute] == value)[negatives]
+        p = data["y_pred"][negatives]
+        table = [
+            [np.sum(inside & (p == u)) for u in (1, 0)],
+            [np.sum(~inside & (p == u)) for u in (1, 0)],
+        ]
+        tails = [stats.fisher_exact(table, alternative=one).pvalue for one in ("less", "greater")]
+        assert group.p_value == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-9)
+        assert group.flagged == (group.p_value <= report.discovery.threshold)
+    assert report.discovery.tested == 5 + 6  # values, and combinations
+    listed = [*report.marginals, *report.intersections.groups]
+    assert report.discovery.flagged == sum(group.flagged for group in listed) > 0
+    assert report.intervals == report.marginals
+
+
+def test_tails_of_the_checker_are_scipys():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        rows = int(rng.integers(2, 3000))
+        size, total = (int(rng.integers(1, rows)) for _ in range(2))
+        found = int(rng.integers(max(0, size + total - rows), min(size, total) + 1))
+        law = stats.hypergeom(rows, total, size)
+        expected = min(1.0, 2 * min(law.cdf(found), law.sf(found - 1)))
+        assert fisher(found, size, total, rows) == pytest.approx(expected, rel=1e-8, abs=1e-290)
+
+
+def test_p_values_of_weights_and_of_numbers():
+    data = people(200, 2, effect=0.2)
+    race = data["sensitive_features"]["race"]
+    weight = np.random.default_rng(3).random(200) + 0.5
+    report = audit(**data, sample_weight=weight, subgroups="marginals", discovery_rate=0.1,
+                   notion="statistical_parity")  # fmt: skip
+    p, blue = data["y_pred"], race == "blue"
+    rate = np.average(p, weights=weight)
+    effective = [np.sum(weight[m] ** 2) / np.sum(weight[m]) ** 2 for m in (blue, ~blue)]
+    gap = np.average(p[blue], weights=weight[blue]) - np.average(p[~blue], weights=weight[~blue])
+    z = gap / math.sqrt(rate * (1 - rate) * sum(effective))
+    assert report.marginals[0].p_value == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-9)
+    days = np.random.default_rng(4).gamma(2.0, 3.0, 200) + blue
+    asked = {"notion": "mean_outcome", "subgroups": "marginals", "gamma": 0.5}
+    report = audit(None, days, sensitive_features={"race": race}, discovery_rate=0.1, **asked)
+    expected = stats.ttest_ind(days[blue], days[~blue], equal_var=False).pvalue
+    assert report.marginals[0].p_value == pytest.approx(expected, rel=1e-9)
+    assert check_report(report, None, days, sensitive_features={"race": race}).ok
+
+
+def test_within_strata_it_is_mantel_and_haenszels():
+    """A group that differs by the stratum alone is flagged without strata, and not within them."""
+    rng = np.random.default_rng(5)
+    n = 2000
+    hall = rng.integers(0, 2, n)
+    blue = rng.random(n) < np.where(hall == 1, 0.7, 0.3)
+    p = (rng.random(n) < np.where(hall == 1, 0.6, 0.3)).astype(int)
+    race = {"race": np.where(blue, "blue", "green")}
+    asked = {"sensitive_features": race, "notion": "statistical_parity", "subgroups": "marginals",
+             "discovery_rate": 0.1}  # fmt: skip
+    assert audit(None, p, **asked).discovery.flagged == 2
+    report = audit(None, p, **asked, control_features={"hall": hall})
+    assert report.discovery.flagged == 0
+    total = variance = 0.0
+    for one in (0, 1):
+        here = hall == one
+        inside, size, rate = np.sum(blue & here), np.sum(here), p[here].mean()
+        total += np.sum(p[blue & here]) - inside * rate
+        variance += rate * (1 - rate) * inside * (size - inside) / size
+    expected = 2 * stats.norm.sf(abs(total) / math.sqrt(variance))
+    assert report.marginals[0].p_value == pytest.approx(expected, rel=1e-9)
+
+
+def test_groups_that_are_too_small_count_as_tested():
+    data = people(60, 6)
+    data["sensitive_features"]["race"][:3] = "rare"
+    own = ExplicitGroups({"rare women": {"race": "rare", "sex": "F"}, "women": {"sex": "F"}})
+    report = audit(**data, subgroups=own, discovery_rate=0.5)
+    assert len(report.intervals) == 1
+    told = len(report.marginals) + report.marginals_left_out
+    told += len(report.intersections.groups) + report.intersections.left_out
+    assert report.discovery.tested == 2 + told
+    step = 0.5 / (report.discovery.tested * sum(1 / k for k in range(1, 3 + told)))
+    assert report.discovery.threshold == pytest.approx(step * max(1, report.discovery.flagged))
+
+
+def test_marks_and_words():
+    data = people(2000, 7, effect=0.3)
+    report = audit(**data, subgroups="conjunctions", discovery_rate=0.1, notion="equalized_odds")
+    text = " ".join(str(report).split())
+    assert "Of the 22 groups that were tested" in text
+    assert "race = blue (false positive rate, p-value below 0.00001)" in text
+    assert "at a false discovery rate of 10 %" in text
+    assert "| ◆ race = blue |" in report.to_markdown()
+    assert "◆" in report.to_html()
+    plain = audit(**data, subgroups="conjunctions")
+    assert "◆" not in plain.to_html() + plain.to_markdown() + str(plain)
+    assert {group.p_value for group in plain.marginals} == {None}
+    fair = audit(**people(300, 8), subgroups="marginals", discovery_rate=0.01)
+    assert "none is flagged at a false discovery rate of 1 %" in " ".join(str(fair).split())
+
+
+def false_alarms(samples, rate, n=200):
+    """The part of samples with a flag, where no group differs: each flag is then a false one."""
+    flagged = [
+        audit(**people(n, 1000 + i), subgroups="marginals", discovery_rate=rate).discovery.flagged
+        for i in range(samples)
+    ]
+    return np.mean(np.array(flagged) > 0)
+
+
+def test_false_alarms_are_rare():
+    """A quick one of the slow one: 20 % at most of samples, 8 of 20 with some luck."""
+    assert false_alarms(20, 0.2) <= 0.4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rate", [0.1, 0.3])
+def test_null_false_alarms_are_at_most_the_level(rate):
+    samples = 500
+    error = 3 * math.sqrt(rate * (1 - rate) / samples)
+    assert false_alarms(samples, rate) <= rate + error
+
+
+@pytest.mark.slow
+def test_the_false_part_of_flags_is_at_most_the_level():
+    """Blue people differ, and so do all groups of a race; those of a sex don't."""
+    parts = []
+    for i in range(300):
+        report = audit(**people(600, 5000 + i, effect=0.3), subgroups="marginals",
+                       discovery_rate=0.2, notion="statistical_parity")  # fmt: skip
+        flagged = [group.group for group in report.marginals if group.flagged]
+        flagged += [group.group for group in report.intersections.groups if group.flagged]
+        false = [name for name in flagged if name.startswith("sex")]
+        parts.append(len(false) / max(1, len(flagged)))
+    assert np.mean(parts) <= 0.2
