@@ -242,6 +242,20 @@ def test_rows_of_each_class_are_held_out(weighted):
     assert lazy.n_rows + lazy.held_out.n_rows == 300
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_bound_for_the_population_is_over_every_class(weighted):
+    """All classes see the same resamples, which takes the rows: counts of them are not enough."""
+    data = made(19, 200, weighted=weighted)
+    how = {"notion": "false_negative_rate", "subgroups": "marginals", "confidence": 0.9,
+           "n_resamples": 39}  # fmt: skip
+    every = audit(**data, **how)
+    assert_checked(every, **data)
+    assert every.population_bound > every.unfairness
+    table = pl.DataFrame({**data["sensitive_features"], "y": data["y_true"], "p": data["y_pred"]})
+    named = {"sensitive_features": ["town", "age"], "data": table.lazy(), **how}
+    assert "one by one" in audit("y", "p", **named).population.reason
+
+
 def test_a_proof_is_over_every_class():
     data = made(12, 200)
     worst = audit(**data, notion="false_positive_rate", subgroups="conjunctions").unfairness

@@ -12,14 +12,14 @@ Rows are read and summed one by one in Python: slow, and easy to believe.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import inf, isfinite
-from numbers import Real
+from math import isfinite
 from typing import Any
 
 import narwhals as nw
+
+from gerrymend.checker.plain import listed_values
 
 ZERO = Fraction(0)
 # A probability that a mixture summed in float64 may be outside [0, 1] by as much.
@@ -313,7 +313,7 @@ def read_vector(values: Any, argument: str) -> list[Any]:
         if len(frame.columns) != 1:
             raise ValueError(f"{argument} must have one column; it has {len(frame.columns)}.")
         values = frame.get_column(frame.columns[0]).to_native()
-    listed = _listed(values, argument)
+    listed = listed_values(values, argument)
     if not listed:
         raise ValueError(f"{argument} is empty: it has no rows.")
     if None in listed:
@@ -343,7 +343,7 @@ def _named(data: Any) -> Iterable[tuple[Any, Any]]:
         return [(seen.name or "attribute_0", data)]
     if isinstance(data, Mapping):
         return data.items()
-    table = _listed(data, "sensitive_features")
+    table = listed_values(data, "sensitive_features")
     if not any(isinstance(row, Sequence) and not isinstance(row, str) for row in table):
         return [("attribute_0", table)]
     return [(f"attribute_{j}", list(values)) for j, values in enumerate(zip(*table, strict=True))]
@@ -358,7 +358,7 @@ def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
     where = f"{name!r} of sensitive_features"
     series = nw.from_native(values, series_only=True, pass_through=True)
     dtype = series.dtype if isinstance(series, nw.Series) else None
-    listed = _listed(values, where)
+    listed = listed_values(values, where)
     kinds = {type(value) for value in listed if value is not None}
     if (
         isinstance(dtype, nw.Categorical | nw.Enum)
@@ -372,39 +372,3 @@ def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
     if not all(value is not None and isfinite(value) for value in listed):
         raise ValueError(f"{where} is a number and has missing or infinite values.")
     return name, True, listed
-
-
-def _listed(values: Any, argument: str) -> list[Any]:
-    """Return plain Python values, None for a missing one."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise TypeError(
-            f"{argument} must be an array, Series, frame or list; got {type(values).__name__}."
-        )
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        listed = series.to_list()
-    else:
-        # NumPy's scalars become Python's, whose repr is the decimal that `exact` reads.
-        listed = values.tolist() if hasattr(values, "tolist") else list(values)
-    return [_plain(value) for value in listed]
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as the audit takes it: any real number as a float, an interval in words."""
-    value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
-    if type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if type(value).__name__ == "Interval" and type(value).__module__.split(".")[0] == "pandas":
-        return str(value)
-    if isinstance(value, Decimal) and value.is_nan():  # a signalling one can't be converted
-        return None
-    if isinstance(value, Decimal | Real) and not isinstance(value, int | float):
-        value = _as_float(value)
-    return None if isinstance(value, float) and value != value else value
-
-
-def _as_float(number: Any) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # a fraction of large whole numbers
-        return inf if number > 0 else -inf
