@@ -19,6 +19,12 @@ SAYS = {
         "in the same strata",
         "Proved",
     ],
+    "triage_in_three_levels": [
+        "false negative rate of “urgent” 45.2 %, against 9.2 %",
+        "The subgroup treated worst is language = Arabic and age ≥ 64.5",
+        "The false positive rate of “can wait”",
+        "Proved",
+    ],
     "choose_on_the_frontier": ["on 3,334 test rows", "question of policy", "gamma 0.04: of 1,000"],
 }
 

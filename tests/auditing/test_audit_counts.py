@@ -156,7 +156,7 @@ BAD = [
     ({"count": ["x"] * 4}, {}, "count must be whole numbers; got"),
     ({"count": [0] * 4}, {}, "count is 0 in every line"),
     ({"count": [1]}, {}, "differ in their number of rows: label has 4, .* count has 1"),
-    ({"label": [0, 1, 2, 3]}, {}, "label has 3 classes, 0, 1, 2. Merge"),
+    ({"label": [0, 1, 2, 3]}, {"threshold": 1}, "label has 3 classes, 0, 1, 2, and scores"),
     ({"label": [0, None, 1, 1]}, {}, "label has 1 missing"),
     ({"prediction": [0, None, 1, 1]}, {}, "prediction has 1 missing"),
     ({"prediction": [0, 0.5, 1, 1]}, {}, "prediction has values that are no label: 0.5"),

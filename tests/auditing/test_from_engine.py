@@ -321,7 +321,8 @@ CUT = {"y_pred": "p", "threshold": 0.5}
 MIXED = {"y_pred": "p", "decision_probabilities": True}
 WEIGHED = {"sample_weight": "w"}
 BAD = [
-    ({"y": list(range(3)) * 8}, {}, "y_true has 3 classes, 0, 1, 2. Merge them into two"),
+    ({"y": [0, 1, 2] * 8, "d": [0, 1, 3] * 8}, {}, "y_pred has values that are no label: 3"),
+    ({"y": [*range(24)], "d": [*range(24)]}, {}, "y_true has 24 classes in 24 rows"),
     ({"y": [i / N for i in range(N)]}, {}, "continuous: y_true has 24 classes"),
     ({"y": ["a", "b", "c"] * 8}, CUT, "y_true has 3 classes"),
     ({"y": [1] * N, "d": [1] * N}, {}, "y_true has only one class, 1"),

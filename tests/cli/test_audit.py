@@ -304,7 +304,7 @@ BAD = [
     ("twice.csv", [], "has more than one column named 'race'"),
     ("long.csv", [], "can't be read as a table: .*more fields"),
     ("header.csv", [], "--label y is empty: it has no rows"),
-    ("three.csv", [], "--label y has 3 classes, 0, 1, 2"),
+    ("three.csv", ["--positive", "3"], "--positive=3 is no label of --label y; its labels are"),
     ("words.csv", [], r"--prediction decided has values that are no label: 0, 1 \(labels: 'no'"),
     ("gaps.csv", [], "--label y has 5 missing values; fill in or drop"),
     ("gaps.csv", ["--label", "race"], "--prediction decided has 5 missing values"),

@@ -25,7 +25,8 @@ from gerrymend import (
     prove,
 )
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.inputs.sample import AUDIT, BY_LABEL, Sample
+from gerrymend.inputs.classes import AUDIT, BY_LABEL
+from gerrymend.inputs.sample import Sample
 from gerrymend.subgroups import Conjunctions, ExplicitGroups, LinearThresholds
 
 N = 40
@@ -248,7 +249,7 @@ CASES = {
     f"{reader}, {name}": (reader, *fault)
     for reader, (_, names) in READERS.items()
     for name, fault in FAULTS.items()
-    if fault[0] in names
+    if fault[0] in names and (reader, name) != ("counts", "y: three")  # which are audited
 }
 
 

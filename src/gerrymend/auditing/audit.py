@@ -15,7 +15,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import check_counted
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_test_size
-from gerrymend.notions import NotionLike
+from gerrymend.notions import NotionLike, by_class
 
 
 def audit(
@@ -54,9 +54,11 @@ def audit(
 
     Parameters
     ----------
-    y_true : array of labels, of two values, or None
-        None where the notion compares decisions alone, as "statistical_parity" does.
-    y_pred : array of decisions, of the same two values
+    y_true : array of labels, of two values or more, or None
+        None where the notion compares decisions alone, as "statistical_parity" does. Of more than
+        two classes, up to 30, each is compared with all others together, in one audit with one
+        p-value; the error rate is of all at once.
+    y_pred : array of decisions, of the same values
         Or scores, with `threshold`; or a mixture's probabilities of deciding the positive label,
         with `decision_probabilities=True`.
     sensitive_features : frame, Series, mapping from names to columns, or array
@@ -77,12 +79,13 @@ def audit(
     decision_probabilities : bool, default=False
         Whether y_pred are the probabilities with which a randomised model decides.
     pos_label : label, optional
-        The positive label; by default the second in sorted order.
+        The positive label; by default the second in sorted order. Of more than two, the class that
+        alone is compared with the rest; by default all are, and the worst is reported.
     favourable : {"positive", "negative"}, optional
         The decision that people wish for: "positive" where the positive label is a loan that is
         granted, "negative" where it is an arrest. The report then says who is treated worse and who
         better. Without it that is known of error rates alone, and of other rates it is only said
-        who differs.
+        who differs. Of more than two classes it is about the one that `pos_label` names.
     side : {"both", "disadvantaged"}, default="both"
         Which subgroups count. With "disadvantaged" unfairness, bounds, p-value and verdict are over
         those that are treated worse than the overall, and `favourable` has to be known.
@@ -224,9 +227,10 @@ def audit(
                 "and holdout exclude each other: rows are held out of this sample, or "
                 "are a second one.",
             )
-    decided = Decided(threshold, decision_probabilities, pos_label)
+    decided = Decided(threshold, decision_probabilities, pos_label, many=True)
     given = Given(y_true, y_pred, sensitive_features, sample_weight, control_features)
     tally = read_tally(data, given, decided, settings["notions"])
+    settings["notions"] = by_class(settings["notions"], tally.labels, favourable)
     check_counted(tally, settings["notions"], leave_out=leave_out_empty_strata)
     held_out = None
     if holdout is not None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import exact_parts
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.auditing.classes import tally_of_lines
 from gerrymend.auditing.doubts import doubts_of
 from gerrymend.auditing.examine import examine
 from gerrymend.auditing.inference.held_out import split
@@ -18,6 +19,7 @@ from gerrymend.auditing.settings import check_settings
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import check_counted, check_number, with_strata
 from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.classes import Decided, Names, check_class_number
 from gerrymend.inputs.identifiers import check_identifiers
 from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
 from gerrymend.inputs.protected import (
@@ -27,7 +29,7 @@ from gerrymend.inputs.protected import (
     read_columns,
     take_rows,
 )
-from gerrymend.inputs.sample import Decided, Names, Sample, read_vector
+from gerrymend.inputs.sample import Sample, read_vector
 from gerrymend.inputs.settings import check_test_size
 from gerrymend.inputs.validation import (
     as_vector,
@@ -37,7 +39,7 @@ from gerrymend.inputs.validation import (
     columns_of,
     is_lazy,
 )
-from gerrymend.notions import NotionLike, as_rates, check_labels_given
+from gerrymend.notions import NotionLike, as_rates, by_class, check_labels_given
 
 
 def audit_counts(
@@ -154,7 +156,7 @@ on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
         count=len(n),
         sensitive_features=len(protected[0].values),
     )
-    decided = Decided(threshold, decision_probabilities, pos_label)
+    decided = Decided(threshold, decision_probabilities, pos_label, many=True)
     some = n > 0  # a line of no rows says nothing
     sample = Sample.read(
         None if labels is None else labels[some],
@@ -163,12 +165,14 @@ on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
         decided=decided,
         names=Names(labels="label", decisions="prediction"),
     )
-    tally = _tally(sample, n[some])
+    check_class_number(sample.known, int(n.sum()), "label")
+    strata = None
     if controls:
         lines = {name: columns[name] for name in controls}
         read = take_rows(read_columns(lines, "control_features"), some)
         strata = check_number(distinct_rows([in_use(column) for column in read]), int(n.sum()))
-        tally = with_strata(tally, strata, lambda chosen: _tally(sample, n[some], chosen))
+    tally = _tally_of(sample, n[some], strata)
+    settings["notions"] = by_class(settings["notions"], tally.labels, favourable)
     check_counted(tally, settings["notions"], leave_out=leave_out_empty_strata)
     check_identifiers(tally.columns, int(n.sum()))
     doubts = doubts_of(
@@ -178,6 +182,19 @@ on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     if test_size is not None:
         tally, held_out = split(tally, test_size, random_state)
     return examine(tally, held_out=held_out, doubts=doubts, **settings)
+
+
+def _tally_of(sample: Sample, counts: NDArray[np.int64], strata: Cells | None) -> Tally:
+    """Sum the counts by cell and label, with their strata."""
+    if sample.decided is not None:
+        cells = distinct_rows(sample.columns)
+        label = sample.y if sample.is_labelled else None
+        classes = tuple(sample.classes.tolist())
+        return tally_of_lines(cells, classes, label, sample.decided, counts, strata)
+    tally = _tally(sample, counts)
+    if strata is None:
+        return tally
+    return with_strata(tally, strata, lambda chosen: _tally(sample, counts, chosen))
 
 
 def _tally(sample: Sample, counts: NDArray[np.int64], chosen: Any = slice(None)) -> Tally:

@@ -24,6 +24,13 @@ _FEW_ROWS = 20
 # Decisions are nearly the labels where for each row that differs there are so many of the rarer
 # label: of a label that is rare, a useless model misses all and still differs in few rows.
 _TIMES = 100
+_NOTHING = "No subgroup can differ, which says nothing of fairness."
+_MEANT = {
+    "equal": "the labels {}: either the labels were given in place of decisions, or the model has "
+    "seen them.",
+    "oppose": "the opposite of the labels {}: the two labels of the decisions are probably turned "
+    "round.",
+}
 # What may be so of an attribute that tells what its groups are compared by.
 _MADE_OF_IT = "its groups are made of what they are compared by"
 _OTHERWISE = {
@@ -78,7 +85,7 @@ def doubts_of(
     ['constant_decisions', 'gamma_allows_everything']
     """
     found = [
-        *(_about_numbers(tally) if tally.views else _about_decisions(tally, decided)),
+        *_about_outcomes(tally, decided),
         *_about_attributes(tally, named),
         *_about_gamma(tally, notions, gamma),
     ]
@@ -93,6 +100,23 @@ def doubts_of(
     return tuple(found)
 
 
+def _about_outcomes(tally: Tally, decided: Decided) -> Iterator[Doubt]:
+    """Yield doubts about what is compared: numbers, or decisions of two classes or more."""
+    if tally.views:
+        return _about_numbers(tally)
+    return _about_classes(tally) if tally.by_class else _about_decisions(tally, decided)
+
+
+def _about_classes(tally: Tally) -> Iterator[Doubt]:
+    """Yield doubts about decisions of many classes that are the labels, or are all the same."""
+    wrong = float(tally.positive.sum())
+    rarest = min(float(table.weight[1].sum()) for table in tally.by_class.values())
+    if tally.is_labelled and rarest > 0 and _TIMES * wrong <= rarest:
+        yield _like_labels(tally, "equal", wrong)
+    elif sum(bool(table.positive.any()) for table in tally.by_class.values()) == 1:
+        yield Doubt("constant_decisions", f"Every row is decided alike. {_NOTHING}")
+
+
 def _about_decisions(tally: Tally, decided: Decided) -> Iterator[Doubt]:
     """Yield doubts about decisions that are the labels, or that are all the same."""
     if doubt := _one_with_labels(tally):
@@ -102,16 +126,15 @@ def _about_decisions(tally: Tally, decided: Decided) -> Iterator[Doubt]:
     always_drawn = tally.rows is not None and bool(np.ptp(tally.rows.p) == 0)
     if tally.positive.any() and not all_positive and not always_drawn:
         return
-    nothing = "No subgroup can differ, which says nothing of fairness."
     if decided.threshold is None:
         how = "with the same probability" if tally.positive.any() and not all_positive else "alike"
-        yield Doubt("constant_decisions", f"Every row is decided {how}. {nothing}")
+        yield Doubt("constant_decisions", f"Every row is decided {how}. {_NOTHING}")
         return
     side = "at or above" if all_positive else "below"
     yield Doubt(
         "threshold_outside_scores",
         f"The threshold {decided.threshold:g} is outside of the scores' range: all are {side} it, "
-        f"and every row is decided alike. {nothing}",
+        f"and every row is decided alike. {_NOTHING}",
     )
 
 
@@ -122,8 +145,7 @@ def _about_numbers(tally: Tally) -> Iterator[Doubt]:
         if low == high:
             yield Doubt(
                 "constant_decisions",
-                f"The {in_words(name)} is {low:g} in every row. No subgroup can differ, which says "
-                "nothing of fairness.",
+                f"The {in_words(name)} is {low:g} in every row. {_NOTHING}",
             )
 
 
@@ -134,42 +156,41 @@ def _one_with_labels(tally: Tally) -> Doubt | None:
     negative = tally.weight - tally.positive
     apart = tally.positive[0].sum() + negative[1].sum()
     alike = negative[0].sum() + tally.positive[1].sum()
-    meant = {
-        "equal": "the labels {}: either the labels were given in place of decisions, or the model "
-        "has seen them.",
-        "oppose": "the opposite of the labels {}: the two labels of the decisions are probably "
-        "turned round.",
-    }
     for what, weight in {"equal": apart, "oppose": alike}.items():
-        if rarer == 0 or _TIMES * weight > rarer:
-            continue
-        exceptions = (
-            f"{count(weight)} of {count(tally.total_weight)} rows"
-            if tally.is_count
-            else f"{percent(weight / tally.total_weight)} of the rows, by weight"
-        )
-        where = f"in all but {exceptions}" if weight else "in every row"
-        nearly = "nearly_" if weight else ""
-        return Doubt(
-            f"decisions_{nearly}{what}_labels", f"The decisions are {meant[what].format(where)}"
-        )
+        if rarer > 0 and _TIMES * weight <= rarer:
+            return _like_labels(tally, what, weight)
     return None
+
+
+def _like_labels(tally: Tally, what: str, weight: float) -> Doubt:
+    """Return the doubt about decisions that are like the labels, but for rows of this weight."""
+    exceptions = (
+        f"{count(weight)} of {count(tally.total_weight)} rows"
+        if tally.is_count
+        else f"{percent(weight / tally.total_weight)} of the rows, by weight"
+    )
+    where = f"in all but {exceptions}" if weight else "in every row"
+    nearly = "nearly_" if weight else ""
+    return Doubt(
+        f"decisions_{nearly}{what}_labels", f"The decisions are {_MEANT[what].format(where)}"
+    )
 
 
 def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
     """Yield doubts about attributes that are the label, the decision or an identifier."""
     n_rows = int(tally.n_rows.sum())
-    # Weight by cell of the rows with a positive label, of those decided so, and of all.
+    # Weight by cell of the rows of each label, of those decided so, and of all.
     total = tally.weight.sum(axis=0)
-    asked = (
-        ("label", named[0], tally.weight[1]),
-        ("decision", named[1], tally.positive.sum(axis=0)),
-    )
+    tables = list(tally.by_class.values())
+    by_label = [table.weight[1] for table in tables] or list(tally.weight)
+    positive = tally.positive.sum(axis=0)
+    by_decision = [table.positive.sum(axis=0) for table in tables] or [total - positive, positive]
+    asked = (("label", named[0], by_label), ("decision", named[1], by_decision))
     for column in tally.columns:
-        for what, name, positive in asked:
+        for what, name, weights in asked:
             if isinstance(name, str) and name == column.name:
                 told = f"is the {what} itself: {_MADE_OF_IT}."
-            elif n_rows > _FEW_ROWS and not tally.views and _tells(column, positive, total):
+            elif n_rows > _FEW_ROWS and not tally.views and _tells(column, weights, total):
                 told = f"tells the {what} of every row: {_OTHERWISE[what]}"
             else:
                 continue
@@ -197,16 +218,20 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
         )
 
 
-def _tells(column: Column, positive: Any, total: Any) -> bool:
-    """Return whether an attribute of two values has one where rows are positive, one elsewhere."""
+def _tells(column: Column, weights: Sequence[Any], total: Any) -> bool:
+    """Return whether each value of an attribute has the rows of one class, and all of them."""
     there = total > 0
     values = column.values[there]
-    if len(np.unique(values)) != 2:
+    distinct = np.unique(values)
+    if len(distinct) != len(weights):
         return False
-    is_first = values == values[0]
-    return any(
-        np.array_equal(positive[there], np.where(side, total[there], 0.0))
-        for side in (is_first, ~is_first)
+    # As many values as classes: each class is then of one value.
+    return all(
+        any(
+            np.array_equal(weight[there], np.where(values == value, total[there], 0.0))
+            for value in distinct
+        )
+        for weight in weights
     )
 
 

@@ -18,15 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, grid_shifts, modest_scale
+from gerrymend.auditing.classes import tally_of_classes, tally_of_lines
 from gerrymend.auditing.lazy_rows import ENOUGH, LazyRows
 from gerrymend.auditing.strata import check_number, with_strata
 from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.classes import (
+    AUDIT,
+    BY_LABEL,
+    Decided,
+    Labels,
+    check_class_number,
+    class_numbers,
+    read_labels,
+)
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
-from gerrymend.inputs.sample import AUDIT, BY_LABEL, Decided, read_classes
 from gerrymend.inputs.validation import (
     are_missing,
-    as_pair,
     as_vector,
+    check_decided,
     check_none,
     decisions_from,
 )
@@ -62,32 +71,45 @@ def tally_of_lazy(
     columns = read_columns({name: summary[key] for name, key in rows.attributes.items()})
     n = _numbers(summary["n"])
     cells = distinct_rows(columns)
-    labels = overview.labels(summary)
+    n_rows = n.astype(np.int64)
+    classes = tuple(overview.classes.tolist())
+    strata = None
+    if rows.controls:
+        control = {name: summary[key] for name, key in rows.controls.items()}
+        read = distinct_rows(read_columns(control, "control_features"))
+        strata = check_number(read, overview.n_rows)
+    label = overview.labels(summary)
+    decided_as = overview.decided(summary)
+    if len(classes) > 2 and not rows.weighted:
+        return tally_of_lines(cells, classes, label, decided_as, n_rows, strata)
     weight = _parts(summary, "weight") if rows.weighted else n
-    positive = overview.decided(summary) * (_parts(summary, "positive") if rows.has_sums else n)
+    positive = _parts(summary, "positive") if rows.has_sums else n
     square = _parts(summary, "square") if rows.weighted else n
     counted = _numbers(summary["counted"]).astype(np.int64) if rows.weighted else None
 
-    def summed(chosen: Any = slice(None)) -> Tally:
-        """Add up some of the lines."""
-        return Tally.of_sums(
-            Cells(cells.columns, cells.index[chosen]),
-            labels[chosen],
-            n.astype(np.int64)[chosen],
-            weight[..., chosen],
-            positive[..., chosen],
-            overview.is_count,
-            as_pair(overview.classes),
-            square[..., chosen],
-            None if counted is None else counted[chosen],
-            is_labelled=rows.is_labelled,
-        )
+    def table(y: NDArray[np.intp], p: Array) -> Tally:
+        """Sum the lines by labels and decisions of 0 and 1."""
 
-    if not rows.controls:
-        return summed()
-    control = {name: summary[key] for name, key in rows.controls.items()}
-    strata = distinct_rows(read_columns(control, "control_features"))
-    return with_strata(summed(), check_number(strata, overview.n_rows), summed)
+        def summed(chosen: Any = slice(None)) -> Tally:
+            """Add up some of the lines."""
+            return Tally.of_sums(
+                Cells(cells.columns, cells.index[chosen]),
+                y[chosen],
+                n_rows[chosen],
+                weight[..., chosen],
+                (p * positive)[..., chosen],
+                overview.is_count,
+                classes,
+                square[..., chosen],
+                None if counted is None else counted[chosen],
+                is_labelled=rows.is_labelled,
+            )
+
+        return summed() if strata is None else with_strata(summed(), strata, summed)
+
+    if len(classes) > 2:
+        return tally_of_classes(classes, label, decided_as, table)
+    return table(np.zeros(len(n), dtype=np.intp) if label is None else label, decided_as)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +121,13 @@ class Overview:
     rows : LazyRows
     lines : narwhals.DataFrame
         A line for each label and decision, with extremes and numbers of rows.
-    classes : array (2,)
-        The labels, the positive one last.
+    labelled : Labels
+        The labels that were read.
     """
 
     rows: LazyRows
     lines: "nw.DataFrame[Any]"
-    classes: NDArray[Any]
+    labelled: Labels
 
     @classmethod
     def of(cls, rows: LazyRows, decided: Decided) -> "Overview":
@@ -123,33 +145,50 @@ class Overview:
             _check_weights(lines)
         # From here on the checks are those of audit(), on the few lines in place of all rows.
         decisions = as_vector(lines["decision"], "y_pred") if decided.by_label else None
-        classes = read_classes(labels, decisions, decided, AUDIT, cut_off=cut_off)
+        labelled = read_labels(labels, decisions, decided, AUDIT, cut_off=cut_off)
         if decisions is not None:
-            decisions_from(decisions, classes, None, False, "y_pred")
+            check_decided(decisions, labelled.known, "y_pred")
         if rows.probabilities:
             extremes = np.concatenate([_numbers(lines["p_min"]), _numbers(lines["p_max"])])
-            decisions_from(extremes, classes, None, True, "y_pred")
-        overview = cls(rows, lines, classes)
+            decisions_from(extremes, labelled.classes, None, True, "y_pred")
+        overview = cls(rows, lines, labelled)
+        check_class_number(labelled.known, overview.n_rows, AUDIT.labels)
         # As `check_weights` scales them. Only extreme weights take a third query.
         scale = modest_scale(overview._extremes("weight")[1]) if rows.weighted else 1.0
         if scale == 1.0:
             return overview
         scaled = rows.scaled(scale)
-        return cls(scaled, scaled.checks(), classes)
+        return cls(scaled, scaled.checks(), labelled)
 
-    def decided(self, lines: "nw.DataFrame[Any]") -> Array:
-        """Return 1 for groups of rows decided 1, or whose sums hold p already, and 0 for others."""
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels, the positive one of two last."""
+        return self.labelled.classes
+
+    def decided(self, lines: "nw.DataFrame[Any]") -> NDArray[Any]:
+        """Return 1 for groups of rows decided 1, or whose sums hold p already, and 0 for others.
+
+        Of more than two classes, their numbers.
+        """
         if self.rows.probabilities:
             return np.ones(len(lines))
         decisions = as_vector(lines["decision"], "y_pred")
-        classes = self.classes if self.rows.cut is None else np.array([False, True])
-        return decisions_from(decisions, classes, None, False, "y_pred")
+        if len(self.classes) > 2:
+            return class_numbers(decisions, self.classes)
+        positive = self.classes[1] if self.rows.cut is None else True
+        return (decisions == positive).astype(np.float64)
 
-    def labels(self, lines: "nw.DataFrame[Any]") -> NDArray[np.intp]:
-        """Return 1 for groups of rows of the positive label, 0 for others and without labels."""
+    def labels(self, lines: "nw.DataFrame[Any]") -> NDArray[np.intp] | None:
+        """Return 1 for groups of rows of the positive label, 0 for others; None without labels.
+
+        Of more than two classes, their numbers.
+        """
         if not self.rows.is_labelled:
-            return np.zeros(len(lines), dtype=np.intp)
-        return (as_vector(lines["label"], "y_true") == self.classes[1]).astype(np.intp)
+            return None
+        labels = as_vector(lines["label"], "y_true")
+        if len(self.classes) > 2:
+            return class_numbers(labels, self.classes)
+        return (labels == self.classes[1]).astype(np.intp)
 
     @cached_property
     def n_rows(self) -> int:
@@ -168,7 +207,7 @@ class Overview:
         others are left out later.
         """
         least, largest = (_numbers(self.lines[f"{name}_{end}"]) for end in ("least", "max"))
-        if name == "positive":
+        if name == "positive" and len(self.classes) == 2:
             chosen = self.decided(self.lines) > 0
             least = least[chosen]
             largest = largest[chosen]

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 import narwhals as nw
 
 from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.auditing.classes import tally_of_sample
 from gerrymend.auditing.from_engine import tally_of_lazy
 from gerrymend.auditing.strata import read_strata, stratified
 from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.classes import AUDIT, BY_LABEL, Decided, check_class_number
 from gerrymend.inputs.identifiers import check_identifiers
 from gerrymend.inputs.protected import check_kinds, check_spreads
-from gerrymend.inputs.sample import AUDIT, BY_LABEL, Decided, Numbers, Sample
+from gerrymend.inputs.sample import Numbers, Sample
 from gerrymend.inputs.validation import check_attribute_names, check_column, columns_of, is_lazy
 from gerrymend.notions import AnyNotion, OutcomeNotion, check_labels_given
 
@@ -77,7 +79,7 @@ def _stratified(tally: Tally, control_features: Any) -> Tally:
 
 def check_no_decisions(decided: Decided, notion: OutcomeNotion) -> None:
     """Raise an ArgumentError for a setting of decisions, where numbers are compared."""
-    for argument, value in decided._asdict().items():
+    for argument, value in zip(decided._fields[:3], decided[:3], strict=True):
         if value not in (None, False):
             raise ArgumentError(
                 Argument(argument, value=repr(value)),
@@ -116,7 +118,8 @@ def tally_of_rows(
         kinds=kinds,
         names=AUDIT,
     )
-    return Tally.of_sample(sample)
+    check_class_number(sample.known, len(sample.weight), AUDIT.labels)
+    return tally_of_sample(sample)
 
 
 def _chosen(data: Any, given: Given) -> Given:
@@ -184,6 +187,7 @@ def second_sample(
             raise ArgumentError("holdout", f"{have}; pass both with labels, or both without.")
     kinds = {column.name: column.kind for column in like.columns}
     try:
+        decided = decided._replace(labels=like.labels)
         tally = _tally(None if data is None else holdout, given, decided, notions, kinds)
     except ArgumentError as error:
         error.lead = f"In holdout: {error.lead}"
@@ -192,7 +196,7 @@ def second_sample(
         raise ArgumentError(
             "holdout",
             f"are {tally.labels!r}, and those of y_true {like.labels!r}; a second sample has the "
-            "same two.",
+            "same ones.",
             lead="The labels of ",
         )
     return tally

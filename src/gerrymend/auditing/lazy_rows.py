@@ -12,9 +12,9 @@ from typing import Any
 import narwhals as nw
 
 from gerrymend._runtime.errors import Argument
+from gerrymend.inputs.classes import Decided
 from gerrymend.inputs.numbers import no_numbers
 from gerrymend.inputs.protected import check_attribute_type
-from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.validation import (
     PROBABILITIES,
     check_attribute_names,
@@ -22,7 +22,7 @@ from gerrymend.inputs.validation import (
     check_cut,
 )
 
-# Labels and decisions have two values. Of a column that has more, so many groups are collected:
+# Labels and decisions have few values. Of a column that has more, so many groups are collected:
 # enough for a message, and a bound on what travels.
 ENOUGH = 1000
 

@@ -13,7 +13,7 @@ from gerrymend.auditing.strata import check_counted
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_number
-from gerrymend.notions import NotionLike, directed_notions
+from gerrymend.notions import NotionLike, by_class, directed_notions
 from gerrymend.reporting.wording import bound
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.compiling import compile_proofs
@@ -156,8 +156,9 @@ control_features, leave_out_empty_strata
     budget = check_budget(budget)
     min_group_size = check_min_group_size(min_group_size)
     given = Given(y_true, y_pred, sensitive_features, sample_weight, control_features)
-    decided = Decided(threshold, decision_probabilities, pos_label)
+    decided = Decided(threshold, decision_probabilities, pos_label, many=True)
     tally = read_tally(data, given, decided, notions)
+    notions = by_class(notions, tally.labels, favourable)
     check_counted(tally, notions, leave_out=leave_out_empty_strata)
     # No subgroup's rate is farther from the overall one than outcomes are from each other.
     seen = [tally.of_notion(notion).notion for notion in notions]

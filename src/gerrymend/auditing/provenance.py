@@ -89,8 +89,9 @@ def fingerprint(tally: Tally) -> str:
     digest = hashlib.sha256(head.encode())
     for column in tally.columns:
         digest.update(column.values.astype("<f8").tobytes())
-    digest.update(tally.n_rows.astype("<i8").tobytes())
-    for sums in (tally.weight, tally.positive):
-        # + 0.0 makes −0.0 a 0.0, which has other bytes.
-        digest.update(np.ascontiguousarray(sums + 0.0, dtype="<f8").tobytes())
+    for table in (tally, *tally.by_class.values()):
+        digest.update(table.n_rows.astype("<i8").tobytes())
+        for sums in (table.weight, table.positive):
+            # + 0.0 makes −0.0 a 0.0, which has other bytes.
+            digest.update(np.ascontiguousarray(sums + 0.0, dtype="<f8").tobytes())
     return digest.hexdigest()

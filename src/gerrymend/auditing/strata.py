@@ -57,9 +57,11 @@ def stratified(tally: Tally, strata: Cells) -> Tally:
     """Return the tally of rows that are at hand with its strata."""
     assert tally.rows is not None
     views = {name: stratified(view, strata) for name, view in tally.views.items()}
-    alone = replace(tally, views={})
+    classes = {label: stratified(table, strata) for label, table in tally.by_class.items()}
+    alone = replace(tally, views={}, by_class={})
     parted = with_strata(alone, strata, alone.part)
-    return replace(parted, views=views, rows=tally.rows._replace(stratum=strata.index))
+    rows = tally.rows._replace(stratum=strata.index)
+    return replace(parted, views=views, by_class=classes, rows=rows)
 
 
 def with_strata(tally: Tally, strata: Cells, part: Callable[[NDArray[np.bool_]], Tally]) -> Tally:

@@ -5,7 +5,8 @@ and the weight decided positive, by protected values and label, give every rate 
 They can be summed wherever the data lives: only this table travels.
 
 Of numbers the same table is made once for each notion (`views`): the label then says whether a row
-counts, and the decision is its outcome.
+counts, and the decision is its outcome. Of more than two classes it is made once for each
+(`by_class`), whose label and decision are positive there, and all others negative.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,22 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, add_parts, total, total_by_cell
+from gerrymend.auditing.row_data import Lines, Rows
 from gerrymend.auditing.subgroup import EventCells, Subgroup
 from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
 from gerrymend.inputs.sample import Numbers, Sample
 from gerrymend.notions import AnyNotion, FairnessNotion, OutcomeNotion, nothing_counts
 from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
-
-
-class Rows(NamedTuple):
-    """Hold the rows behind a tally: cell, label, decision and weight of each, and its stratum."""
-
-    cell: NDArray[np.intp]
-    y: NDArray[np.intp]
-    p: Array
-    weight: Array
-    stratum: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +41,8 @@ class Tally:
         Σ w and Σ w·p, with p the probability of deciding 1.
     is_count : bool
         Whether each row weighs 1 and is decided 0 or 1: the table then says all that rows could.
-    labels : pair
-        The user's labels behind 0 and 1.
+    labels : pair, or more
+        The user's labels behind 0 and 1; or all of more than two classes.
     squared_weight : array (2, m) or None
         Σ w², for intervals; None where it was not summed.
     n_counted : array (2, m) of int or None
@@ -65,6 +57,11 @@ class Tally:
         Of numbers, the table of each notion, by its name; empty for decisions.
     strata : Strata or None
         The same rows by stratum, where groups are compared within strata.
+    by_class : mapping of label to Tally
+        Of more than two classes, the table of each against the rest. This one then has the wrong
+        decisions as positive ones, and every row with label 0.
+    lines : Lines or None
+        Of more than two classes, the counts behind all of these, where rows are not at hand.
     """
 
     columns: tuple[Column, ...]
@@ -72,7 +69,7 @@ class Tally:
     weight: Array
     positive: Array
     is_count: bool
-    labels: tuple[Any, Any] = (0, 1)
+    labels: tuple[Any, ...] = (0, 1)
     squared_weight: Array | None = None
     n_counted: NDArray[np.intp] | None = None
     rows: Rows | None = None
@@ -80,6 +77,8 @@ class Tally:
     spread: Array | None = None
     views: Mapping[str, "Tally"] = field(default_factory=dict)
     strata: "Strata | None" = None
+    by_class: Mapping[Any, "Tally"] = field(default_factory=dict)
+    lines: Lines | None = None
 
     @classmethod
     def of_rows(
@@ -88,7 +87,7 @@ class Tally:
         y: NDArray[np.intp],
         p: Array,
         weight: Array,
-        labels: tuple[Any, Any] = (0, 1),
+        labels: tuple[Any, ...] = (0, 1),
         is_labelled: bool = True,
         *,
         of_numbers: bool = False,
@@ -151,10 +150,11 @@ class Tally:
         of_numbers = self.spread is not None
         taken = Tally.of_rows(cells, *some, self.labels, self.is_labelled, of_numbers=of_numbers)
         views = {name: replace(view, views={}).part(chosen) for name, view in self.views.items()}
-        taken = replace(taken, views=views)
+        classes = {label: table.part(chosen) for label, table in self.by_class.items()}
+        taken = replace(taken, views=views, by_class=classes)
         if self.strata is None or rows.stratum is None:
             return taken
-        alone = replace(self, views={}, strata=None)
+        alone = replace(self, views={}, strata=None, by_class={})
         numbers = range(len(self.strata.parts))
         parts = tuple(alone.part(chosen & (rows.stratum == number)) for number in numbers)
         assert taken.rows is not None
@@ -185,6 +185,7 @@ class Tally:
             rows=rows,
             views={name: view.within(there) for name, view in self.views.items()},
             strata=strata,
+            by_class={label: table.within(there) for label, table in self.by_class.items()},
         )
 
     def compact(self) -> "Tally":
@@ -209,7 +210,7 @@ class Tally:
         weight: Array,
         positive: Array,
         is_count: bool,
-        labels: tuple[Any, Any] = (0, 1),
+        labels: tuple[Any, ...] = (0, 1),
         squared_weight: Array | None = None,
         n_counted: NDArray[np.int64] | None = None,
         is_labelled: bool = True,
@@ -269,6 +270,8 @@ class Tally:
 
     def view(self, notion: AnyNotion) -> "Tally":
         """Return the table that has the outcomes of a notion."""
+        if isinstance(notion, FairnessNotion) and notion.of_class is not None:
+            return self.by_class.get(notion.of_class, self)
         return self.views.get(notion.name, self)
 
     def of_notion(self, notion: AnyNotion) -> "NotionTally":

@@ -55,8 +55,17 @@ def _wrong_test(case: Case) -> Iterator[str]:
         yield f"p_value is stated as {stated['p_value']!r}, of {draws} permutations."
         return
     # Notions over all rows and over those of one label are two tests, of which the smaller p-value
-    # counts twice.
-    families = len({all(notion["event"]) for notion in stated["notions"]})
+    # counts twice; so are those of each class, and the mean of each kind of numbers.
+    families = len(
+        {
+            (
+                all(notion["event"]),
+                notion["class"],
+                None if notion["unit"] is None else notion["name"],
+            )
+            for notion in stated["notions"]
+        }
+    )
     reached = p * (draws + 1) / families - 1
     whole = round(reached)
     if p != 1 and (abs(reached - whole) > TOLERANCE * (draws + 1) or not 0 <= whole <= draws):

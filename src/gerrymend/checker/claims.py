@@ -18,6 +18,7 @@ from gerrymend.checker.figures import (
     Figures,
     Measured,
     outcomes_of,
+    rate_of,
     wrong_figures,
 )
 from gerrymend.checker.flags import check_flags
@@ -26,6 +27,7 @@ from gerrymend.checker.given import check_not_parted, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
+from gerrymend.checker.many import read_many
 from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import same_by_words
@@ -137,6 +139,8 @@ def check_report(
         true, predicted, features, weight, controls = rows
         if means:
             return read_numbers(means, true, predicted, features, weight, own, controls)
+        if len(stated["labels"]) > 2:
+            return read_many(rows, like)
         return read_table(
             true, predicted, features, weight, **how, like=like, control_features=controls
         )
@@ -212,8 +216,8 @@ def _read_notions(case: Case) -> None:
     """
     for stated in case.stated["notions"]:
         name = stated["name"]
-        outcomes = NOTIONS.get(name) or outcomes_of(stated)
-        table = case.table.views.get(name, case.table)
+        outcomes = NOTIONS.get(rate_of(stated)) or outcomes_of(stated)
+        table = case.table.view(stated)
         measured = Measured.of(outcomes, table) if outcomes else None
         if measured is not None and measured.active:
             case.measured[name] = measured

@@ -6,7 +6,7 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import ZERO, Table, exact
-from gerrymend.checker.figures import ROUNDING, TOLERANCE, shown
+from gerrymend.checker.figures import ROUNDING, TOLERANCE, rate_of, shown
 from gerrymend.checker.rules import RuleError, members
 
 _SIGNS = {"higher": 1, "lower": -1, None: 0}
@@ -41,7 +41,7 @@ def check_direction(case: Case) -> None:
     case.leave("favourable side", "settings of the audit, taken as stated")
     case.problem(*_wrong_settings(case.stated))
     for notion in case.stated["notions"]:
-        if notion["name"] not in _WORSE:
+        if rate_of(notion) not in _WORSE:
             case.leave("notions.worse", f"of {notion['name']}, a notion of one's own")
 
 
@@ -56,10 +56,14 @@ def _wrong_settings(stated: Mapping[str, Any]) -> Iterator[str]:
     for notion in stated["notions"]:
         name = notion["name"]
         worse = notion["worse"]
-        if name in _WORSE and worse != _WORSE[name][favourable]:
+        rate = rate_of(notion)
+        # Of many classes none is known to be favourable.
+        if notion["class"] is not None and favourable is not None:
+            yield f"favourable is stated as {favourable!r}, and there are many classes."
+        elif rate in _WORSE and worse != _WORSE[rate][favourable]:
             yield (
                 f"The worse {name} is stated as {worse!r}, and is "
-                f"{_WORSE[name][favourable]!r} where favourable is {favourable!r}."
+                f"{_WORSE[rate][favourable]!r} where favourable is {favourable!r}."
             )
         elif worse not in _SIGNS:
             yield f"The worse {name} can't be {worse!r}."

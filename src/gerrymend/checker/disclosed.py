@@ -53,7 +53,8 @@ def wrong_kept_back(case: Case) -> Iterator[str]:
     if len(set(kept_back)) < len(kept_back) or not set(kept_back) <= parts:
         yield f"kept_back is stated as {kept_back!r}, which are no parts of a report, one each."
         return
-    numbers = [number for by_label in case.table.rows for number in by_label if number]
+    tables = [case.table, *case.table.by_class.values()]
+    numbers = [number for one in tables for labels in one.rows for number in labels if number]
     if min(numbers) < max(2, case.stated["min_group_size"]):
         case.leave("kept_back", "whether more, or less, would tell of a group of few rows")
     elif kept_back:

@@ -12,14 +12,14 @@ Rows are read and summed one by one in Python: slow, and easy to believe.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import inf, isfinite
-from numbers import Real
+from math import isfinite
 from typing import Any
 
 import narwhals as nw
+
+from gerrymend.checker.plain import listed_values
 
 ZERO = Fraction(0)
 # A probability that a mixture summed in float64 may be outside [0, 1] by as much.
@@ -66,6 +66,9 @@ class Table:
     that count, and `positive` the sum of outcomes, from the first to the second of `ends`; `spread`
     has the sums of outcomes, and of their squares, by squared weight.
 
+    Of more than two classes there is a table for each against the rest, in `by_class` of one whose
+    positive decisions are the wrong ones.
+
     `strata` has the tables of rows with equal values of the `controls`, over the same cells;
     `is_count` is whether each row weighs 1 and is decided 0 or 1.
     """
@@ -76,7 +79,7 @@ class Table:
     positive: list[list[Fraction]]
     weighty: list[list[int]] | None = None
     squares: list[list[Fraction]] | None = None
-    labels: tuple[Any, Any] = (0, 1)
+    labels: tuple[Any, ...] = (0, 1)
     is_labelled: bool = True
     is_count: bool = True
     spread: list[list[list[Fraction]]] | None = None
@@ -84,6 +87,13 @@ class Table:
     views: "Mapping[str, Table]" = field(default_factory=dict)
     strata: "Mapping[tuple[Any, ...], Table]" = field(default_factory=dict)
     controls: tuple[str, ...] = ()
+    by_class: "Mapping[Any, Table]" = field(default_factory=dict)
+
+    def view(self, notion: Mapping[str, Any]) -> "Table":
+        """Return the table of a notion, given as plain data."""
+        if notion["class"] is not None:
+            return self.by_class.get(notion["class"], self)
+        return self.views.get(notion["name"], self)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -150,14 +160,19 @@ def read_table(
     # A second sample may have only one of the labels, which then must not be taken for both.
     if y_true is None:
         classes = chosen
-    elif like is not None and set(labels) <= set(like.labels):
+    elif like is not None and (
+        set(labels) <= set(like.labels) or like.labels[0] == f"not {pos_label}"
+    ):
         classes = list(like.labels)
     else:
         classes = _classes(labels, predicted if are_decisions else [], pos_label)
     if threshold is not None:
         decided: list[Any] = [int(score >= threshold) for score in predicted]
     else:
-        decided = _decisions(predicted, classes) if are_decisions else predicted
+        # One of many labels is compared with the rest, and decisions may be any of them.
+        rest = classes[0] == f"not {pos_label}"
+        known = [*classes, *labels, *(predicted if like is not None else [])] if rest else classes
+        decided = _decisions(predicted, classes[1], known) if are_decisions else predicted
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
     y = [int(label == classes[1]) for label in labels]
     # Equal rows are summed at once: a fraction for each of them would take most of the time.
@@ -193,7 +208,7 @@ def with_strata(
 def summed(
     columns: dict[str, tuple[bool, list[Any]]],
     counted: Counter[tuple[Any, int, Any, Any]],
-    labels: tuple[Any, Any],
+    labels: tuple[Any, ...],
     cells: list[Any] | None = None,
     outcome_of: Callable[[Any], Fraction] | None = None,
 ) -> Table:
@@ -254,10 +269,14 @@ def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[An
     ['no', 'yes']
     >>> _classes([0, 1], [], pos_label=0)
     [1, 0]
+    >>> _classes(["a", "b", "c"], [], pos_label="b")
+    ['not b', 'b']
     """
     classes = sorted(set(labels))
     if len(classes) == 1:
         classes = sorted(set(labels) | set(decisions))
+    if len(classes) > 2 and pos_label in classes:
+        return [f"not {pos_label}", pos_label]
     if len(classes) != 2:
         raise ValueError(
             f"y_true must have two labels, as it had in the audit; it has {len(classes)}: "
@@ -273,15 +292,15 @@ def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[An
     return sorted(classes, key=lambda label: bool(label == pos_label))
 
 
-def _decisions(predicted: list[Any], classes: list[Any]) -> list[int]:
-    """Return decisions as 0 and 1, or raise a ValueError for a value that is no label."""
-    unknown = sorted(map(repr, set(predicted) - set(classes)))
+def _decisions(predicted: list[Any], positive: Any, known: list[Any]) -> list[int]:
+    """Return decisions as 0 and 1, or raise a ValueError for a value that is no known label."""
+    unknown = sorted(map(repr, set(predicted) - set(known)))
     if unknown:
         raise ValueError(
             f"y_pred has values that are no label: {', '.join(unknown[:3])}. Pass what was passed "
             "to audit(): threshold for scores, decision_probabilities=True for a mixture's."
         )
-    return [int(decision == classes[1]) for decision in predicted]
+    return [int(decision == positive) for decision in predicted]
 
 
 def read_vector(values: Any, argument: str) -> list[Any]:
@@ -294,7 +313,7 @@ def read_vector(values: Any, argument: str) -> list[Any]:
         if len(frame.columns) != 1:
             raise ValueError(f"{argument} must have one column; it has {len(frame.columns)}.")
         values = frame.get_column(frame.columns[0]).to_native()
-    listed = _listed(values, argument)
+    listed = listed_values(values, argument)
     if not listed:
         raise ValueError(f"{argument} is empty: it has no rows.")
     if None in listed:
@@ -324,7 +343,7 @@ def _named(data: Any) -> Iterable[tuple[Any, Any]]:
         return [(seen.name or "attribute_0", data)]
     if isinstance(data, Mapping):
         return data.items()
-    table = _listed(data, "sensitive_features")
+    table = listed_values(data, "sensitive_features")
     if not any(isinstance(row, Sequence) and not isinstance(row, str) for row in table):
         return [("attribute_0", table)]
     return [(f"attribute_{j}", list(values)) for j, values in enumerate(zip(*table, strict=True))]
@@ -339,7 +358,7 @@ def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
     where = f"{name!r} of sensitive_features"
     series = nw.from_native(values, series_only=True, pass_through=True)
     dtype = series.dtype if isinstance(series, nw.Series) else None
-    listed = _listed(values, where)
+    listed = listed_values(values, where)
     kinds = {type(value) for value in listed if value is not None}
     if (
         isinstance(dtype, nw.Categorical | nw.Enum)
@@ -353,39 +372,3 @@ def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
     if not all(value is not None and isfinite(value) for value in listed):
         raise ValueError(f"{where} is a number and has missing or infinite values.")
     return name, True, listed
-
-
-def _listed(values: Any, argument: str) -> list[Any]:
-    """Return plain Python values, None for a missing one."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise TypeError(
-            f"{argument} must be an array, Series, frame or list; got {type(values).__name__}."
-        )
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        listed = series.to_list()
-    else:
-        # NumPy's scalars become Python's, whose repr is the decimal that `exact` reads.
-        listed = values.tolist() if hasattr(values, "tolist") else list(values)
-    return [_plain(value) for value in listed]
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as the audit takes it: any real number as a float, an interval in words."""
-    value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
-    if type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if type(value).__name__ == "Interval" and type(value).__module__.split(".")[0] == "pandas":
-        return str(value)
-    if isinstance(value, Decimal) and value.is_nan():  # a signalling one can't be converted
-        return None
-    if isinstance(value, Decimal | Real) and not isinstance(value, int | float):
-        value = _as_float(value)
-    return None if isinstance(value, float) and value != value else value
-
-
-def _as_float(number: Any) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # a fraction of large whole numbers
-        return inf if number > 0 else -inf

@@ -56,13 +56,25 @@ def outcomes_of(stated: Mapping[str, Any]) -> Outcomes:
     }
 
 
+def rate_of(stated: Mapping[str, Any]) -> str:
+    """Return the name of a notion without the class that it is of.
+
+    >>> rate_of({"name": "error_rate[a]", "class": "a"}), rate_of({"name": "x[a]", "class": None})
+    ('error_rate', 'x[a]')
+    """
+    if stated["class"] is None:
+        return str(stated["name"])
+    return str(stated["name"]).removesuffix(f"[{stated['class']}]")
+
+
 def same_notion(stated: Mapping[str, Any]) -> bool | None:
     """Return whether a notion with a known name is what it is called, None for an unknown name.
 
-    >>> same_notion({"name": "error_rate", "event": [True, True], "a": [0, 0], "b": [1, 1]})
+    >>> same_notion({"name": "error_rate", "class": None, "event": [True, True],
+    ...              "a": [0, 0], "b": [1, 1]})
     False
     """
-    known = NOTIONS.get(stated["name"])
+    known = NOTIONS.get(rate_of(stated))
     return None if known is None else known == outcomes_of(stated)
 
 

@@ -104,7 +104,7 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
     if notion is None:
         yield f"its notion, {worst['notion']}, is none of the report's."
         return
-    table = holdout.views.get(notion["name"], holdout)
+    table = holdout.view(notion)
     measured = Measured.of(outcomes_of(notion), table)
     try:
         inside = _members(worst["rule"], case.table, holdout)
@@ -135,8 +135,9 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
 def _sums_by_cell(table: Table) -> dict[tuple[Any, ...], list[Any]]:
     """Return rows, weights and decisions by protected values, in whatever order the rows are."""
     values = zip(*(attribute.values for attribute in table.attributes.values()), strict=True)
+    tables = [table, *table.by_class.values()]
     return {
-        cell: [*table.rows[i], *table.weight[i], *table.positive[i]]
+        cell: [sums for one in tables for sums in (*one.rows[i], *one.weight[i], *one.positive[i])]
         for i, cell in enumerate(values)
     }
 

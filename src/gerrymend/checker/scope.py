@@ -10,6 +10,7 @@ from gerrymend.checker.classes import PARAMETERS
 from gerrymend.checker.disclosed import rare_values, wrong_kept_back
 from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, same_notion
+from gerrymend.checker.many import wrong_classes
 from gerrymend.checker.warned import check_warnings
 
 
@@ -77,7 +78,7 @@ def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
         yield f"min_group_size is stated as {stated['min_group_size']}, and is 1 or more."
 
 
-def _same_labels(stated: list[Any], labels: tuple[Any, Any]) -> bool:
+def _same_labels(stated: list[Any], labels: tuple[Any, ...]) -> bool:
     """Return whether labels are the same, with true and 1 told apart.
 
     >>> _same_labels([0, 1], (0, 1)), _same_labels([False, True], (0, 1))
@@ -100,6 +101,7 @@ def _wrong_notions(case: Case) -> Iterator[str]:
     names = [notion["name"] for notion in notions]
     if len(set(names)) < len(names):
         yield f"notions are stated as {names!r}, and one is there twice."
+    yield from wrong_classes(case.stated, case.table)
     for notion in notions:
         if not any(notion["event"]):
             yield f"The notion {notion['name']} counts no row of either label."

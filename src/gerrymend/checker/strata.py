@@ -6,7 +6,7 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import exact
-from gerrymend.checker.figures import NOTIONS, TOLERANCE, Measured, outcomes_of, shown
+from gerrymend.checker.figures import NOTIONS, TOLERANCE, Measured, outcomes_of, rate_of, shown
 
 
 def check_strata(case: Case) -> None:
@@ -41,8 +41,8 @@ def _wrong_strata(case: Case) -> Iterator[str]:
     left_out = 0
     for notion in case.stated["notions"]:
         name = notion["name"]
-        table = case.table.views.get(name, case.table)
-        outcomes = NOTIONS.get(name) or outcomes_of(notion)
+        table = case.table.view(notion)
+        outcomes = NOTIONS.get(rate_of(notion)) or outcomes_of(notion)
         strata = {key: Measured.of(outcomes, part) for key, part in table.strata.items()}
         withheld = []
         for key, part in strata.items():

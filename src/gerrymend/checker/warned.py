@@ -51,6 +51,8 @@ def check_warnings(case: Case) -> None:
 def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
     """Return the codes that the rows show for certain, but for decisions that are alike."""
     found = set() if table.views else set(_about_labels(table))
+    if table.by_class and not found and len(_decided_classes(table)) == 1:
+        found.add("constant_decisions")
     if any(view.ends[0] == view.ends[1] for view in table.views.values()):
         found.add("constant_decisions")
     if _allows_everything(table, stated):
@@ -58,8 +60,10 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
     if any(map(_lacks_numbers, table.attributes.values())):
         found.add("missing_is_category")
     if table.n_rows > _FEW_ROWS:
-        by_label = [weight[1] for weight in table.weight]
-        decided = [sum(positive, ZERO) for positive in table.positive]
+        # Of two classes the other one follows from this.
+        tables = list(table.by_class.values()) or [table]
+        by_label = [[weight[1] for weight in one.weight] for one in tables]
+        decided = [[sum(positive, ZERO) for positive in one.positive] for one in tables]
         for attribute in table.attributes.values():
             if not table.views and _tells(attribute, by_label, table):
                 found.add("label_is_protected")
@@ -74,12 +78,23 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
 
 def _about_labels(table: Table) -> Iterator[str]:
     """Yield the code of decisions that are the labels, or the opposite, but for 1 row in 100."""
+    if table.by_class:
+        wrong = sum((positive[0] for positive in table.positive), ZERO)
+        masses = [sum((w[1] for w in one.weight), ZERO) for one in table.by_class.values()]
+        if table.is_labelled and all(masses) and 100 * wrong <= min(masses):
+            yield f"decisions_{'nearly_' if wrong else ''}equal_labels"
+        return
     labels = [sum((weight[y] for weight in table.weight), ZERO) for y in (0, 1)]
     decided = [sum((positive[y] for positive in table.positive), ZERO) for y in (0, 1)]
     apart = decided[0] + labels[1] - decided[1]
     for what, weight in {"equal": apart, "oppose": sum(labels, ZERO) - apart}.items():
         if all(labels) and 100 * weight <= min(labels):
             yield f"decisions_{'nearly_' if weight else ''}{what}_labels"
+
+
+def _decided_classes(table: Table) -> list[Any]:
+    """Return the classes that any row with weight is decided to be."""
+    return [c for c, one in table.by_class.items() if any(map(any, one.positive))]
 
 
 def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction = ZERO) -> bool:
@@ -90,7 +105,7 @@ def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction 
     most = ZERO
     for notion in stated["notions"]:
         outcomes = outcomes_of(notion)
-        view = table.views.get(notion["name"], table)
+        view = table.view(notion)
         ends = [end for pair in outcomes.values() for end in pair] or [ZERO]
         if table.views:
             ends = list(view.ends)
@@ -123,13 +138,20 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _tells(attribute: Attribute, positive: list[Any], table: Table) -> bool:
-    """Return whether an attribute of two values has one where all rows are positive alone."""
-    sides: dict[Any, set[Any]] = {}
-    for value, weighed, weight in zip(attribute.values, positive, table.weight, strict=True):
-        if total := sum(weight, ZERO):
-            sides.setdefault(value, set()).add(weighed / total)
-    return sorted(map(sorted, sides.values())) == [[0], [1]]
+def _tells(attribute: Attribute, positives: list[list[Any]], table: Table) -> bool:
+    """Return whether each value of an attribute has all rows of one class, and no others.
+
+    `positives` has the weight of each class by cell; of two, that of the second alone.
+    """
+    n_classes = max(2, len(positives))
+    for positive in positives:
+        sides: dict[Any, set[Any]] = {}
+        for value, weighed, weight in zip(attribute.values, positive, table.weight, strict=True):
+            if total := sum(weight, ZERO):
+                sides.setdefault(value, set()).add(weighed / total)
+        if sorted(map(sorted, sides.values())) != [[0]] * (n_classes - 1) + [[1]]:
+            return False
+    return True
 
 
 def _nearly_unique(attribute: Attribute, n_rows: int) -> bool:
@@ -143,7 +165,7 @@ def _nearly_unique(attribute: Attribute, n_rows: int) -> bool:
 def _always(table: Table) -> str:
     """Return how every row is decided, if all are decided 0 or all 1; nothing otherwise."""
     pairs = zip(table.positive, table.weight, strict=True)
-    if table.views or any(_about_labels(table)):
+    if table.views or table.by_class or any(_about_labels(table)):
         return ""
     if not any(any(positive) for positive in table.positive):
         return "decided negative"
@@ -152,7 +174,7 @@ def _always(table: Table) -> str:
 
 def _decided_alike(table: Table) -> set[str]:
     """Return the codes that are possible where all sums are one part of their weight."""
-    if table.views:
+    if table.views or table.by_class:
         return set()
     parts = {
         decided / weighed

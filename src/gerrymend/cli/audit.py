@@ -48,7 +48,7 @@ def add_to(app: typer.Typer) -> None:
         protected: options.Protected,
         label: Annotated[
             str | None,
-            _column("True label, of two values; every rate but statistical_parity needs it."),
+            _column("True label, of two values or more; only statistical_parity needs none."),
         ] = None,
         prediction: Annotated[str | None, _column("Decision, of the same values.")] = None,
         score: Annotated[str | None, _column("Or: score, cut at --threshold.")] = None,

@@ -4,6 +4,7 @@ from rich.console import Console
 
 from gerrymend.auditing.report import AuditReport
 from gerrymend.cli.audit_request import AuditRequest
+from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.document import Document
 from gerrymend.reporting.audit.text import RichAudit
 from gerrymend.reporting.text import Facts
@@ -22,7 +23,7 @@ def _compared(report: AuditReport, request: AuditRequest) -> Facts:
     """Return what was read of which file, and draws that there was no time for."""
     facts = [
         ("Audited", f"{count(report.n_rows)} rows of {request.file}"),
-        ("  compared", ", ".join(notion.words for notion in report.notions)),
+        ("  compared", ", ".join(rate_names([one.to_dict() for one in report.notions]))),
     ]
     if request.probability is not None:
         facts.insert(1, ("  decided", f"with the probability in {request.probability}"))

@@ -36,7 +36,8 @@ File = Annotated[Path, typer.Argument(
 )]  # fmt: skip
 Label = Annotated[str, column("True label, of two values.", DATA)]
 Positive = Annotated[str | None, option(
-    "The positive label.", DATA, metavar="LABEL", show_default="the last in order")]  # fmt: skip
+    "The positive label; in an audit of more than two, the one to compare with the rest.", DATA,
+    metavar="LABEL", show_default="the last of two in order")]  # fmt: skip
 Favourable = Annotated[str | None, option(
     "The decision that people wish for, positive or negative: the report then says who is "
     "treated worse, and who better.", DATA, metavar="WHICH", show_default=False)]  # fmt: skip

@@ -1,8 +1,8 @@
 """The one reader of rows: labels, decisions, protected attributes and weights, checked together."""
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,15 @@ from sklearn.utils import _safe_indexing
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
-from gerrymend.inputs.categories import check_label_types
+from gerrymend.inputs.classes import (
+    AUDIT,
+    FIT,
+    Decided,
+    Names,
+    class_numbers,
+    positive_second,
+    read_labels,
+)
 from gerrymend.inputs.features import n_rows_of
 from gerrymend.inputs.identifiers import refuse_identifiers
 from gerrymend.inputs.numbers import LARGEST, as_numbers
@@ -23,12 +31,12 @@ from gerrymend.inputs.protected import (
     select_columns,
     take_rows,
 )
-from gerrymend.inputs.settings import did_you_mean, same_but_for_case
+from gerrymend.inputs.settings import did_you_mean
 from gerrymend.inputs.validation import (
     are_missing,
     as_pair,
     as_vector,
-    check_labels,
+    check_decided,
     check_none,
     check_same_length,
     decisions_from,
@@ -37,35 +45,6 @@ from gerrymend.inputs.validation import (
 )
 from gerrymend.inputs.weights import check_weights
 
-
-class Names(NamedTuple):
-    """The arguments by which a caller has the parts of a sample, for messages to name."""
-
-    labels: str = "y"
-    decisions: str = "y_pred"
-    protected: str = "sensitive_features"
-    weight: str = "sample_weight"
-    features: str = "X"
-
-
-FIT = Names()
-AUDIT = Names(labels="y_true")
-
-
-class Decided(NamedTuple):
-    """Say how decisions are read: as labels, scores to cut, or probabilities of a mixture."""
-
-    threshold: float | None = None
-    decision_probabilities: bool = False
-    pos_label: Any = None
-
-    @property
-    def by_label(self) -> bool:
-        """True if decisions are labels, and may show one that no row has."""
-        return self.threshold is None and not self.decision_probabilities
-
-
-BY_LABEL = Decided()
 # No features were passed: None would be features that can't be used.
 _NO_FEATURES = object()
 
@@ -78,8 +57,8 @@ class Sample:
     ----------
     labels : array (n_rows,)
         As they were given.
-    classes : array (2,)
-        The two labels, the positive one second.
+    classes : array (2,), or more
+        The two labels, the positive one second; or all of more than two, where that is allowed.
     columns : tuple of Column
         The protected attributes.
     weight : array (n_rows,)
@@ -87,11 +66,15 @@ class Sample:
     is_weighted : bool
         True if weights were given, which not every estimator can use.
     p : array (n_rows,) or None
-        Probability of the positive decision; None where there are no decisions.
+        Probability of the positive decision; None where there are no decisions, or many classes.
     features : frame, array or list, or None
         As they were given.
     is_labelled : bool
         False if there are decisions alone: each row then stands with the negative label.
+    known : array
+        All labels; `classes` are fewer where one is compared with the rest.
+    decided : array (n_rows,) of int or None
+        The class of each decision, by its number, where there are more than two.
 
     >>> sample = Sample.read([0, 1, 0, 1], {"sex": ["F", "F", "M", "M"]}, features=[[1], [2]] * 2)
     >>> train, test = sample.split(0.5, seed=0)
@@ -107,6 +90,8 @@ class Sample:
     p: Array | None = None
     features: Any = None
     is_labelled: bool = True
+    known: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    decided: NDArray[np.intp] | None = None
 
     @classmethod
     def read(
@@ -163,18 +148,25 @@ class Sample:
             refuse_identifiers(columns, n_rows)
         by_row = check_weights(weight, n_rows, names.weight)
         asked = Decided(pos_label=pos_label) if decided is None else decided
-        classes = read_classes(y, predicted, asked, names)
-        p = None
+        classes, known = read_labels(y, predicted, asked, names, merges=decided is not None)
+        p = number = None
         if decided is not None and predicted is not None:
-            p = decisions_from(predicted, classes, *decided[:2], names.decisions)
+            if len(classes) > 2:
+                check_decided(predicted, classes, names.decisions)
+                number = class_numbers(predicted, classes)
+            else:
+                p = decisions_from(predicted, classes, *decided[:2], names.decisions, known)
         kept = None if features is _NO_FEATURES else features
         if y is None:
             y = np.full(n_rows, classes[0])
-        return cls(y, classes, columns, by_row, weight is not None, p, kept, is_labelled)
+        given = weight is not None
+        return cls(y, classes, columns, by_row, given, p, kept, is_labelled, known, number)
 
     @property
     def y(self) -> NDArray[np.intp]:
-        """1 for rows of the positive label, and 0 for others."""
+        """1 for rows of the positive label, and 0 for others; of more than two, their numbers."""
+        if len(self.classes) > 2:
+            return class_numbers(self.labels, self.classes)
         return (self.labels == self.classes[1]).astype(np.intp)
 
     @property
@@ -291,56 +283,6 @@ def read_vector(values: Any, argument: str) -> NDArray[Any]:
     vector = as_vector(values, argument)
     check_none(int(are_missing(vector).sum()), argument)
     return vector
-
-
-def read_classes(
-    labels: NDArray[Any] | None,
-    decisions: NDArray[Any] | None,
-    decided: Decided,
-    names: Names,
-    *,
-    cut_off: bool = False,
-) -> NDArray[Any]:
-    """Return the two labels, the positive one second; raise ArgumentError unless there are two.
-
-    Without labels they are the values of the decisions, or 0 and 1 where these are numbers.
-    `cut_off` says that only the first of many labels are given, for the message.
-    """
-    if labels is None:
-        names = names._replace(labels=names.decisions)
-        if decisions is None or not decided.by_label:
-            return positive_second(np.array([0, 1]), decided.pos_label, names)
-        classes = check_labels(decisions, names.decisions, cut_off)
-        return positive_second(classes, decided.pos_label, names)
-    check_label_types(labels, names.labels)
-    # A sample may hold one label only: the false positive rate of negatives is well defined. Then
-    # decisions may show the other; scores and probabilities can't.
-    if decisions is not None and decided.by_label:
-        check_label_types(decisions, names.decisions)
-        if len(labels) and (labels == labels[0]).all():
-            both = set(decisions.tolist()) | {labels.tolist()[0]}
-            labels = np.concatenate([labels, decisions]) if len(both) == 2 else labels
-    classes = check_labels(labels, names.labels, cut_off)
-    return positive_second(classes, decided.pos_label, names)
-
-
-def positive_second(classes: NDArray[Any], pos_label: Any, names: Names) -> NDArray[Any]:
-    """Return the two labels in an order that has the positive one second; None keeps the order."""
-    if pos_label is None:
-        return classes
-    if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():
-        raise ArgumentError(
-            Argument("pos_label", value=repr(pos_label)),
-            "is no label of ",
-            Argument(names.labels),
-            f"; its labels are {', '.join(map(repr, classes.tolist()))}",
-            *(
-                f" (did you mean {one!r}?)"
-                for one in same_but_for_case(pos_label, classes.tolist())
-            ),
-            ".",
-        )
-    return np.array([classes[classes != pos_label][0], pos_label])
 
 
 def named_columns(X: Any, sensitive_features: Any) -> Any:

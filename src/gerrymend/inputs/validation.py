@@ -18,6 +18,9 @@ from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
 from gerrymend.inputs.settings import check_flag, check_number, did_you_mean, same_but_for_case
 
+# Classes that an audit compares at most. The first query of a lazy frame groups by label and
+# decision, and 30² groups are fewer than it collects.
+MOST_CLASSES = 30
 # The error that rounding may leave in a sum of probabilities.
 _ROUNDING = 1e-9
 # The argument that decisions are read by, in messages.
@@ -184,8 +187,14 @@ def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:
     return negative, positive
 
 
-def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> NDArray[Any]:
-    """Return the two distinct labels, sorted; raise ValueError unless there are two.
+def check_labels(
+    labels: NDArray[Any],
+    argument: str,
+    cut_off: bool = False,
+    many: bool = False,
+    remedy: str = "Merge them into two.",
+) -> NDArray[Any]:
+    """Return the distinct labels, sorted; raise ValueError unless there are two, or `many` may be.
 
     `cut_off` says that only the first of many labels are given, for the message.
     """
@@ -204,18 +213,29 @@ def check_labels(labels: NDArray[Any], argument: str, cut_off: bool = False) -> 
             argument,
             f"has only one class, {classes.tolist()[0]!r}; two are needed to compare rates.",
         )
-    if len(classes) > 2:
+    if len(classes) == 2:
+        return classes
+    known = classes.tolist() if len(classes) <= MOST_CLASSES else []
+    alike = next(([one, *rest] for one in known if (rest := same_but_for_case(one, known))), [])
+    merge = f" {' and '.join(map(repr, alike))} differ in case or blanks alone." * bool(alike)
+    kind = type_of_target(labels)
+    if not many or kind == "continuous":
         # So many are no labels: each may be a person.
-        shown = f", {', '.join(map(repr, classes.tolist()))}" if len(classes) <= 6 else ""
-        kind = f"The type of the target is {type_of_target(labels)}: "
-        known = classes.tolist() if shown else []
-        alike = next(([one, *rest] for one in known if (rest := same_but_for_case(one, known))), [])
-        merge = f" {' and '.join(map(repr, alike))} differ in case or blanks alone." * bool(alike)
+        shown = f", {', '.join(map(repr, known))}" if 0 < len(known) <= 6 else ""
+        supported = "No regression" if many else "Only binary classification"
         raise ArgumentError(
             argument,
-            f"has {'at least ' * cut_off}{len(classes)} classes{shown}.{merge} Merge them into "
-            "two.",
-            lead=f"Only binary classification is supported. {kind}",
+            f"has {'at least ' * cut_off}{len(classes)} classes{shown}.{merge} {remedy}",
+            lead=f"{supported} is supported. The type of the target is {kind}: ",
+        )
+    if alike:
+        raise ArgumentError(argument, f"has {len(classes)} classes.{merge} Write them alike.")
+    if not known or cut_off:
+        raise ArgumentError(
+            argument,
+            f"has {'at least ' * cut_off}{len(classes)} classes, and audits compare "
+            f"{MOST_CLASSES} at most; scores and identifiers are no labels. Merge classes, or pass "
+            "what was decided.",
         )
     return classes
 
@@ -240,11 +260,13 @@ def decisions_from(
     threshold: float | None,
     decision_probabilities: bool,
     argument: str,
+    known: NDArray[Any] | None = None,
 ) -> Array:
     """Return the probability of the positive decision in each row.
 
     `y_pred` holds labels of `classes`, or scores if a threshold is given, or probabilities if
-    `decision_probabilities` is True. Raises ValueError for values that are neither.
+    `decision_probabilities` is True. Raises ValueError for values that are neither. Where one class
+    is compared with the rest, `known` has all labels.
     """
     cut = check_cut(threshold, decision_probabilities)
     if cut is not None:
@@ -255,26 +277,30 @@ def decisions_from(
             ends = f"ranges from {p.min():.10g} to {p.max():.10g}; with "
             raise ArgumentError(argument, ends, PROBABILITIES, " it must lie in [0, 1].")
         return np.clip(p, 0.0, 1.0)
+    check_decided(y_pred, classes if known is None else known, argument)
+    return (y_pred == classes[1]).astype(np.float64)
+
+
+def check_decided(y_pred: NDArray[Any], classes: NDArray[Any], argument: str) -> None:
+    """Raise ValueError for decisions that are none of the labels."""
     unknown = sorted(map(repr, set(y_pred.tolist()) - set(classes.tolist())))
     if unknown:
         shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+        labels = f" (labels: {', '.join(map(repr, classes.tolist()))})"
         if any(same_but_for_case(value, classes.tolist()) for value in set(y_pred.tolist())):
             raise ArgumentError(
                 argument,
-                f"has values that are no label: {shown} (labels: "
-                f"{', '.join(map(repr, classes.tolist()))}). They differ in case or blanks; write "
-                "labels and decisions alike.",
+                f"has values that are no label: {shown}{labels}. They differ in case or blanks; "
+                "write labels and decisions alike.",
             )
         raise ArgumentError(
             argument,
-            f"has values that are no label: {shown} (labels: "
-            f"{', '.join(map(repr, classes.tolist()))}). Pass decisions; or ",
+            f"has values that are no label: {shown}{labels}. Pass decisions; or ",
             Argument("threshold", value="0.5"),
             ", say, if these are scores; or ",
             PROBABILITIES,
             " if they are the probabilities with which a randomised model decides.",
         )
-    return (y_pred == classes[1]).astype(np.float64)
 
 
 def check_frame(frame: "nw.DataFrame[Any]", *, allow_missing: bool) -> None:

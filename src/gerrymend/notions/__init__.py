@@ -9,6 +9,7 @@ from gerrymend.notions.choosing import (
     NotionLike,
     as_notions,
     as_rates,
+    by_class,
     check_labels_given,
     directed_notions,
 )
@@ -28,6 +29,7 @@ from gerrymend.notions.rates import (
     FairnessNotion,
     in_words,
     nothing_counts,
+    rate_and_class,
 )
 
 __all__ = [
@@ -50,8 +52,10 @@ __all__ = [
     "OutcomeNotion",
     "as_notions",
     "as_rates",
+    "by_class",
     "check_labels_given",
     "directed_notions",
     "in_words",
     "nothing_counts",
+    "rate_and_class",
 ]

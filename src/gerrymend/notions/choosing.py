@@ -1,6 +1,6 @@
 """Choosing of notions: by name or instance, with the direction that makes a group worse off."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from gerrymend._runtime.errors import Argument, ArgumentError
@@ -106,6 +106,37 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
         "must be a name, a FairnessNotion, an OutcomeNotion, or a non-empty tuple of these; got "
         f"{notion!r}.",
     )
+
+
+def by_class(
+    notions: Iterable[AnyNotion], classes: Sequence[Any], favourable: str | None
+) -> tuple[AnyNotion, ...]:
+    """Return each notion once for each class against the rest, where there are more than two.
+
+    The error rate is one whatever the classes are: the part that is decided wrongly. Raises an
+    ArgumentError for a favourable decision that no class is named for.
+
+    >>> [n.name for n in by_class(as_notions(("error_rate", "statistical_parity")), "abc", None)]
+    ['error_rate', 'statistical_parity[a]', 'statistical_parity[b]', 'statistical_parity[c]']
+    """
+    notions = tuple(notions)
+    if len(classes) <= 2:
+        return notions
+    found: list[AnyNotion] = []
+    for notion in notions:
+        if notion == ERROR_RATE or isinstance(notion, OutcomeNotion):
+            found.append(notion)
+            continue
+        if favourable is not None:
+            raise ArgumentError(
+                Argument("favourable", value=repr(favourable)),
+                f"speaks of one positive label, and there are {len(classes)}, each of which is "
+                "compared with the others in turn. Name the label that is meant as ",
+                Argument("pos_label"),
+                f"; or leave it out, and no group is called worse off for its {notion.words}.",
+            )
+        found += [notion.against_the_rest(label) for label in classes]
+    return tuple(found)
 
 
 def as_rates(notion: NotionLike, argument: str = "notion") -> tuple[FairnessNotion, ...]:

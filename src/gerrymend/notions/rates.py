@@ -31,8 +31,24 @@ def in_words(name: str) -> str:
 
     >>> in_words("statistical_parity"), in_words("error_rate")
     ('rate of positive decisions', 'error rate')
+    >>> in_words("statistical_parity[urgent]"), in_words("false_positive_rate[can_wait]")
+    ('rate of decisions “urgent”', 'false positive rate of “can_wait”')
     """
+    rate, of_class = rate_and_class(name)
+    if of_class is not None:
+        what = "rate of decisions" if rate == "statistical_parity" else f"{in_words(rate)} of"
+        return f"{what} “{of_class}”"
     return "rate of positive decisions" if name == "statistical_parity" else name.replace("_", " ")
+
+
+def rate_and_class(name: str) -> tuple[str, str | None]:
+    """Part the name of a rate of one class against the rest; the class is None in other names.
+
+    >>> rate_and_class("false_positive_rate[urgent]"), rate_and_class("error_rate")
+    (('false_positive_rate', 'urgent'), ('error_rate', None))
+    """
+    rate, bracket, rest = name.partition("[")
+    return (rate, rest[:-1]) if rate and bracket and rest.endswith("]") else (name, None)
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,9 @@ class FairnessNotion:
     unit : str, optional
         Of a mean of numbers, what these are counted in, or ""; None for a rate. An OutcomeNotion
         has it.
+    of_class : label, optional
+        The class that labels and decisions are, against all others, where there are more than two:
+        audits make such notions themselves (`against_the_rest`).
 
     Examples
     --------
@@ -72,6 +91,7 @@ class FairnessNotion:
     b: tuple[float, float]
     worse: str | None = dataclasses.field(default=None, compare=False)
     unit: str | None = None
+    of_class: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -158,6 +178,14 @@ class FairnessNotion:
                 return known
         return turned
 
+    def against_the_rest(self, label: Any) -> "FairnessNotion":
+        """Return the same rate of one class against all others: it is the positive label.
+
+        >>> FALSE_NEGATIVE_RATE.against_the_rest("urgent").name
+        'false_negative_rate[urgent]'
+        """
+        return replace(self, name=f"{self.name}[{label}]", of_class=label)
+
     @property
     def harm(self) -> int:
         """The sign of the unfairness of a group that is treated worse; 0 where it is not known."""
@@ -186,6 +214,7 @@ class FairnessNotion:
             "b": [float(value) for value in self.b],
             "worse": self.worse,
             "unit": self.unit,
+            "class": self.of_class,
         }
 
     @property
@@ -285,9 +314,12 @@ EQUALIZED_ODDS = (FALSE_POSITIVE_RATE, FALSE_NEGATIVE_RATE)
 def nothing_counts(notion: FairnessNotion) -> ArgumentError:
     """Return the error for a notion whose event has no rows of positive weight."""
     wanted = " or ".join(str(label) for label in (0, 1) if notion.event[label])
+    rows = f"rows of label {wanted} (0 and 1 in the order of the classes)"
+    if notion.of_class is not None:
+        rows = f"rows whose label is {'' if notion.event[1] else 'not '}“{notion.of_class}”"
     return ArgumentError(
         "notion",
         ".",
-        lead=f"There are no rows for the {notion.words}: it is a rate over rows of label {wanted} "
-        "(0 and 1 in the order of the classes), and none has positive weight. Choose another ",
+        lead=f"There are no rows for the {notion.words}: it is a rate over {rows}, and none has "
+        "positive weight. Choose another ",
     )

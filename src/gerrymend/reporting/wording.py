@@ -182,11 +182,15 @@ def event_noun(notions: Sequence[Mapping[str, Any]], name: str | None = None) ->
     """
     chosen = [one for one in notions if name in (None, one["name"])]
     events = {tuple(one["event"]) for one in chosen}
-    if len(events) != 1:
+    classes = {one.get("class") for one in chosen}
+    if len(events) != 1 or (len(classes) != 1 and events != {(True, True)}):
         return "rows in the event"
     if chosen[0].get("unit") is not None:  # of numbers, the label is whether a row counts
         return "rows that count"
-    return _EVENT_NOUNS[events.pop()]
+    event = events.pop()
+    if (of_class := classes.pop()) is not None and event != (True, True):
+        return f"rows of {quoted(of_class)}" if event[1] else "rows of other classes"
+    return _EVENT_NOUNS[event]
 
 
 def quoted(label: Any) -> str:
@@ -210,12 +214,17 @@ def label_words(report: Mapping[str, Any]) -> tuple[str, str]:
     ('“0”', '“1”')
     >>> label_words({"labels": [0, 1], "columns": {"label": "repaid", "decision": None}})
     ('repaid = 0', 'repaid = 1')
+    >>> label_words({"labels": ["not now", "now"], "columns": {"label": "triage"}})
+    ('triage ≠ now', 'triage = now')
     """
     name = report.get("columns", {}).get("label")
     negative, positive = report["labels"]
     if name is None:
         return quoted(negative), quoted(positive)
-    return f"{name} = {_plain(negative)}", f"{name} = {_plain(positive)}"
+    named = f"{name} = {_plain(positive)}"
+    if negative == f"not {positive}":  # one class, and all others
+        return f"{name} ≠ {_plain(positive)}", named
+    return f"{name} = {_plain(negative)}", named
 
 
 def decision_words(report: Mapping[str, Any]) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
 from gerrymend.auditing.provenance import fingerprint
+from gerrymend.auditing.row_data import Lines
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Strata, Tally
@@ -139,11 +140,12 @@ def split(tally: Tally, test_size: float, random_state: int) -> tuple[Tally, Tal
     """
     # 0 keeps it apart from the draws of permutations (1) and of the bootstrap (2).
     rng = np.random.default_rng([random_state, 0])
-    kept, held = (
-        _split_counts(tally, test_size, rng)
-        if tally.is_count
-        else _split_rows(tally, test_size, rng)
-    )
+    if tally.lines is not None:
+        kept, held = _split_lines(tally.lines, test_size, rng)
+    elif tally.is_count and not tally.by_class:
+        kept, held = _split_counts(tally, test_size, rng)
+    else:
+        kept, held = _split_rows(tally, test_size, rng)
     return kept.compact(), held.compact()
 
 
@@ -163,17 +165,31 @@ def _split_counts(tally: Tally, test_size: float, rng: np.random.Generator) -> t
     by_decision = np.stack([tally.n_rows - positive, positive])  # decision, label, cell
     held = np.zeros_like(by_decision)
     for label in (0, 1):
-        kinds = by_decision[:, label].ravel()
-        if kinds.sum() >= MOST_ROWS:
-            raise ValueError(
-                f"test_size={test_size:g} can't part {MOST_ROWS:,} rows or more of one label; pass "
-                "a second sample as holdout."
-            )
-        # Rows drawn without replacement, by kind (decision and cell), are hypergeometric.
-        number = _number_held_out(int(kinds.sum()), test_size)
-        drawn = rng.multivariate_hypergeometric(kinds, number, method="marginals")
-        held[:, label] = drawn.reshape(2, -1)
+        held[:, label] = _drawn(by_decision[:, label].ravel(), test_size, rng).reshape(2, -1)
     return _of_counts(tally, by_decision - held), _of_counts(tally, held)
+
+
+def _drawn(
+    kinds: NDArray[np.int64], test_size: float, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw how many rows of each kind are held out, of so many of one label."""
+    if kinds.sum() >= MOST_ROWS:
+        raise ValueError(
+            f"test_size={test_size:g} can't part {MOST_ROWS:,} rows or more of one label; pass a "
+            "second sample as holdout."
+        )
+    # Rows drawn without replacement, by kind (decision and cell), are hypergeometric.
+    number = _number_held_out(int(kinds.sum()), test_size)
+    return rng.multivariate_hypergeometric(kinds, number, method="marginals")
+
+
+def _split_lines(lines: Lines, test_size: float, rng: np.random.Generator) -> tuple[Tally, Tally]:
+    """Split counts of more than two classes, of each label in each stratum."""
+    held = np.zeros_like(lines.n_rows)
+    for kind in np.unique(lines.kind).tolist():
+        alike = lines.kind == kind
+        held[alike] = _drawn(lines.n_rows[alike], test_size, rng)
+    return lines.tally(lines.n_rows - held), lines.tally(held)
 
 
 def _of_counts(tally: Tally, by_decision: NDArray[np.int64]) -> Tally:
@@ -208,10 +224,12 @@ def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tup
         )
     rows = tally.rows
     # By value first, so that what is drawn doesn't depend on the order of the rows.
-    order = np.lexsort((rows.p, rows.weight, rows.cell, rows.y))
+    label = rows.y if rows.label is None else rows.label
+    decision = rows.p if rows.decision is None else rows.decision
+    order = np.lexsort((decision, rows.weight, rows.cell, label))
     held = np.zeros(len(order), dtype=bool)
     # Of each label, in each stratum.
-    kind = rows.y if rows.stratum is None else rows.y + 2 * rows.stratum
+    kind = label if rows.stratum is None else label + len(tally.labels) * rows.stratum
     for one in np.unique(kind).tolist():
         alike = order[kind[order] == one]
         held[rng.permutation(alike)[: _number_held_out(len(alike), test_size)]] = True

@@ -17,8 +17,10 @@ Table = tuple[Array, Array]
 
 def no_resamples(tally: Tally) -> str:
     """Say why rows can't be drawn anew; return an empty string where they can."""
-    if tally.is_count or tally.rows is not None:
+    if tally.rows is not None or (tally.is_count and not tally.by_class):
         return ""
+    if tally.is_count:
+        return "rows of more than two classes are drawn one by one, and only counts are at hand"
     return (
         "rows that weigh differently, or are decided with a probability, are drawn one by one, and "
         "only their sums are at hand"
@@ -44,8 +46,8 @@ class Resampler:
     Parameters
     ----------
     seen : sequence of NotionTally
-        The rows, one by one or as counts, as each notion sees them. Tables of numbers are of the
-        same rows in the same order, and all of them see the same draw.
+        The rows, one by one or as counts, as each notion sees them. Tables of numbers, or of
+        classes, are of the same rows in the same order, and all of them see the same draw.
     seed : int
     """
 
@@ -54,7 +56,9 @@ class Resampler:
         places = {key: place for place, key in enumerate(tallies)}
         self._moments = [(part.notion, part.cells.active, places[id(part.tally)]) for part in seen]
         first = next(iter(tallies.values()))
-        self._draws: _Draws = _Counts(first) if first.is_count else _Rows([*tallies.values()])
+        # The counts of one table don't tell those of another, as of two classes.
+        alone = first.is_count and len(tallies) == 1
+        self._draws: _Draws = _Counts(first) if alone else _Rows([*tallies.values()])
         self._seed = seed
 
     def draw(self, number: int) -> Resample:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from gerrymend.notions import in_words
+from gerrymend.reporting.audit.class_words import class_list, rate_names
 from gerrymend.reporting.audit.subgroup_words import short_name
 from gerrymend.reporting.audit.verdict import LOOKS
 from gerrymend.reporting.wording import bound, count, figure, quoted, unfairness
@@ -118,7 +119,7 @@ def _rows_sentence(now: Report, then: Report) -> str:
 
 def _notions(report: Report) -> str | None:
     notions = report.get("notions")
-    return None if notions is None else " and ".join(in_words(one["name"]) for one in notions)
+    return None if notions is None else " and ".join(rate_names(notions))
 
 
 def _attributes(report: Report) -> str | None:
@@ -133,6 +134,8 @@ def _version(report: Report) -> str | None:
 
 def _labels(report: Report) -> str | None:
     labels = report.get("labels")
+    if labels is not None and len(labels) > 2:
+        return class_list(report)
     return None if labels is None else f"{quoted(labels[1])} positive, {quoted(labels[0])} negative"
 
 

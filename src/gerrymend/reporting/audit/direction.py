@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
+from gerrymend.reporting.audit.class_words import class_sentences
 from gerrymend.reporting.audit.subgroup_words import notion_meaning
 from gerrymend.reporting.wording import capitalised, decision_words, label_words
 
@@ -154,14 +155,19 @@ def _about_numbers(report: Report) -> list[str]:
 
 def direction_sentences(report: Report) -> list[str]:
     """Say which label is positive, what rates count, which are worse, and which groups count."""
-    sentences = _about_numbers(report) if of_numbers(report) else _about_labels(report)
+    many = len(report["labels"]) > 2
+    if of_numbers(report):
+        sentences = _about_numbers(report)
+    else:
+        sentences = class_sentences(report) if many else _about_labels(report)
     known = [
         f"a {one['worse']} {in_words(one['name'])}" for one in report["notions"] if one["worse"]
     ]
     if known:
         are = "are" if len(known) > 1 else "is"
         sentences.append(f"{capitalised(' and '.join(known))} {are} worse for a group.")
-    if unknown := [in_words(one["name"]) for one in report["notions"] if not one["worse"]]:
+    unknown = [in_words(one["name"]) for one in report["notions"] if not one["worse"]]
+    if unknown and not many:
         sentences.append(
             "Which decision is favourable was not said (favourable=, --favourable), so that no "
             f"group is called better or worse off for its {' or its '.join(unknown)}."

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from gerrymend.notions import in_words
+from gerrymend.reporting.audit.class_words import class_list, rate_names
 from gerrymend.reporting.audit.direction import labelled, of_numbers
 from gerrymend.reporting.audit.subgroup_words import unit_of
 from gerrymend.reporting.wording import (
@@ -48,6 +49,8 @@ def _smallest(report: Report) -> str:
 
 def _label_facts(report: Report) -> Facts:
     """Return which label is which, and who is decided positive."""
+    if len(report["labels"]) > 2:
+        return [(f"{labelled(report).capitalize()}s", class_list(report))]
     negative, positive = label_words(report)
     _, granted = decision_words(report)
     return [
@@ -78,6 +81,8 @@ def _strata_facts(report: Report) -> Facts:
 def how_facts(report: Report) -> Facts:
     """Return what was audited, and how."""
     rates = [_rate_words(notion, report) for notion in report["notions"]]
+    if len(report["labels"]) > 2:
+        rates = rate_names(report["notions"])
     facts = [
         ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
         *([] if of_numbers(report) else _label_facts(report)),

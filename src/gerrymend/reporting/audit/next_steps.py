@@ -28,7 +28,12 @@ def next_sentences(report: Report) -> list[str]:
         "take is a question of policy."
     )
     sentences = [decide_sentence(report), cost] if report["verdict"] == "undecided" else [cost]
-    if _options(report) is None:
+    if _needs_merging(report):
+        how = (
+            "Models are trained for two labels: merge all classes but the one that matters most "
+            "into another, in a column of its own, and train for that."
+        )
+    elif _options(report) is None:
         how = (
             "These subgroups and rates are for Python alone: SubgroupParityClassifier(...) takes "
             "them as subgroups= and notion=, and pareto_frontier(...) takes such a classifier."
@@ -66,7 +71,7 @@ def _options(report: Report) -> list[str] | None:
     """Return protected columns, rates and class as options; None where no option says them."""
     notions = [one["name"] for one in report["notions"]]
     name = _class_name(report["class"])
-    if name is None or not set(notions) <= set(NOTION_NAMES):
+    if name is None or not set(notions) <= set(NOTION_NAMES) or _needs_merging(report):
         return None
     return [
         *option_words("--protected", report["attributes"]),
@@ -74,6 +79,12 @@ def _options(report: Report) -> list[str] | None:
         *option_words("--subgroups", name),
         *(option_words("--favourable", report["favourable"]) if report["favourable"] else []),
     ]
+
+
+def _needs_merging(report: Report) -> bool:
+    """Return whether the data have more than two labels, also if one is compared with the rest."""
+    labels = report["labels"]
+    return len(labels) > 2 or labels[0] == f"not {labels[1]}"
 
 
 def _class_name(searched: Mapping[str, Any]) -> str | None:

@@ -6,7 +6,8 @@ Plain text, with names and values from the data as they are: whoever renders it 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gerrymend.notions import in_words
+from gerrymend.notions import in_words, rate_and_class
+from gerrymend.reporting.audit.class_words import of_notion
 from gerrymend.reporting.wording import (
     capitalised,
     count,
@@ -46,27 +47,31 @@ def notion_meaning(name: str, report: Mapping[str, Any]) -> str | None:
     >>> notion_meaning("false_positive_rate", {"labels": ["no", "yes"]})
     'of those whose label is “no”, the part that is decided “yes”'
     """
-    negative, positive = label_words(report)
-    refused, granted = decision_words(report)
+    rate, _ = rate_and_class(name)
+    if rate == "error_rate":
+        return "of all, the part that is decided wrongly"
+    negative, positive = label_words(of_notion(report, name))
+    refused, granted = decision_words(of_notion(report, name))
     return {
         "false_positive_rate": f"of those whose label is {negative}, the part that is decided "
         f"{granted}",
         "false_negative_rate": f"of those whose label is {positive}, the part that is decided "
         f"{refused}",
         "statistical_parity": f"of all, the part that is decided {granted}",
-        "error_rate": "of all, the part that is decided wrongly",
-    }.get(name)
+    }.get(rate)
 
 
 def _outcome(name: str, report: Mapping[str, Any]) -> str | None:
     """Say what happens to those that a rate counts; None for one of the user's own."""
-    refused, granted = decision_words(report)
+    rate, _ = rate_and_class(name)
+    if rate == "error_rate":
+        return "decided wrongly"
+    refused, granted = decision_words(of_notion(report, name))
     return {
         "false_positive_rate": f"wrongly decided {granted}",
         "false_negative_rate": f"wrongly decided {refused}",
         "statistical_parity": f"decided {granted}",
-        "error_rate": "decided wrongly",
-    }.get(name)
+    }.get(rate)
 
 
 def excess(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[str, str, str] | None:

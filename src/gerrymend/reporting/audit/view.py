@@ -12,6 +12,7 @@ from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.chance import other_rows_sentence
 from gerrymend.reporting.audit.changes import changes_view
+from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
@@ -108,7 +109,7 @@ def audit_view(
 
 
 def _subtitle(report: Report, rows: str) -> str:
-    rates = " and ".join(in_words(notion["name"]) for notion in report["notions"])
+    rates = " and ".join(rate_names(report["notions"]))
     return f"{capitalised(rates)}, {count(report['n_rows'])} {rows}{_on_date(report)}"
 
 

@@ -1,0 +1,190 @@
+"""Reading of labels: two, one of many against the rest, or as many as there are."""
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.inputs.categories import check_label_types
+from gerrymend.inputs.settings import same_but_for_case
+from gerrymend.inputs.validation import check_labels
+
+# For more than two labels where two are needed, by whether one can be compared with the rest.
+_REMEDIES = {
+    False: "Merge them into two.",
+    True: "Merge them into two, or name one as pos_label, and it is compared with the rest.",
+}
+# Rows a class, on average, below which labels are scores or identifiers.
+_FEWEST = 2
+
+
+class Names(NamedTuple):
+    """The arguments by which a caller has the parts of a sample, for messages to name."""
+
+    labels: str = "y"
+    decisions: str = "y_pred"
+    protected: str = "sensitive_features"
+    weight: str = "sample_weight"
+    features: str = "X"
+
+
+FIT = Names()
+AUDIT = Names(labels="y_true")
+
+
+class Decided(NamedTuple):
+    """Say how decisions are read: as labels, scores to cut, or probabilities of a mixture.
+
+    With `many` there may be more than two labels; a second sample has the `labels` of a first.
+    """
+
+    threshold: float | None = None
+    decision_probabilities: bool = False
+    pos_label: Any = None
+    many: bool = False
+    labels: tuple[Any, ...] | None = None
+
+    @property
+    def by_label(self) -> bool:
+        """True if decisions are labels, and may show one that no row has."""
+        return self.threshold is None and not self.decision_probabilities
+
+
+BY_LABEL = Decided()
+
+
+class Labels(NamedTuple):
+    """Labels that were read.
+
+    `classes` are two, the positive one second, or all of more than two, sorted; `known` are all
+    that decisions may have. They differ where one class is compared with the rest, which is then
+    called “not” that class.
+    """
+
+    classes: NDArray[Any]
+    known: NDArray[Any]
+
+
+def read_labels(
+    labels: NDArray[Any] | None,
+    decisions: NDArray[Any] | None,
+    decided: Decided,
+    names: Names,
+    *,
+    cut_off: bool = False,
+    merges: bool = True,
+) -> Labels:
+    """Return the labels; raise an ArgumentError unless there are two, or more are allowed.
+
+    Without labels they are the values of the decisions, or 0 and 1 where these are numbers. More
+    than two are allowed where `decided` says so, or has the positive one and this `merges` the
+    rest. `cut_off` says that only the first of many labels are given, for the message.
+
+    >>> read_labels(np.array(["a", "b", "c"]), None, Decided(pos_label="b"), AUDIT).classes.tolist()
+    ['not b', 'b']
+    """
+    if labels is None:
+        names = names._replace(labels=names.decisions)
+        if decisions is None or not decided.by_label:
+            return _positive(np.array([0, 1]), decided, names)
+        labels = decisions
+    check_label_types(labels, names.labels)
+    # A sample may hold one label only: the false positive rate of negatives is well defined. Then
+    # decisions may show the other; scores and probabilities can't.
+    if decisions is not None and decided.by_label:
+        check_label_types(decisions, names.decisions)
+        if len(labels) and (labels == labels[0]).all():
+            both = set(decisions.tolist()) | {labels.tolist()[0]}
+            labels = np.concatenate([labels, decisions]) if len(both) == 2 else labels
+    if decided.labels is not None and (first := _of_first(labels, decisions, decided)):
+        return first
+    many = decided.many or (merges and decided.pos_label is not None)
+    classes = check_labels(labels, names.labels, cut_off, many, _REMEDIES[merges])
+    if len(classes) > 2 and not decided.by_label and decided.pos_label is None:
+        raise ArgumentError(
+            names.labels,
+            f"has {len(classes)} classes, {', '.join(map(repr, classes.tolist()))}, and scores or "
+            "probabilities are those of one. Name it as ",
+            Argument("pos_label"),
+            ", and it is compared with the rest; or pass decisions.",
+        )
+    return _positive(classes, decided, names)
+
+
+def check_class_number(known: NDArray[Any], n_rows: int, argument: str) -> None:
+    """Raise an ArgumentError for more than two classes where they are nearly as many as rows."""
+    number = len(known)
+    if number > 2 and n_rows < _FEWEST * number:
+        raise ArgumentError(
+            argument,
+            f"has {number} classes in {n_rows} rows; scores and identifiers are no labels. Merge "
+            "classes, or pass what was decided.",
+        )
+
+
+def _of_first(
+    labels: NDArray[Any], decisions: NDArray[Any] | None, decided: Decided
+) -> Labels | None:
+    """Return the labels of a first sample, where they are many, or one against the rest.
+
+    A second sample may lack some; None is returned where it has others.
+    """
+    assert decided.labels is not None
+    if decided.labels == _pair_of(decided.pos_label):
+        shown = labels if decisions is None else np.concatenate([labels, decisions])
+        return Labels(np.array(decided.labels, dtype=object), np.unique(shown))
+    if len(decided.labels) > 2 and set(labels.tolist()) <= set(decided.labels):
+        every = np.array(decided.labels)
+        return Labels(every, every)
+    return None
+
+
+def class_numbers(values: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the number of each value among the classes, one of which it is.
+
+    >>> class_numbers(np.array(["b", "a", "b"]), np.array(["a", "b"])).tolist()
+    [1, 0, 1]
+    """
+    numbers = np.zeros(len(values), dtype=np.intp)
+    for number, label in enumerate(classes.tolist()):
+        numbers[values == label] = number
+    return numbers
+
+
+def _positive(classes: NDArray[Any], decided: Decided, names: Names) -> Labels:
+    """Return labels that were read, the positive one of two second."""
+    if len(classes) == 2 or decided.pos_label is None:
+        return Labels(positive_second(classes, decided.pos_label, names), classes)
+    check_positive(classes, decided.pos_label, names)
+    return Labels(np.array(_pair_of(decided.pos_label), dtype=object), classes)
+
+
+def _pair_of(label: Any) -> tuple[Any, Any]:
+    """Return what a class and the rest are called, where it is compared with that."""
+    return f"not {label}", label
+
+
+def check_positive(classes: NDArray[Any], pos_label: Any, names: Names) -> None:
+    """Raise an ArgumentError if the positive label is none of these."""
+    if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():
+        raise ArgumentError(
+            Argument("pos_label", value=repr(pos_label)),
+            "is no label of ",
+            Argument(names.labels),
+            f"; its labels are {', '.join(map(repr, classes.tolist()))}",
+            *(
+                f" (did you mean {one!r}?)"
+                for one in same_but_for_case(pos_label, classes.tolist())
+            ),
+            ".",
+        )
+
+
+def positive_second(classes: NDArray[Any], pos_label: Any, names: Names) -> NDArray[Any]:
+    """Return the two labels in an order that has the positive one second; None keeps the order."""
+    if pos_label is None:
+        return classes
+    check_positive(classes, pos_label, names)
+    return np.array([classes[classes != pos_label][0], pos_label])
