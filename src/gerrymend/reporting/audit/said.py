@@ -16,6 +16,8 @@ def said_sentences(report: Report) -> list[str]:
     if said is None:
         return []
     one = said["subgroup"]
+    if is_the_same(report):  # which is how the one that leads is named
+        return []
     most = "the most" if said["exact"] else "the most that was found"
     cut = ", numbers cut in few places," if " bins" in said["covers"] else ","
     return [
@@ -23,6 +25,15 @@ def said_sentences(report: Report) -> list[str]:
         f"{count(one['size'])} rows: {rate_sentence(one)}; its unfairness is "
         f"{unfairness(one['unfairness'])}, {beside_words(report)}."
     ]
+
+
+def is_the_same(report: Report) -> bool:
+    """Return whether the group in a sentence has the very rows of the one that leads."""
+    said = report["in_a_sentence"]
+    if said is None or said["overlap"] is None:
+        return False
+    same_size = said["subgroup"]["size"] == leads(report)[0]["size"]
+    return bool(said["overlap"] == 1.0 and same_size)
 
 
 def beside_words(report: Report) -> str:

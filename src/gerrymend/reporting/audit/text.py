@@ -18,7 +18,7 @@ from gerrymend.reporting.audit.direction import (
 )
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.population import discovery_sentence, population_means
-from gerrymend.reporting.audit.said import beside_words, exactness_words
+from gerrymend.reporting.audit.said import beside_words, exactness_words, is_the_same
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.text import (
@@ -96,6 +96,9 @@ def _subgroups(report: Report) -> Facts:
     facts = []
     for standing, subgroup in described(report):
         who = "all others" if is_rest(subgroup, report) else who_words(subgroup)
+        if standing == "In a sentence" and is_the_same(report):
+            facts.append((standing, f"{who}; the same rows"))
+            continue
         facts += [(standing, who), ("", summary_words(subgroup, report))]
         if standing == "In a sentence":
             facts.append(

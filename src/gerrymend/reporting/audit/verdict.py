@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows, is_chance
 from gerrymend.reporting.audit.direction import counts_sentence, is_rest, leads, subject
 from gerrymend.reporting.audit.population import population_sentences
-from gerrymend.reporting.audit.said import said_sentences
+from gerrymend.reporting.audit.said import is_the_same, said_sentences
 from gerrymend.reporting.audit.subgroup_words import (
     cases_sentence,
     is_formula,
@@ -151,6 +151,8 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
         who = f"{subject(one)}{which} is {one['subgroup']}"
         if is_rest(one, report):
             who = "The most favoured are all others"
+        elif place == "first" and is_the_same(report):
+            who = f"{subject(one)}{which} is {report['in_a_sentence']['subgroup']['subgroup']}"
         elif is_formula(one) and who_is_in(one):
             who = f"{subject(one)}{which} is a group with {who_is_in(one)}"
         elif is_formula(one) or is_long(one):

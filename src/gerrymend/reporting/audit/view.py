@@ -27,7 +27,7 @@ from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
-from gerrymend.reporting.audit.said import beside_words, exactness_words
+from gerrymend.reporting.audit.said import beside_words, exactness_words, is_the_same
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -168,7 +168,9 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 ("p-value", test),
                 ("On other rows", other_rows_sentence(report)),
             ]
-        if standing == "In a sentence":
+        if standing == "In a sentence" and is_the_same(report):
+            facts = [("Size", "the same rows as the first")]
+        elif standing == "In a sentence":
             facts += [
                 ("Beside the first", f"its unfairness is {beside_words(report)}"),
                 ("Proof", exactness_words(report)),
