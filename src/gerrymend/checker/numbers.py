@@ -101,8 +101,8 @@ def _outcomes(
         return counts, [exact(u) if c else ZERO for c, u in zip(counts, made, strict=True)]
     if name not in NAMED:
         raise ValueError(
-            f"The report compares {name!r}, a notion of one's own: pass it as notion, as it was "
-            "passed to audit()."
+            f"{name!r}, a notion of the report, is none that has a name here: pass it as notion, "
+            "as it was passed to audit()."
         )
     if name == "mean_outcome":
         return everyone, predicted

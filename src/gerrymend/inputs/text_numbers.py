@@ -119,7 +119,8 @@ def _is_number(text: str) -> bool:
 def _remedy(words: list[str], decimals: list[str]) -> list[str | Argument]:
     """Return how to read such a column as numbers, in the parts of a message."""
     if words:
-        return ["Have ", Argument("na_values", value=repr(words[0])), " read as missing"]
+        missing = Argument("na_values", value=repr(words[0]))
+        return ["Fill these in or drop their rows, or have ", missing, " read as missing"]
     if decimals and all(map(_THOUSANDS.fullmatch, decimals)):
         return ["If the commas part thousands, take them out; else read them with ", DECIMAL_COMMA]
     if any("," in text for text in decimals):

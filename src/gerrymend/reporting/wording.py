@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 from gerrymend._runtime.reprs import shortened
@@ -117,6 +117,15 @@ def bound(value: float, beside: float | None = None) -> str:
     ('0.1063', '0.0625', '0.00996')
     """
     return _decimal(value, ROUND_CEILING, beside)
+
+
+def at_least(value: float, beside: float | None = None) -> str:
+    """Return what an unfairness exceeds, rounded down so that it stays true.
+
+    >>> at_least(0.0463555), at_least(0.0625)
+    ('0.0463', '0.0625')
+    """
+    return _decimal(value, ROUND_FLOOR, beside)
 
 
 # Digits beyond this are rounding, of sums and of comparisons.

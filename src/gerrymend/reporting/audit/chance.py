@@ -5,6 +5,8 @@ from typing import Any
 
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import (
+    at_least,
+    bound,
     count,
     event_noun,
     p_value,
@@ -125,15 +127,15 @@ def other_rows_sentence(report: Report) -> str:
         middle = abs(report["worst"]["unfairness"])
         distance = population["distance"]
         return (
-            f"Unfairness between {unfairness(max(0.0, middle - distance))} and "
-            f"{unfairness(middle + distance)} for all from whom the rows were drawn, with "
+            f"Unfairness between {at_least(max(0.0, middle - distance))} and "
+            f"{bound(middle + distance)} for all from whom the rows were drawn, with "
             f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
             "confidence."
         )
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
-        "elsewhere. A bootstrap tells (confidence=0.95, --confidence 0.95), and so do rows that "
-        "are held out of the search (test_size, --test-size)."
+        "elsewhere. An audit with confidence=0.95 tells, and so do rows that are held out of the "
+        "search (test_size, --test-size)."
     )
 
 

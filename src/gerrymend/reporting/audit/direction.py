@@ -54,7 +54,9 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
     shown = [(_FIRST[one["treated"]], one) for one in first]
     # Beside the one that it stands for, before the other side.
     shown[1:1] = [] if said is None else [("In a sentence", said["subgroup"])]
-    return shown + [(_ANOTHER[one["treated"]], one) for one in others]
+    shown += [(_ANOTHER[one["treated"]], one) for one in others]
+    # All others are not alike: those who are most favoured are some of them.
+    return [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
 
 
 def standing(treated: str | None) -> str:
@@ -85,14 +87,14 @@ def labelled(report: Report) -> str:
     return "label" if report.get("is_labelled", True) else "decision"
 
 
-def counts_sentence(treated: str | None) -> str:
+def counts_sentence(treated: str | None, average: str = "rate") -> str:
     """Say what a subgroup is called worst by, or the one that differs most.
 
     >>> counts_sentence("worse")
     "“Worst” counts both how far a group's rate is off and how many people are in it."
     """
     word = "Most" if treated is None else "Worst"
-    return f"“{word}” counts both how far a group's rate is off and how many people are in it."
+    return f"“{word}” counts both how far a group's {average} is off and how many people are in it."
 
 
 def strata_sentences(report: Report) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from gerrymend._runtime.command_lines import option_words
 from gerrymend.notions import NOTION_NAMES
+from gerrymend.reporting.audit.direction import of_numbers
 from gerrymend.subgroups import CLASS_NAMES, as_subgroup_class
 
 Report = Mapping[str, Any]
@@ -28,6 +29,8 @@ def next_sentences(report: Report) -> list[str]:
         "take is a question of policy."
     )
     sentences = [decide_sentence(report), cost] if report["verdict"] == "undecided" else [cost]
+    if of_numbers(report):
+        return [*sentences[:-1], "Models can't be trained for means of numbers yet, only audited."]
     if _needs_merging(report):
         how = (
             "Models are trained for two labels: merge all classes but the one that matters most "

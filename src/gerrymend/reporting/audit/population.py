@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
-from gerrymend.reporting.wording import bound, count, p_value, percent, unfairness
+from gerrymend.reporting.wording import at_least, bound, count, p_value, percent, unfairness
 
 Report = Mapping[str, Any]
 
@@ -33,7 +33,7 @@ def population_sentences(report: Report) -> list[str]:
     if population["verdict"] == "exceeds gamma":
         return [
             f"It is more than is allowed for {_PEOPLE} as well: {sure} a subgroup{worse} exceeds "
-            f"{unfairness(population['lower_bound'], gamma)} there."
+            f"{at_least(population['lower_bound'], gamma)} there."
         ]
     low = unfairness(population["lower_bound"], gamma)
     high = bound(population["upper_bound"], gamma)

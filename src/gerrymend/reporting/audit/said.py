@@ -5,7 +5,7 @@ from typing import Any
 
 from gerrymend.reporting.audit.direction import leads
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
-from gerrymend.reporting.wording import bound, count, percent, unfairness
+from gerrymend.reporting.wording import bound, count, event_noun, percent, unfairness
 
 Report = Mapping[str, Any]
 
@@ -43,8 +43,9 @@ def beside_words(report: Report) -> str:
     part = percent(said["subgroup"]["unfairness"] / first["unfairness"])
     words = f"{part} of the other's"
     if said["overlap"] is not None:
+        noun = event_noun(report["notions"], first["notion"])
         words += (
-            f"; {percent(said['overlap'])} of those in either are in both, who account for "
+            f"; {percent(said['overlap'])} of the {noun} in either are in both, who account for "
             f"{percent(said['accounts_for'])} of it"
         )
     return words

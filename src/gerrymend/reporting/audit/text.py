@@ -95,7 +95,10 @@ def _subgroups(report: Report) -> Facts:
     """Return who is treated worst and best, or who differs, each with a line of figures."""
     facts = []
     for standing, subgroup in described(report):
-        who = "all others" if is_rest(subgroup, report) else who_words(subgroup)
+        if is_rest(subgroup, report):
+            facts.append((standing, summary_words(subgroup, report)))
+            continue
+        who = who_words(subgroup)
         if standing == "In a sentence" and is_the_same(report):
             facts.append((standing, f"{who}; the same rows"))
             continue

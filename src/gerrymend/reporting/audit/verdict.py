@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows, is_chance
-from gerrymend.reporting.audit.direction import counts_sentence, is_rest, leads, subject
+from gerrymend.reporting.audit.direction import (
+    counts_sentence,
+    is_rest,
+    leads,
+    of_numbers,
+    subject,
+)
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.said import is_the_same, said_sentences
 from gerrymend.reporting.audit.subgroup_words import (
@@ -150,7 +156,7 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     for one, place in zip(leads(report), ("first", "second"), strict=False):
         who = f"{subject(one)}{which} is {one['subgroup']}"
         if is_rest(one, report):
-            who = "The most favoured are all others"
+            who = "Everyone else together"
         elif place == "first" and is_the_same(report):
             who = f"{subject(one)}{which} is {report['in_a_sentence']['subgroup']['subgroup']}"
         elif is_formula(one) and who_is_in(one):
@@ -176,7 +182,7 @@ def _described(report: Report, rows: str) -> list[str]:
     return [
         sentences[0],
         *filter(None, [cases]),
-        counts_sentence(first["treated"]),
+        counts_sentence(first["treated"], "mean" if of_numbers(report) else "rate"),
         *said_sentences(report),
         *sentences[1:],
     ]

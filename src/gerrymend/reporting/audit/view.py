@@ -18,6 +18,7 @@ from gerrymend.reporting.audit.direction import (
     direction_sentences,
     is_rest,
     leads,
+    of_numbers,
     subject,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
@@ -88,7 +89,9 @@ def audit_view(
         "people": people_figures(report, rows),
         "changes": None if document.since is None else changes_view(report, document.since),
         "figures": _figures(report),
-        "unfairness_means": words.UNFAIRNESS_MEANS,
+        "unfairness_means": words.MEAN_UNFAIRNESS_MEANS
+        if of_numbers(report)
+        else words.UNFAIRNESS_MEANS,
         "model": None if model is None else model_view(model),
         "subgroups": _subgroups(report, axis),
         "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",

@@ -45,6 +45,11 @@ UNFAIRNESS_MEANS = (
     "all rows that are in the group and that the rate is over: 0.01 is a rate that is 10 points "
     "off for a tenth of all rows, or 2 points off for half of them."
 )
+MEAN_UNFAIRNESS_MEANS = (
+    "The unfairness of a subgroup is how far its mean is from the one it is compared with, in the "
+    "unit of the outcome, times the part of all rows that are in the group and that count: 0.3 is "
+    "3 more for a tenth of all rows, or 0.6 more for half of them."
+)
 FORMULA_MEANS = (
     "A sum over a row's attributes; [a=b] is 1 where a is b, and 0 elsewhere. Rows for which it "
     "holds are in the group."
