@@ -261,3 +261,37 @@ def test_instances_and_names_are_the_same_notions():
     assert as_notions("mean_outcome") == (MEAN_OUTCOME,)
     assert as_notions((MEAN_OUTCOME, "mean_outcome")) == (MEAN_OUTCOME,)
     assert isinstance(MEAN_OUTCOME.rate, FairnessNotion)
+
+
+def test_large_numbers_keep_the_digits_of_their_spread():
+    rng = np.random.default_rng(0)
+    days = rng.gamma(4, 2, 400).round(3)
+    rows = {"sensitive_features": {"sex": np.array(["f", "m"])[rng.integers(0, 2, 400)]}}
+    near, far = (
+        audit(None, days + shift, **rows, notion="mean_outcome", gamma=0.5) for shift in (0, 1e9)
+    )
+    for one, other in zip(near.marginals, far.marginals, strict=True):
+        assert other.unfairness_interval == pytest.approx(one.unfairness_interval, abs=1e-4)
+
+
+def test_rows_that_are_all_alike_have_an_interval_all_the_same():
+    """Nine in ten cost nothing: that ten people cost nothing doesn't make their mean certain."""
+    cost = np.array([0.0] * 90 + [100.0] * 10)
+    town = np.array(["Au"] * 50 + ["Ulm"] * 50)
+    data = {"y_true": None, "y_pred": cost, "sensitive_features": {"town": town}}
+    report = audit(**data, notion="mean_outcome", gamma=1.0)
+    (free,) = [group for group in report.marginals if group.group == "town = Au"]
+    assert free.rate == 0
+    assert free.rate_interval.high > 5
+    assert_checked(report, **data)
+
+
+def test_two_notions_of_one_name_and_outcomes_too_small_are_refused():
+    rows = {"sensitive_features": {"town": ["Au", "Ulm"] * 20}}
+    first, second = (
+        OutcomeNotion("cost", lambda _, p, k=k: k * p, reads_labels=False) for k in (1, 100)
+    )
+    with pytest.raises(ValueError, match="two notions of the name 'cost'"):
+        audit(None, [1.0, 2.0] * 20, **rows, notion=(first, second))
+    with pytest.raises(ValueError, match="give them in a smaller unit"):
+        audit(None, [1e-9, 2e-9] * 20, **rows, notion="mean_outcome")

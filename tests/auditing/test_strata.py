@@ -256,3 +256,42 @@ def test_what_can_not_be_is_refused():
     rows = pl.DataFrame({"sex": ["F", "M"], "y": [0, 1], "d": [0, 1]})
     with pytest.raises(ValueError, match="control_features='jobs' is no column of data"):
         audit("y", "d", data=rows, sensitive_features="sex", control_features="jobs")
+
+
+def test_a_stratum_that_tells_of_one_person_beside_a_group_is_not_shown():
+    """All men and one woman are in X: its rate less that of the men is her decision."""
+    sex = ["m"] * 200 + ["f"] * 200
+    department = ["X"] * 201 + ["Y"] * 199
+    decided = np.random.default_rng(0).integers(0, 2, 400)
+    report = audit(
+        None, decided, sensitive_features={"sex": sex}, control_features={"department": department},
+        notion="statistical_parity", subgroups="marginals",
+    )  # fmt: skip
+    assert [group.group for group in report.marginals] == ["sex = f", "sex = m"]
+    assert report.strata == ()
+    assert report.strata_left_out == 2
+
+
+@pytest.mark.parametrize("notion", ["statistical_parity", "mean_outcome"])
+def test_a_control_that_is_the_outcome_is_warned_of(notion):
+    rng = np.random.default_rng(0)
+    decided = rng.integers(0, 2, 200)
+    report = audit(
+        None, decided, sensitive_features={"sex": rng.integers(0, 2, 200)}, notion=notion,
+        control_features={"copy": np.where(decided, "yes", "no")},
+    )  # fmt: skip
+    assert "control_is_outcome" in [doubt.code for doubt in report.warnings]
+
+
+def test_codes_of_many_digits_name_their_strata_apart():
+    codes = np.repeat([1000001, 1000002, 1000003], 40)
+    rng = np.random.default_rng(0)
+    data = {
+        "y_true": None,
+        "y_pred": rng.integers(0, 2, 120),
+        "sensitive_features": {"sex": rng.integers(0, 2, 120)},
+        "control_features": {"zip": codes},
+    }
+    report = audit(**data, notion="statistical_parity")
+    assert [one.stratum for one in report.strata] == [f"zip = {code}" for code in np.unique(codes)]
+    assert check_report(report, **data).problems == []

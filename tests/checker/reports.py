@@ -99,7 +99,6 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
                 "gamma": 0.2,
                 "confidence": 0.8,
                 "n_resamples": 9,
-                "discovery_rate": 0.3,
             },
         ),
         "held out": (
@@ -122,6 +121,10 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         ),
         "named": (
             _probable(people, 3),
+            {"subgroups": GROUPS, "notion": "statistical_parity"},
+        ),
+        "named and flagged": (
+            people,
             {"subgroups": GROUPS, "notion": "statistical_parity", "discovery_rate": 0.9},
         ),
         "withheld": (people, {"subgroups": "conjunctions", "min_group_size": 14}),

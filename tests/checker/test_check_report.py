@@ -96,13 +96,19 @@ def classes_for(data):
     yield ExplicitGroups({"one": {name: first}, "both": {name: [first, last]}})
 
 
+def can_be_flagged(data):
+    """Rows weigh the same, and are decided for certain."""
+    return data.get("sample_weight") is None and not data.get("decision_probabilities")
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_honest_reports_are_accepted(seed):
     data = random_audit(seed)
     notions = ["false_positive_rate", "equalized_odds", "error_rate", "statistical_parity"]
     for subgroups in classes_for(data):
         report = audit(**data, subgroups=subgroups, notion=notions[seed % 4],
-                       min_group_size=1 + seed % 7, discovery_rate=0.2 if seed % 2 else None,
+                       min_group_size=1 + seed % 7,
+                       discovery_rate=0.2 if can_be_flagged(data) else None,
                        confidence=0.9 if seed % 3 else None, n_resamples=19)  # fmt: skip
         result = assert_checked(report, **data, bound=True)
         # Which groups give away small ones is not worked out, nor the code of NumPy's strings, nor

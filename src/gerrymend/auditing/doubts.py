@@ -11,7 +11,7 @@ import numpy as np
 
 from gerrymend.auditing.provenance import fingerprint
 from gerrymend.auditing.subgroup import ROUNDING
-from gerrymend.auditing.tally import Tally
+from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
@@ -45,7 +45,7 @@ class Doubt(NamedTuple):
     Codes are decisions_equal_labels, decisions_oppose_labels, decisions_nearly_equal_labels,
     decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
     constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
-    gamma_allows_everything and holdout_is_searched.
+    gamma_allows_everything, control_is_outcome and holdout_is_searched.
     """
 
     code: str
@@ -89,6 +89,7 @@ def doubts_of(
         *_about_attributes(tally, named),
         *_about_gamma(tally, notions, gamma),
     ]
+    found += _about_strata(tally, notions)
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
         found.append(
             Doubt(
@@ -233,6 +234,33 @@ def _tells(column: Column, weights: Sequence[Any], total: Any) -> bool:
         )
         for weight in weights
     )
+
+
+def _about_strata(tally: Tally, notions: Sequence[AnyNotion]) -> Iterator[Doubt]:
+    """Yield a doubt where strata leave nothing to differ: every outcome is that of its stratum."""
+    for notion in notions:
+        seen = tally.of_notion(notion)
+        if len(seen.strata) < 2:
+            continue
+        ranges = [_outcome_ends(part) for part in seen.strata]
+        if all(low == high for low, high in ranges):
+            names = " and ".join(column.name for column in tally.strata_columns)
+            yield Doubt(
+                "control_is_outcome",
+                f"The {seen.notion.words} is the same for all rows of a stratum: {names} is what "
+                "groups are compared by, in other words, and within it no subgroup can differ.",
+            )
+            return
+
+
+def _outcome_ends(part: NotionTally) -> tuple[float, float]:
+    """Return the least and the largest outcome in a stratum, as far as its sums tell them."""
+    if part.tally.spread is not None:
+        return part.tally.outcome_range
+    low, high = part.notion.outcome_range
+    rate = float(part.outcomes.sum() / part.cells.mass.sum())
+    # All rows have the least outcome or all the largest, or else they differ.
+    return (rate, rate) if rate in (low, high) else (low, high)
 
 
 def _about_gamma(tally: Tally, notions: Sequence[AnyNotion], gamma: float) -> Iterator[Doubt]:

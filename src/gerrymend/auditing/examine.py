@@ -18,7 +18,7 @@ from gerrymend.auditing.chosen_subgroups import (
 )
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import can_be_said, sentence_class, sentence_group
-from gerrymend.auditing.inference.discovery import flag_groups
+from gerrymend.auditing.inference.discovery import check_exact, flag_groups
 from gerrymend.auditing.inference.held_out import measure_held_out
 from gerrymend.auditing.inference.intervals import group_estimates, named_groups, shown_groups
 from gerrymend.auditing.inference.permutation import permutation_test
@@ -38,6 +38,7 @@ from gerrymend.notions import AnyNotion
 from gerrymend.subgroups import LinearThresholds, Marginals, SubgroupClass, Trees
 from gerrymend.subgroups.base import Bracket
 from gerrymend.subgroups.compiling import compile_proofs
+from gerrymend.subgroups.rules import Rule
 
 logger = logging.getLogger("gerrymend.proving")
 
@@ -90,6 +91,8 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     AuditReport
     """
     check_intersection(intersection, tally.columns)
+    if discovery_rate is not None:
+        check_exact(tally.of_notion(notion) for notion in notions)
     compile_proofs(subgroups, tally.columns)
     if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
         compile_proofs(sentence_class(tally.columns), tally.columns)
@@ -208,17 +211,29 @@ def _of_the_data(
         ),
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
-        **_of_the_strata(seen, min_group_size),
         "protected_used": used,
     }
 
 
-def _of_the_strata(seen: Sequence[NotionTally], min_group_size: int) -> dict[str, Any]:
-    """Return the fields of a report about control features."""
+def _of_the_strata(
+    seen: Sequence[NotionTally], min_group_size: int, groups: Sequence[tuple[str, Rule]]
+) -> dict[str, Any]:
+    """Return the fields of a report about control features, given the groups that it shows.
+
+    `groups` are rules, each with the name of its notion.
+    """
     strata = seen[0].tally.strata
     if strata is None:
         return {}
-    shown = [stratum_rates(one, min_group_size) for one in seen]
+    columns = {column.name: column for column in seen[0].tally.columns}
+    shown = [
+        stratum_rates(
+            one,
+            min_group_size,
+            [rule.members(columns) for name, rule in groups if name == one.notion.name],
+        )
+        for one in seen
+    ]
     return {
         "control_features": tuple(column.name for column in strata.columns),
         "strata": tuple(stratum for rates, _ in shown for stratum in rates),
@@ -282,7 +297,10 @@ def _listed(
         tested += len(intersections.groups) + intersections.left_out
         tested += sum(len(groups.rules) for groups in named)
         lists, discovery = flag_groups(seen, lists, tested=tested, rate=discovery_rate)
+    rules = [(one.notion.name, one.rule) for one in told]
+    rules += [(one.notion, one.rule) for groups in lists.values() for one in groups]
     return {
+        **_of_the_strata(seen, min_group_size, rules),
         "worst": told[top[0]] if top else None,
         "top": tuple(told[one] for one in top),
         "disadvantaged": sides.disadvantaged and told[sides.disadvantaged],

@@ -7,7 +7,7 @@ so that nothing below changes; a group that is treated like everyone in each str
 however unevenly it is spread over them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,10 +19,11 @@ from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.tally import NotionTally, Strata, Tally
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
 from gerrymend.notions import AnyNotion, OutcomeNotion
-from gerrymend.subgroups.rules import category_label
+from gerrymend.subgroups.rules import Members, category_label
 
-# Rows a stratum, on average, below which there is next to nothing to compare within them.
-_FEWEST = 4
+# Rows a stratum, on average, below which there is next to nothing to compare within them: a rate of
+# n rows takes 1/n of each row's difference for its own.
+_FEWEST = 10
 
 
 def read_strata(control_features: Any, n_rows: int) -> Cells:
@@ -101,7 +102,7 @@ def stratum_words(strata: Strata, number: int) -> str:
     'job = cook and years = 4'
     """
     return " and ".join(
-        f"{name} = {f'{value:g}' if isinstance(value, float) else category_label(value)}"
+        f"{name} = {f'{value:.15g}' if isinstance(value, float) else category_label(value)}"
         for name, value in strata.values(number).items()
     )
 
@@ -137,11 +138,35 @@ class Stratum:
         }
 
 
-def stratum_rates(seen: NotionTally, min_group_size: int) -> tuple[tuple[Stratum, ...], int]:
+def _tells(
+    stratum: NDArray[Any], rows: NDArray[np.intp], groups: Sequence[Members], min_group_size: int
+) -> bool:
+    """Return whether a stratum, by its rows in each cell, tells of few rows beside a group.
+
+    Where one of two sets has the other in it, their difference follows from both; so it is with
+    either and the complement of the other.
+    """
+    total = rows.sum()
+    for members in groups:
+        both = stratum[members].sum()
+        mine = stratum.sum() - both
+        theirs = rows[members].sum() - both
+        neither = total - both - mine - theirs
+        parts = np.array([both, mine, theirs, neither])
+        # With one of the four parts empty the others follow.
+        if not parts.all() and ((parts > 0) & (parts < min_group_size)).any():
+            return True
+    return False
+
+
+def stratum_rates(
+    seen: NotionTally, min_group_size: int, groups: Sequence[Members]
+) -> tuple[tuple[Stratum, ...], int]:
     """Return the strata of one notion that may be shown, and how many may not be.
 
-    One with fewer rows in the event than `min_group_size` is left out. All strata add up to
-    everyone, whose rate is shown: where those that are left out have too few rows together, the
+    One with fewer rows in the event than `min_group_size` is left out, and so is one that tells of
+    so few beside one of the `groups` that the report shows, given over all cells. All strata add up
+    to everyone, whose rate is shown: where those that are left out have too few rows together, the
     smallest of the others is left out as well.
     """
     strata = seen.tally.strata
@@ -149,8 +174,11 @@ def stratum_rates(seen: NotionTally, min_group_size: int) -> tuple[tuple[Stratum
         return (), 0
     event = np.asarray(seen.notion.event, dtype=float)
     counted = [part.n_rows if part.n_counted is None else part.n_counted for part in strata.parts]
-    rows = np.array([int((event @ by_label).sum()) for by_label in counted])
+    by_cell = [event @ by_label for by_label in counted]
+    rows = np.array([int(cells.sum()) for cells in by_cell])
     shown = ~too_few(rows, min_group_size)
+    for number, cells in enumerate(by_cell):
+        shown[number] &= not _tells(cells, seen.rows_of_cells, groups, min_group_size)
     while not shown.all() and shown.any() and too_few(rows[~shown].sum(), min_group_size):
         shown[np.flatnonzero(shown)[np.argmin(rows[shown])]] = False
     found = []

@@ -52,7 +52,8 @@ class Tally:
     is_labelled : bool
         False if rows have no labels: all then stand with the negative one.
     spread : array (2, 2, m) or None
-        Of numbers, Σ w²·u and Σ w²·u² by label and cell, for intervals; None for decisions.
+        Of numbers, Σ w²·(u − c) and Σ w²·(u − c)² by label and cell, for intervals, with c the
+        `centre`: squares of large numbers keep no digits. None for decisions.
     views : mapping of str to Tally
         Of numbers, the table of each notion, by its name; empty for decisions.
     strata : Strata or None
@@ -75,6 +76,7 @@ class Tally:
     rows: Rows | None = None
     is_labelled: bool = True
     spread: Array | None = None
+    centre: float = 0.0
     views: Mapping[str, "Tally"] = field(default_factory=dict)
     strata: "Strata | None" = None
     by_class: Mapping[Any, "Tally"] = field(default_factory=dict)
@@ -105,6 +107,13 @@ class Tally:
             """Return sums by label and cell."""
             return total_by_cell(key, values, 2 * m).reshape(2, m)
 
+        spread = None
+        centre = 0.0
+        if of_numbers:
+            counted = weight * (y == 1)
+            centre = float(counted @ p / (counted.sum() or 1.0))
+            squares = weight**2 * (p - centre)
+            spread = np.array([by_label(squares), by_label(squares * (p - centre))])
         return cls(
             columns=cells.columns,
             n_rows=np.bincount(key, minlength=2 * m).reshape(2, m),
@@ -116,9 +125,8 @@ class Tally:
             n_counted=np.bincount(key[weight > 0], minlength=2 * m).reshape(2, m),
             rows=Rows(cells.index, y, p, weight),
             is_labelled=is_labelled,
-            spread=np.array([by_label(weight**2 * p), by_label(weight**2 * p**2)])
-            if of_numbers
-            else None,
+            spread=spread,
+            centre=centre,
         )
 
     @classmethod
@@ -267,6 +275,11 @@ class Tally:
         assert self.rows is not None
         outcomes = self.rows.p[self.rows.y == 1]
         return float(outcomes.min(initial=np.inf)), float(outcomes.max(initial=-np.inf))
+
+    @property
+    def strata_columns(self) -> tuple[Column, ...]:
+        """The control features, a value a stratum."""
+        return () if self.strata is None else self.strata.columns
 
     def view(self, notion: AnyNotion) -> "Tally":
         """Return the table that has the outcomes of a notion."""

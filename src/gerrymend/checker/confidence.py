@@ -50,7 +50,8 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     of_numbers = measured.table.spread is not None
     lowest, span = (0.0, 1.0) if of_numbers else (measured.lowest, measured.span)
     mine, theirs = (
-        _mean(one, level) if of_numbers else _rate(one, measured, level) for one in (group, others)
+        _mean(one, level, measured.everyone) if of_numbers else _rate(one, measured, level)
+        for one in (group, others)
     )
     # The ends of a difference (Newcombe): Δ is low where this rate is low and the others' is high.
     delta = _Estimate(
@@ -141,17 +142,21 @@ def _rate(sums: Sums, measured: Measured, level: float) -> _Estimate:
     return _Estimate(float(rate), float(rate) - low, high - float(rate))
 
 
-def _mean(sums: Sums, level: float) -> _Estimate:
+def _mean(sums: Sums, level: float, everyone: Sums) -> _Estimate:
     """Return a mean of numbers with Student's interval.
 
     Its variance is Σw²(u − mean)² / (Σw)², times n/(n − 1) for n effective rows, and half a degree
-    of freedom stands for fewer. The quantile follows from |t|² = f·(1 − x)/x, with x a quantile of
-    the beta distribution of f/2 and 1/2.
+    of freedom stands for fewer; of rows that are all alike it is that of everyone's. The quantile
+    follows from |t|² = f·(1 − x)/x, with x a quantile of the beta distribution of f/2 and 1/2.
     """
     if not sums.mass:
         return _Estimate(0.0, 0.0, 0.0)
     mean = sums.outcome / sums.mass
     squared = sums.second - 2 * mean * sums.first + mean**2 * sums.squares
+    if squared == 0 and everyone.mass:
+        centre = everyone.outcome / everyone.mass
+        about = everyone.second - 2 * centre * everyone.first + centre**2 * everyone.squares
+        squared = about / everyone.squares * sums.squares
     freedom = max(float(sums.mass**2 / sums.squares) - 1, 0.5)
     x = beta_quantile(freedom / 2, 0.5, 1 - level)
     t = math.sqrt(freedom * (1 - x) / x)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gerrymend.checker.case import Case
-from gerrymend.checker.confidence import beta_below
 from gerrymend.checker.figures import Measured, Sums
 from gerrymend.checker.groups import named_groups
 from gerrymend.checker.rules import RuleError, members
@@ -28,6 +27,9 @@ def check_flags(case: Case) -> None:
             case.problem("Groups are flagged, and discovery is not stated.")
         case.leave("discovery", "that no groups were to be flagged")
         return
+    if not all(map(_is_exact, case.measured.values())):
+        case.problem("Groups are flagged, and there is no exact test of these rows.")
+        return
     before = len(case.result.problems)
     for one in groups:
         case.problem(*(f"The group {one['group']!r}: {words}" for words in _wrong_p(one, case)))
@@ -37,6 +39,11 @@ def check_flags(case: Case) -> None:
             f"The p-values of the groups that are listed, and that the {discovery['flagged']:,} "
             "that are flagged are those of the stated false discovery rate."
         )
+
+
+def _is_exact(seen: Measured) -> bool:
+    """Return whether rows are counts of two outcomes, and not compared within strata."""
+    return seen.table.is_count and seen.kinds <= 2 and not seen.strata
 
 
 def _wrong_p(one: Mapping[str, Any], case: Case) -> Iterator[str]:
@@ -106,73 +113,15 @@ def _number(case: Case) -> int | None:
 def p_value(seen: Measured, inside: list[bool]) -> float:
     """Return the p-value of "the rate of a group is that of the others", for one group.
 
-    Where each row weighs 1 and has one of two outcomes, the group's number of one of them is
-    hypergeometric given all margins. Elsewhere the difference is normal, or Student's for numbers;
-    over strata it is summed, and so is its variance.
+    Each row weighs 1 and has one of two outcomes: the group's number of one of them is
+    hypergeometric given all margins.
     """
     group = seen.sums(inside)
     others = seen.everyone.without(group)
     if not group.mass or not others.mass:
         return 1.0
-    if seen.strata:
-        parts = [_in_stratum(part, inside) for part in seen.strata]
-        scale = float(seen.everyone.mass)
-        difference = math.fsum(part[0] for part in parts) / scale
-        variance = math.fsum(part[1] for part in parts) / scale**2
-        return _two_sided(difference, variance)
-    if seen.table.spread is None and seen.table.is_count and seen.kinds <= 2:
-        found, total = (round(_scaled(sums, seen)) for sums in (group, seen.everyone))
-        return fisher(found, group.rows, total, seen.everyone.rows)
-    return _two_sided(*_compared(seen, group, others))
-
-
-def _in_stratum(part: Measured, inside: list[bool]) -> tuple[float, float]:
-    """Return a stratum's part of the sum over a group of outcomes less what is expected."""
-    group = part.sums(inside)
-    others = part.everyone.without(group)
-    if not group.mass or not others.mass:
-        return 0.0, 0.0
-    difference, variance, _ = _compared(part, group, others)
-    factor = float(group.mass * others.mass / part.everyone.mass)
-    return factor * difference, factor**2 * variance
-
-
-def _compared(seen: Measured, group: Sums, others: Sums) -> tuple[float, float, float | None]:
-    """Return a difference, its variance where nothing differs, and degrees of freedom of numbers.
-
-    A rate has the variance of the overall one over an effective number of rows; a mean of numbers
-    that of its own, by Welch and Satterthwaite.
-    """
-    if seen.table.spread is not None:
-        means, variances, freedoms = zip(*map(_mean, (group, others)), strict=True)
-        spread = sum(variances)
-        parts = sum(v**2 / f for v, f in zip(variances, freedoms, strict=True))
-        return means[0] - means[1], spread, spread**2 / parts if parts else 1.0
-    rates = [_scaled(sums, seen) / float(sums.mass) for sums in (group, others)]
-    rate = _scaled(seen.everyone, seen) / float(seen.everyone.mass)
-    effective = sum(float(sums.squares / sums.mass**2) for sums in (group, others))
-    return rates[0] - rates[1], max(0.0, rate * (1 - rate)) * effective, None
-
-
-def _mean(sums: Sums) -> tuple[float, float, float]:
-    """Return a mean, its variance Σw²(u − mean)²/(Σw)² times n/(n − 1), and n − 1."""
-    mean = sums.outcome / sums.mass
-    squared = sums.second - 2 * mean * sums.first + mean**2 * sums.squares
-    freedom = max(float(sums.mass**2 / sums.squares) - 1, 0.5)
-    return float(mean), float(squared / sums.mass**2) * (freedom + 1) / freedom, freedom
-
-
-def _two_sided(difference: float, variance: float, freedom: float | None = None) -> float:
-    """Return twice the tail beyond a difference.
-
-    Student's |t| with f degrees of freedom exceeds t as often as a beta variable of f/2 and 1/2 is
-    below f/(f + t²).
-    """
-    if variance <= 0:
-        return 1.0 if abs(difference) <= 1e-12 else 0.0
-    if freedom is None:
-        return math.erfc(abs(difference) / math.sqrt(2 * variance))
-    return min(1.0, beta_below(freedom / 2, 0.5, freedom / (freedom + difference**2 / variance)))
+    found, total = (round(_scaled(sums, seen)) for sums in (group, seen.everyone))
+    return fisher(found, group.rows, total, seen.everyone.rows)
 
 
 def _scaled(sums: Sums, seen: Measured) -> float:

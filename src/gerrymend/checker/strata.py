@@ -79,7 +79,7 @@ def _words(controls: tuple[str, ...], key: tuple[Any, ...]) -> str:
         if value is None:
             return "(missing)"
         number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-        return f"{float(value):g}" if number else str(value)
+        return f"{float(value):.15g}" if number else str(value)
 
     return " and ".join(
         f"{name} = {label(value)}" for name, value in zip(controls, key, strict=True)

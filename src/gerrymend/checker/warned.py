@@ -14,7 +14,7 @@ _FEW_ROWS = 20
 # Rows alone can't show these: by name, a column of scores; the rows that were held out;
 # and numbers that are written in another way than Python's.
 _TAKEN_AS_STATED = {"label_is_protected", "decision_is_protected", "holdout_is_searched",
-                    "missing_is_category"}  # fmt: skip
+                    "missing_is_category", "control_is_outcome"}  # fmt: skip
 # What tables have in place of a missing value.
 _ABSENT = {"", "-", "--", "?", ".", "n/a", "na", "nan", "n.a.", "null", "none", "nil", "missing",
            "unknown", "not available", "#n/a"}  # fmt: skip

@@ -157,8 +157,11 @@ class AuditRequest(TableRequest):
                 f"--unit {self.unit} is for means of numbers ({', '.join(OUTCOME_NAMES)}), and "
                 "rates have none; leave it out."
             )
+        squared = f"{self.unit} squared"
         return tuple(
-            replace(one, unit=self.unit) for one in notions if isinstance(one, OutcomeNotion)
+            replace(one, unit=squared if one.name == "squared_error" else self.unit)
+            for one in notions
+            if isinstance(one, OutcomeNotion)
         )
 
     def audit(self, on_draw: Callable[[int, int], None] | None = None) -> AuditReport:

@@ -92,6 +92,14 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
         return _BY_NAME[notion]
     if isinstance(notion, tuple | list) and notion:
         every = tuple(dict.fromkeys(single for part in notion for single in as_notions(part)))
+        names = [one.name for one in every]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ArgumentError(
+                "notion",
+                f"has two notions of the name {twice!r}, and a report tells them by that; rename "
+                "one of them.",
+            )
         numbers = [isinstance(one, OutcomeNotion) for one in every]
         if any(numbers) and not all(numbers):
             raise ArgumentError(
@@ -169,10 +177,12 @@ without labels. Pass them, or choose notion='statistical_parity', which compares
         return
     for notion in notions:
         if notion.reads_labels:
+            of_numbers = isinstance(notion, OutcomeNotion)
+            other = "'mean_outcome'" if of_numbers else "'statistical_parity'"
             raise ArgumentError(
                 Argument(argument),
                 f"is None, and the {notion.words} can't be told without labels. Pass them, or "
                 "choose ",
-                Argument("notion", value="'statistical_parity'"),
-                ", which compares decisions alone.",
+                Argument("notion", value=other),
+                f", which compares {'predictions' if of_numbers else 'decisions'} alone.",
             )

@@ -19,6 +19,8 @@ from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.numbers import LARGEST, as_numbers, short
 from gerrymend.notions.rates import FairnessNotion
 
+# Unfairness is compared with what is allowed to 12 decimals.
+_LEAST_RANGE = 1e-6
 # Of two arrays of numbers, y_true and y_pred; the first is None where rows have no labels.
 Outcome = Callable[[Any, Any], Any]
 
@@ -134,6 +136,14 @@ class OutcomeNotion:
                 "notion",
                 f"{self.name!r} has the outcome {wrong:g} in a row; outcomes are finite numbers, "
                 f"of at most {LARGEST:g} in size. Leave such rows out, by its event.",
+            )
+        some = outcomes[counts]
+        if len(some) and 0 < np.ptp(some) < _LEAST_RANGE:
+            raise ArgumentError(
+                "notion",
+                f"{self.name!r} has outcomes that differ by at most {np.ptp(some):g}, which can't "
+                f"be told from rounding; give them in a smaller unit, so that they differ by "
+                f"{_LEAST_RANGE:g} or more.",
             )
         return outcomes
 

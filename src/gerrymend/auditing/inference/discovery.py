@@ -7,16 +7,11 @@ in order let k be the largest with p_(k) ≤ k·q/(m·(1 + 1/2 + … + 1/m)), an
 rate is then at most q however the groups overlap, as groups of the same rows do. m counts every
 group that was named, also those too small to be listed, whose p-value is as if it were 1.
 
-A group's p-value is of "its rate is that of the other rows in the event":
-
-- Equal rows whose outcomes are of two kinds: given the sizes and the number of outcomes in all, the
-  group's number is hypergeometric (Fisher). p is twice the smaller tail, 1 at most: exact.
-- Rates of rows that weigh differently or are decided with a probability: z of the difference, with
-  the variance r·(1 − r)·(1/n₁ + 1/n₀) that the overall rate r gives it where nothing differs. n is
-  the effective number (Σ w)²/Σ w² of rows; outcomes between 0 and 1 vary no more (a score test).
-- Within strata: z of the sum of the strata's differences, with the sum of their variances, as of
-  Mantel and Haenszel.
-- Numbers: Welch's t, with var(mean) as in `intervals` and the degrees of freedom of Satterthwaite.
+A group's p-value is of "its rate is that of the other rows in the event". Of equal rows whose
+outcomes are of two kinds the group's number of one is hypergeometric, given the sizes and the
+number in all (Fisher). p is twice the smaller tail, 1 at most: exact. For weights, numbers and
+strata there are approximate tests, whose small p-values come up many times too often where outcomes
+are skewed or strata small: no rate could be promised, and nothing is flagged.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,12 +19,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtr, stdtr
 from scipy.stats import hypergeom
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.inference.group_sums import group_sums
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.inference.intervals import GroupEstimate
 from gerrymend.auditing.tally import NotionTally
 
@@ -82,6 +75,18 @@ class Flagged(NamedTuple):
 
     lists: dict[str, Groups]
     discovery: Discovery
+
+
+def check_exact(seen: Iterable[NotionTally]) -> None:
+    """Raise an ArgumentError unless the p-values of groups are exact."""
+    for part in seen:
+        if part.strata or not part.tally.is_count or _two_kinds(part) is None:
+            raise ArgumentError(
+                "discovery_rate",
+                "is kept by exact tests, which there are for decisions of rows that weigh the same "
+                "and have one of two outcomes, without control features. Leave it out here; "
+                "n_permutations tests the worst of all groups, and intervals are in the report.",
+            )
 
 
 def flag_groups(
@@ -155,34 +160,9 @@ def group_p_values(seen: NotionTally, groups: Sequence[GroupEstimate]) -> Array:
 
 def _p_values(seen: NotionTally, members: Array) -> Array:
     """Return the p-value of each group, a row of `members` over active cells."""
-    if seen.strata:
-        return _within_strata(seen, members)
-    if seen.tally.is_count and (counts := _two_kinds(seen)) is not None:
-        return _fisher(members @ counts, members @ seen.rows, counts.sum(), seen.rows.sum())
-    test = _compare(seen, members)
-    return _two_sided(test.difference, test.variance, test.freedom)
-
-
-def _within_strata(seen: NotionTally, members: Array) -> Array:
-    """Return p-values of z, with the sums and variances of all strata added up.
-
-    In a stratum of weight M, with m₁ in the group and m₀ outside, the group's part of the sum is
-    m₁·(rate − overall) = (m₁·m₀/M)·(rate − others').
-    """
-    sums = np.zeros((2, len(members)))
-    place = np.full(seen.tally.weight.shape[1], -1)
-    place[seen.cells.active] = np.arange(len(seen.cells.active))
-    for part in seen.strata:
-        own = members[:, place[part.cells.active]]
-        mass = own @ part.cells.mass
-        others = (1 - own) @ part.cells.mass
-        apart = np.flatnonzero((mass > 0) & (others > 0))
-        if apart.size:
-            test = _compare(part, own[apart])
-            factor = (mass * others / part.cells.mass.sum())[apart]
-            sums[:, apart] += factor * test.difference, factor**2 * test.variance
-    scale = seen.cells.mass.sum()
-    return _two_sided(sums[0] / scale, sums[1] / scale**2)
+    counts = _two_kinds(seen)
+    assert counts is not None  # as `check_exact` saw
+    return _fisher(members @ counts, members @ seen.rows, counts.sum(), seen.rows.sum())
 
 
 def _two_kinds(seen: NotionTally) -> Array | None:
@@ -214,52 +194,3 @@ def _fisher(found: Array, sizes: Array, outcomes: float, rows: float) -> Array:
     above = hypergeom.sf(found - 1, rows, outcomes, sizes)
     p_values: Array = np.minimum(1.0, 2 * np.minimum(below, above))
     return p_values
-
-
-class _Compared(NamedTuple):
-    """Rates of groups less the others', with variances, and degrees of freedom of numbers."""
-
-    difference: Array
-    variance: Array
-    freedom: Array | None = None
-
-
-def _compare(seen: NotionTally, members: Array) -> _Compared:
-    """Return the difference of each group, with its variance where nothing differs."""
-    sums = group_sums(seen, members)
-    assert sums is not None  # groups without Σ w² are not listed
-    if seen.tally.spread is not None:
-        return _welch(sums.inside, sums.outside)
-    mass, squares, outcomes = sums.inside
-    other_mass, other_squares, other_outcomes = sums.outside
-    rate = (outcomes + other_outcomes) / (mass + other_mass)
-    spread = rate * (1 - rate) * (squares / mass**2 + other_squares / other_mass**2)
-    return _Compared(outcomes / mass - other_outcomes / other_mass, spread)
-
-
-def _welch(inside: Array, outside: Array) -> _Compared:
-    """Return the difference of means with variance and freedom, from the sums of `group_sums`."""
-    means = []
-    variances = []
-    parts = []
-    for mass, squares, outcomes, first, second in (inside, outside):
-        mean = outcomes / mass
-        freedom = np.maximum(mass**2 / squares - 1, 0.5)
-        deviations = np.maximum(second - 2 * mean * first + mean**2 * squares, 0.0)
-        variance = deviations / mass**2 * (freedom + 1) / freedom
-        means.append(mean)
-        variances.append(variance)
-        parts.append(variance**2 / freedom)
-    spread = variances[0] + variances[1]
-    freedom = np.divide(spread**2, parts[0] + parts[1], out=np.ones_like(spread), where=spread > 0)
-    return _Compared(means[0] - means[1], spread, freedom)
-
-
-def _two_sided(difference: Array, variance: Array, freedom: Array | None = None) -> Array:
-    """Return twice the tail beyond a difference, of the normal or of Student's distribution."""
-    sd = np.sqrt(np.maximum(variance, 0.0))
-    # Without any variance a difference is certain, unless it is none.
-    certain = np.where(np.abs(difference) > 1e-12, -np.inf, 0.0)
-    z = -np.divide(np.abs(difference), sd, out=-certain, where=sd > 0)
-    tail: NDArray[np.float64] = ndtr(z) if freedom is None else stdtr(freedom, z)
-    return np.minimum(1.0, 2 * tail)

@@ -11,9 +11,9 @@ from gerrymend.auditing.tally import NotionTally
 class GroupSums(NamedTuple):
     """Sums over the rows in the event, of each group and of all others (a column a group).
 
-    Rows are Σ w, Σ w² and Σ w·u, of numbers also Σ w²·u and Σ w²·u². Outcomes are from `lowest` to
-    `lowest` + `span`: rates are scaled to 0 and 1, and numbers are left as they are. `rest` is Σ w²
-    of the rows outside the event.
+    Rows are Σ w, Σ w² and Σ w·u, of numbers also Σ w²·u and Σ w²·u². Outcomes are less `lowest`, in
+    units of `span`: rates are scaled to 0 and 1, and numbers centred. `rest` is Σ w² of the rows
+    outside the event.
     """
 
     inside: Array
@@ -38,6 +38,8 @@ def group_sums(seen: NotionTally, members: Any) -> GroupSums | None:
         span = (largest - lowest) or 1.0
         table[2] = (seen.outcomes - lowest * seen.cells.mass) / span
     else:
+        lowest = seen.tally.centre
+        table[2] = seen.outcomes - lowest * seen.cells.mass
         table += [*np.einsum("y,kym->km", event, seen.tally.spread)[:, active]]
     sums = np.array(table)
     inside = (members @ sums.T).T

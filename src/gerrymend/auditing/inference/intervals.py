@@ -20,8 +20,9 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
   interval of f is symmetric for its logarithm, from f·exp(−z·sd/f) to f·exp(z·sd/f).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -282,7 +283,9 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     inside, outside, rest, lowest, span = sums
     mass = seen.cells.mass
     n = seen.cells.total_weight
-    ends = _rate if seen.tally.spread is None else _mean
+    ends: Callable[[Array, float], tuple[Array, Array, Array]] = _rate
+    if seen.tally.spread is not None:
+        ends = partial(_mean, overall=_overall_variance(seen))
 
     # Newcombe's interval of Δ, each end with the spread on its side of either rate.
     rate, rate_low, rate_high = ends(inside, level)
@@ -377,10 +380,20 @@ def _rate(sums: Array, level: float) -> tuple[Array, Array, Array]:
     return rate, *rate_interval(rate, size, level)
 
 
-def _mean(sums: Array, level: float) -> tuple[Array, Array, Array]:
+def _overall_variance(seen: NotionTally) -> float:
+    """Return the variance of numbers over all rows in the event: Σ w²(u − mean)² / Σ w²."""
+    assert seen.tally.spread is not None
+    assert seen.tally.squared_weight is not None
+    event = np.asarray(seen.notion.event, float)
+    squares = float((event @ seen.tally.squared_weight).sum())
+    _, second = np.einsum("y,kym->k", event, seen.tally.spread)
+    return float(second) / squares if squares > 0 else 0.0
+
+
+def _mean(sums: Array, level: float, overall: float) -> tuple[Array, Array, Array]:
     """Return the mean, 0 where there are no rows, and Student's interval of it.
 
-    `sums` are Σ w, Σ w², Σ w·u, Σ w²·u and Σ w²·u².
+    `sums` are Σ w, Σ w², Σ w·u, Σ w²·u and Σ w²·u², and `overall` the variance of all rows.
     """
     mass, squares, outcomes, first, second = sums
     there = (mass > 0) & (squares > 0)
@@ -389,6 +402,10 @@ def _mean(sums: Array, level: float) -> tuple[Array, Array, Array]:
     # Of about one row nothing is known; half a degree of freedom makes that wide, and finite.
     freedom = np.maximum(size - 1, 0.5)
     deviations = np.maximum(second - 2 * mean * first + mean**2 * squares, 0.0)
+    # Of rows that are all alike it is not known how others differ: as much as all rows do. (Sums
+    # are centred at the mean of all.)
+    alike = deviations <= 1e-12 * np.maximum(second, 1e-300)
+    deviations = np.where(alike, overall * squares, deviations)
     variance = np.divide(deviations, mass**2, out=np.zeros_like(mass), where=there)
     half = stdtrit(freedom, (1 + level) / 2) * np.sqrt(variance * (freedom + 1) / freedom)
     return mean, mean - half, mean + half

@@ -18,7 +18,6 @@ from gerrymend.reporting.audit.direction import (
     direction_sentences,
     is_rest,
     leads,
-    of_numbers,
     subject,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
@@ -89,9 +88,7 @@ def audit_view(
         "people": people_figures(report, rows),
         "changes": None if document.since is None else changes_view(report, document.since),
         "figures": _figures(report),
-        "unfairness_means": words.MEAN_UNFAIRNESS_MEANS
-        if of_numbers(report)
-        else words.UNFAIRNESS_MEANS,
+        "unfairness_means": words.unfairness_means(report),
         "model": None if model is None else model_view(model),
         "subgroups": _subgroups(report, axis),
         "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",

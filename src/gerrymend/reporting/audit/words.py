@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.chance import permutation_sentences
+from gerrymend.reporting.audit.direction import of_numbers
 from gerrymend.reporting.audit.population import (
     discovery_sentence,
     population_means,
@@ -45,6 +46,11 @@ UNFAIRNESS_MEANS = (
     "all rows that are in the group and that the rate is over: 0.01 is a rate that is 10 points "
     "off for a tenth of all rows, or 2 points off for half of them."
 )
+STRATA_UNFAIRNESS_MEANS = (
+    "The unfairness of a subgroup is how far its rate is from the one that its members would have "
+    "at the rates of their strata, times the part of all rows that are in the group and that the "
+    "rate is over: 0.01 is a rate that is 10 points off for a tenth of all rows."
+)
 MEAN_UNFAIRNESS_MEANS = (
     "The unfairness of a subgroup is how far its mean is from the one it is compared with, in the "
     "unit of the outcome, times the part of all rows that are in the group and that count: 0.3 is "
@@ -68,6 +74,13 @@ _KEPT_BACK = {
     "composition": "some of who is in the groups",
 }
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."
+
+
+def unfairness_means(report: Report) -> str:
+    """Say what unfairness is, of what is compared here."""
+    if of_numbers(report):
+        return MEAN_UNFAIRNESS_MEANS
+    return STRATA_UNFAIRNESS_MEANS if report.get("control_features") else UNFAIRNESS_MEANS
 
 
 def proof_sentences(report: Report) -> str:
