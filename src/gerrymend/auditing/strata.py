@@ -9,12 +9,14 @@ however unevenly it is spread over them.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.auditing.parts import part_of
 from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.tally import NotionTally, Strata, Tally
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
@@ -60,7 +62,7 @@ def stratified(tally: Tally, strata: Cells) -> Tally:
     views = {name: stratified(view, strata) for name, view in tally.views.items()}
     classes = {label: stratified(table, strata) for label, table in tally.by_class.items()}
     alone = replace(tally, views={}, by_class={})
-    parted = with_strata(alone, strata, alone.part)
+    parted = with_strata(alone, strata, partial(part_of, alone))
     rows = tally.rows._replace(stratum=strata.index)
     return replace(parted, views=views, by_class=classes, rows=rows)
 

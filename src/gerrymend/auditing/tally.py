@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array, add_parts, total, total_by_cell
 from gerrymend.auditing.row_data import Lines, Rows
 from gerrymend.auditing.subgroup import EventCells, Subgroup
-from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
+from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.inputs.sample import Numbers, Sample
 from gerrymend.notions import AnyNotion, FairnessNotion, OutcomeNotion, nothing_counts
 from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
@@ -148,57 +148,6 @@ class Tally:
                 of_numbers=True,
             )
         return replace(next(iter(views.values())), views=views)
-
-    def part(self, chosen: NDArray[np.bool_]) -> "Tally":
-        """Return the tally of some of the rows, which are at hand, over all cells."""
-        assert self.rows is not None
-        rows = self.rows
-        cells = Cells(self.columns, rows.cell[chosen])
-        some = rows.y[chosen], rows.p[chosen], rows.weight[chosen]
-        of_numbers = self.spread is not None
-        taken = Tally.of_rows(cells, *some, self.labels, self.is_labelled, of_numbers=of_numbers)
-        views = {name: replace(view, views={}).part(chosen) for name, view in self.views.items()}
-        classes = {label: table.part(chosen) for label, table in self.by_class.items()}
-        taken = replace(taken, views=views, by_class=classes)
-        if self.strata is None or rows.stratum is None:
-            return taken
-        alone = replace(self, views={}, strata=None, by_class={})
-        numbers = range(len(self.strata.parts))
-        parts = tuple(alone.part(chosen & (rows.stratum == number)) for number in numbers)
-        assert taken.rows is not None
-        kept = taken.rows._replace(stratum=rows.stratum[chosen])
-        return replace(taken, rows=kept, strata=replace(self.strata, parts=parts))
-
-    def within(self, there: NDArray[np.bool_]) -> "Tally":
-        """Return the same table without the other cells, which have no rows."""
-        rows = self.rows
-        if rows is not None:
-            rows = rows._replace(cell=(np.cumsum(there) - 1)[rows.cell])
-        strata = self.strata
-        if strata is not None:
-            strata = replace(strata, parts=tuple(part.within(there) for part in strata.parts))
-
-        def kept(sums: Any) -> Any:
-            return None if sums is None else sums[..., there]
-
-        return replace(
-            self,
-            columns=take_rows(self.columns, there),
-            n_rows=kept(self.n_rows),
-            weight=kept(self.weight),
-            positive=kept(self.positive),
-            squared_weight=kept(self.squared_weight),
-            n_counted=kept(self.n_counted),
-            spread=kept(self.spread),
-            rows=rows,
-            views={name: view.within(there) for name, view in self.views.items()},
-            strata=strata,
-            by_class={label: table.within(there) for label, table in self.by_class.items()},
-        )
-
-    def compact(self) -> "Tally":
-        """Return the table over the cells that have rows."""
-        return self.within(self.n_rows.sum(axis=0) > 0)
 
     @classmethod
     def of_sample(cls, sample: Sample) -> "Tally":

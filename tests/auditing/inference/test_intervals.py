@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 from gerrymend import ExplicitGroups, FairnessNotion, LinearThresholds, audit
+from gerrymend.auditing.inference.averages import rate_interval
 from gerrymend.auditing.inference.held_out import measure_held_out
-from gerrymend.auditing.inference.intervals import estimate, rate_interval
+from gerrymend.auditing.inference.intervals import estimate
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import ERROR_RATE, FALSE_POSITIVE_RATE, STATISTICAL_PARITY

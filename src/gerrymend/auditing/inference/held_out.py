@@ -14,6 +14,7 @@ from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
+from gerrymend.auditing.parts import compacted, part_of
 from gerrymend.auditing.provenance import fingerprint
 from gerrymend.auditing.row_data import Lines
 from gerrymend.auditing.small_groups import may_be_described
@@ -146,7 +147,7 @@ def split(tally: Tally, test_size: float, random_state: int) -> tuple[Tally, Tal
         kept, held = _split_counts(tally, test_size, rng)
     else:
         kept, held = _split_rows(tally, test_size, rng)
-    return kept.compact(), held.compact()
+    return compacted(kept), compacted(held)
 
 
 def _number_held_out(n: int, test_size: float) -> int:
@@ -233,7 +234,7 @@ def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tup
     for one in np.unique(kind).tolist():
         alike = order[kind[order] == one]
         held[rng.permutation(alike)[: _number_held_out(len(alike), test_size)]] = True
-    return tally.part(~held), tally.part(held)
+    return part_of(tally, ~held), part_of(tally, held)
 
 
 def _plain(interval: Interval | None) -> list[float] | None:

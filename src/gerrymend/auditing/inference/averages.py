@@ -1,0 +1,68 @@
+"""Intervals of a rate and of a mean, from the sums of `group_sums`."""
+
+import numpy as np
+from scipy.special import betaincinv, stdtrit
+
+from gerrymend._numeric.sums import Array
+from gerrymend.auditing.tally import NotionTally
+
+
+def rate_interval(rate: Array, size: Array, level: float) -> tuple[Array, Array]:
+    """Return Clopper and Pearson's interval for a rate among n rows, effective ones if weighted.
+
+    Of 10 rows that all have the outcome, the rate can be as low as 0.025^(1/10):
+
+    >>> low, high = rate_interval(np.array([1.0]), np.array([10.0]), 0.95)
+    >>> bool(abs(low[0] - 0.025 ** 0.1) < 1e-12), float(high[0])
+    (True, 1.0)
+    """
+    tail = (1 - level) / 2
+    yes = np.clip(rate * size, 0.0, size)
+    no = size - yes
+    # The bounds are quantiles of beta distributions, and 0 and 1 where one has no rows.
+    some = yes > 0
+    open_ended = no > 0
+    low = np.where(some, betaincinv(np.where(some, yes, 1.0), no + 1, tail), 0.0)
+    high = np.where(open_ended, betaincinv(yes + 1, np.where(open_ended, no, 1.0), 1 - tail), 1.0)
+    return low, high
+
+
+def rate_ends(sums: Array, level: float) -> tuple[Array, Array, Array]:
+    """Return the rate, 0 where there are no rows, and its interval, from Σ w, Σ w² and Σ w·u."""
+    mass, squares, outcomes = sums
+    there = mass > 0
+    rate = np.clip(np.divide(outcomes, mass, out=np.zeros_like(mass), where=there), 0.0, 1.0)
+    # Squares of very small weights are 0 beside the largest: of so little, nothing is known.
+    size = np.divide(mass**2, squares, out=np.zeros_like(mass), where=there & (squares > 0))
+    return rate, *rate_interval(rate, size, level)
+
+
+def overall_variance(seen: NotionTally) -> float:
+    """Return the variance of numbers over all rows in the event: Σ w²(u − mean)² / Σ w²."""
+    assert seen.tally.spread is not None
+    assert seen.tally.squared_weight is not None
+    event = np.asarray(seen.notion.event, float)
+    squares = float((event @ seen.tally.squared_weight).sum())
+    _, second = np.einsum("y,kym->k", event, seen.tally.spread)
+    return float(second) / squares if squares > 0 else 0.0
+
+
+def mean_ends(sums: Array, level: float, overall: float) -> tuple[Array, Array, Array]:
+    """Return the mean, 0 where there are no rows, and Student's interval of it.
+
+    `sums` are Σ w, Σ w², Σ w·u, Σ w²·u and Σ w²·u², and `overall` the variance of all rows.
+    """
+    mass, squares, outcomes, first, second = sums
+    there = (mass > 0) & (squares > 0)
+    mean = np.divide(outcomes, mass, out=np.zeros_like(mass), where=there)
+    size = np.divide(mass**2, squares, out=np.zeros_like(mass), where=there)
+    # Of about one row nothing is known; half a degree of freedom makes that wide, and finite.
+    freedom = np.maximum(size - 1, 0.5)
+    deviations = np.maximum(second - 2 * mean * first + mean**2 * squares, 0.0)
+    # Of rows that are all alike it is not known how others differ: as much as all rows do. (Sums
+    # are centred at the mean of all.)
+    alike = deviations <= 1e-12 * np.maximum(second, 1e-300)
+    deviations = np.where(alike, overall * squares, deviations)
+    variance = np.divide(deviations, mass**2, out=np.zeros_like(mass), where=there)
+    half = stdtrit(freedom, (1 + level) / 2) * np.sqrt(variance * (freedom + 1) / freedom)
+    return mean, mean - half, mean + half
