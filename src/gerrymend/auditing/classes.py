@@ -65,6 +65,8 @@ def tally_of_classes(
     for number, one in enumerate(classes):
         y = none if label is None else (label == number).astype(np.intp)
         by_class[one] = table(y, (decision == number).astype(np.float64))
+    # All rows get label 0, for which the error rate's outcome is the decision itself: with
+    # [label ≠ decision] in its place, the mean is the part of the rows that is decided wrongly.
     wrong = np.zeros(len(decision)) if label is None else (label != decision).astype(np.float64)
     return replace(table(none, wrong), by_class=by_class)
 
@@ -93,6 +95,7 @@ def tally_of_lines(
                     (weight * p)[chosen],
                     is_count=True,
                     labels=classes,
+                    # Each row weighs 1, so that Σ w² is the number of rows, too.
                     squared_weight=weight[chosen],
                     is_labelled=label is not None,
                 )
@@ -103,5 +106,6 @@ def tally_of_lines(
 
     kind = np.zeros_like(decision) if label is None else label
     if strata is not None:
+        # One number for a pair: no label's number reaches len(classes).
         kind = kind + len(classes) * strata.index
     return replace(counted(n_rows), lines=Lines(kind, n_rows, counted))

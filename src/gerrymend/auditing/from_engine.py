@@ -80,6 +80,8 @@ def tally_of_lazy(
         strata = check_number(read, overview.n_rows)
     label = overview.labels(summary)
     decided_as = overview.decided(summary)
+    # Lines that count equal rows can be parted into those searched and those held out; sums of
+    # weights can't, as they don't say how many rows of which weight are in them.
     if len(classes) > 2 and not rows.weighted:
         return tally_of_lines(cells, classes, label, decided_as, n_rows, strata)
     weight = _parts(summary, "weight") if rows.weighted else n
@@ -198,6 +200,7 @@ class Overview:
     def shifts(self, name: str, power: int = 1) -> list[float]:
         """Return the shifts that put the parts of a column, or of its squares, on their grids."""
         least, largest = self._extremes(name)
+        # From 0 on powers keep the order: the extremes of squares are squares of extremes.
         return grid_shifts(self.n_rows, largest**power, least**power)
 
     def _extremes(self, name: str) -> tuple[float, float]:
@@ -231,6 +234,7 @@ def _check_weights(lines: "nw.DataFrame[Any]") -> None:
     # A group without a positive weight has no least one, which is no fault.
     no_positive = np.isnan(_numbers(lines["weight_least"]))
     extremes[len(lines) : 2 * len(lines)][no_positive] = 0.0
+    # Engines leave missing values out of extremes; one is put back, for the check to see it.
     if _numbers(lines["weight_missing"]).any():
         extremes[0] = np.nan
     check_weights(extremes, len(extremes))

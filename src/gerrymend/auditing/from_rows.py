@@ -55,6 +55,7 @@ def _tally(
     if means := [notion for notion in notions if isinstance(notion, OutcomeNotion)]:
         check_no_decisions(decided, means[0])
         if is_lazy(data):
+            # Outcomes are functions of arrays, of one's own among them, that no engine can run.
             data = collected(data, given)
         rows = given if data is None else _chosen(data, given)
         numbers = Numbers.read(*rows[:4], kinds=kinds)

@@ -83,6 +83,8 @@ class LazyRows:
         if is_labelled:
             check_column(y_true, "y_true", schema, "data")
         check_column(y_pred, "y_pred", schema, "data")
+        # Under names of our own, as a user's column may be called `weight` or `n`, like columns
+        # that are made here.
         attributes = {name: f"attribute_{i}" for i, name in enumerate(names)}
         chosen = {key: nw.col(name) for name, key in attributes.items()}
         controls = {}
@@ -121,12 +123,16 @@ class LazyRows:
             # As 1 and 0, to be added up.
             rows = rows.with_columns(counted=(nw.col("weight") > 0).cast(nw.Int64))
         if self.probabilities:
+            # A mixture's weights may add up to a rounding above 1. `p` itself stays as it is, so
+            # that its extremes still show what is farther off, and is refused.
             p = nw.col("p").clip(0.0, 1.0)
             rows = rows.with_columns(
                 positive=nw.col("weight") * p if self.weighted else p,
                 certain=((p == 0.0) | (p == 1.0)).cast(nw.Int64),
             )
         elif self.weighted:
+            # The decision is a key that rows are grouped by: w·p is w in groups that are decided
+            # 1, and those of the others are left out when groups are added up.
             rows = rows.with_columns(positive=nw.col("weight"))
         # Grids depend on the least positive number, and min() over all would find the zeros.
         for name in self.summed:

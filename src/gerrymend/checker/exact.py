@@ -145,6 +145,7 @@ def read_table(
         # Decisions show both labels, or are numbers, to be decided 0 and 1 by.
         shown: list[Any] = sorted(set(predicted)) if are_decisions else [0, 1]
         chosen = _classes(shown, [], pos_label) if like is None else list(like.labels)
+        # Any label would do: the rates that rows without labels have are the same for both.
         labels = [chosen[0]] * len(predicted)
     else:
         labels = read_vector(y_true, "y_true")

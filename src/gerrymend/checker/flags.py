@@ -79,10 +79,13 @@ def _wrong_flags(discovery: Mapping[str, Any], case: Case) -> Iterator[str]:
     elif number != discovery["tested"]:
         yield f"discovery.tested is stated as {discovery['tested']}, and is {number}."
     m = max(1, discovery["tested"])
+    # The harmonic sum is the price for tests that depend on each other in any way, as those of
+    # groups that share rows do. Benjamini and Hochberg's, without it, is not proven for these.
     step = discovery["rate"] / (m * math.fsum(1 / i for i in range(1, m + 1)))
     k = 0
     for place, p in enumerate(sorted(one["p_value"] for one in groups), start=1):
         k = place if p <= step * place * (1 + 1e-12) else k
+    # Where none is flagged, it is what the smallest p-value would have had to keep to.
     threshold = step * max(k, 1)
     if abs(discovery["threshold"] - threshold) > 1e-9 * threshold:
         yield f"discovery.threshold is stated as {discovery['threshold']!r}, and is {threshold!r}."
@@ -137,6 +140,7 @@ def fisher(found: int, size: int, total: int, rows: int) -> float:
     >>> round(fisher(2, 2, 2, 4), 12), fisher(1, 2, 2, 4)
     (0.333333333333, 1.0)
     """
+    # The others are rows − size, and whatever of the total they have no room for is in the group.
     least = max(0, size + total - rows)
     most = min(size, total)
     ways = _log_ways(rows, size)
@@ -153,6 +157,7 @@ def fisher(found: int, size: int, total: int, rows: int) -> float:
         if terms[-1] < 1e-18 * terms[0]:
             break
     tail = math.fsum(terms)
+    # Both tails hold `found` itself, so that together they are 1 plus its chance.
     return min(1.0, 2 * min(tail, 1 - tail + terms[0]))
 
 

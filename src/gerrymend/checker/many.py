@@ -61,6 +61,8 @@ def read_many(rows: Rows, like: Table | None = None) -> Table:
     for one in classes:
         y = none if true is None else [int(label == one) for label in true]
         by_class[one] = table(y, [int(decision == one) for decision in decided])
+    # For label 0 the error rate's outcome is the decision itself: with [y ≠ p] as the decision,
+    # and every row of label 0, its mean is the part that is decided wrongly.
     wrong = none
     if true is not None:
         wrong = [int(y != p) for y, p in zip(true, decided, strict=True)]

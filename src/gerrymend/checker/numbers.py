@@ -98,6 +98,7 @@ def _outcomes(
         notion = own[name]
         counts = everyone if notion.event is None else np.asarray(notion.event(y, p)).tolist()
         made = np.asarray(notion.outcome(y, p), dtype=float).tolist()
+        # A row that doesn't count may have any outcome, also NaN, of which there is no fraction.
         return counts, [exact(u) if c else ZERO for c, u in zip(counts, made, strict=True)]
     if name not in NAMED:
         raise ValueError(
@@ -126,6 +127,8 @@ def _table(
     counted = Counter(rows)
     table = summed(columns, counted, (None, None), cells, outcome_of=lambda outcome: outcome)
     place = {cell: i for i, cell in enumerate(cells)}
+    # The variance of a weighted mean r needs Σ w²·(u − r)² = Σ w²u² − 2r·Σ w²u + r²·Σ w²: here are
+    # the first two sums, and the table has the third.
     spread = [[[ZERO, ZERO], [ZERO, ZERO]] for _ in place]
     for (cell, y, u, w), count in counted.items():
         square = weigh(w) ** 2 * count

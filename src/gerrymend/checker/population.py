@@ -97,6 +97,7 @@ def _impossible(population: Mapping[str, Any], case: Case) -> Iterator[str]:
         return
     # A resample is as near as the quantile with at most this probability, and `place` of them are.
     near = NormalDist().cdf(distance / sd) * 2 - 1
+    # Where one side counts, distances to the other side are near whatever their size.
     if case.stated["side"] == "disadvantaged":
         near = NormalDist().cdf(distance / sd)
     if _at_least(place, made, near) < _NEVER:
@@ -127,11 +128,15 @@ def _deviation(case: Case) -> float | None:
         return None
     share = group.mass / seen.everyone.mass
     rate = (seen.overall_rate - exact(seen.lowest)) / exact(seen.span)
+    # Σ ψ² in two parts: g − ḡ is 1 − ḡ in the group and −ḡ outside of it, and in each of them
+    # Σ (u − r)² = (1 − 2r)·Σ u + r²·mass, as u² = u.
     squares = exact(0.0)
     for sums, factor in ((group, 1 - share), (others, share)):
         outcome = (sums.outcome - exact(seen.lowest) * sums.mass) / exact(seen.span)
         squares += factor**2 * (outcome * (1 - 2 * rate) + rate**2 * sums.mass)
     n = case.table.total_weight
+    # The mean of ψ is the unfairness itself, so that Var ψ = E ψ² − unfairness², over all rows: ψ
+    # is 0 outside of the event. The variance of a mean of n rows is the n-th part of that.
     value = exact(abs(worst["unfairness"])) / exact(seen.span)
     return seen.span * math.sqrt(max(0.0, float(squares / n - value**2)) / float(n))
 
@@ -146,6 +151,7 @@ def _at_least(k: int, n: int, p: float) -> float:
         return 1.0
     if p <= 0:
         return 0.0
+    # From logarithms: binomial coefficients of many resamples are too large for a float.
     terms = (
         math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1)
         + i * math.log(p) + (n - i) * math.log1p(-p)

@@ -56,6 +56,8 @@ def _wrong_strata(case: Case) -> Iterator[str]:
                 yield f"strata: the rate of {one['stratum']} is {shown(part.overall_rate)}."
             if one["rows"] < case.stated["min_group_size"]:
                 yield f"strata: {one['stratum']} has too few rows to be listed."
+        # All strata together have the known number of rows: what is not listed follows by
+        # subtraction, and few rows in all of it would be told as if they were listed.
         if (
             withheld
             and 0 < sum(withheld) < case.stated["min_group_size"]

@@ -133,6 +133,7 @@ def _of_first(
     """
     assert decided.labels is not None
     if decided.labels == _pair_of(decided.pos_label):
+        # The rest may be other classes here than in the first sample: any that is there is known.
         shown = labels if decisions is None else np.concatenate([labels, decisions])
         return Labels(np.array(decided.labels, dtype=object), np.unique(shown))
     if len(decided.labels) > 2 and set(labels.tolist()) <= set(decided.labels):

@@ -92,6 +92,7 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
         return _BY_NAME[notion]
     if isinstance(notion, tuple | list) and notion:
         every = tuple(dict.fromkeys(single for part in notion for single in as_notions(part)))
+        # Equal notions are one by now, so that two of the same name do differ.
         names = [one.name for one in every]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)

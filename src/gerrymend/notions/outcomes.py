@@ -95,6 +95,7 @@ class OutcomeNotion:
     @property
     def rate(self) -> FairnessNotion:
         """The same mean over rows that were read: label 1 where they count, u for the decision."""
+        # With p = u, and label 1 alone in the event, what is done with Σ w·p is done with Σ w·u.
         return FairnessNotion(
             self.name, (False, True), a=(0, 0), b=(1, 1), worse=self.worse, unit=self.unit
         )
@@ -129,6 +130,7 @@ class OutcomeNotion:
         """
         values = _by_row(self.outcome(y, p), len(p), self.name, "outcome")
         outcomes = as_numbers(values, "notion")
+        # Not `> LARGEST`, which is False of NaN.
         is_wrong = counts & ~(np.abs(outcomes) <= LARGEST)
         if is_wrong.any():
             wrong = outcomes[is_wrong][0]
@@ -189,6 +191,8 @@ def _squared_error(y: Any, p: Any) -> Any:
 
 
 MEAN_OUTCOME = OutcomeNotion("mean_outcome", _predicted, reads_labels=False, rises=1)
+# y − p falls as the prediction rises. Without its sign an error may do either, and a large one is
+# bad whatever people wish for.
 MEAN_ERROR = OutcomeNotion("mean_error", _error, rises=-1)
 ABSOLUTE_ERROR = OutcomeNotion("absolute_error", _absolute_error, worse="higher")
 SQUARED_ERROR = OutcomeNotion("squared_error", _squared_error, worse="higher")

@@ -149,6 +149,8 @@ class FairnessNotion:
         >>> ERROR_RATE.favouring(None).worse
         'higher'
         """
+        # Labels outside of the event say nothing of the direction. Slopes of both signs make
+        # neither of the two below true, no slope at all makes both so: then it can't be known.
         slopes = [self.b[label] for label in (0, 1) if self.event[label] and self.b[label]]
         rises = all(slope > 0 for slope in slopes)
         falls = all(slope < 0 for slope in slopes)
@@ -247,6 +249,8 @@ class FairnessNotion:
 
     def pull(self, y: ArrayLike, members: ArrayLike, weight: ArrayLike | None = None) -> Array:
         """Return b·centre(g), the Learner's cost of deciding 1 in each row, per unit of weight."""
+        # With weighted sums ⟨g, centre(v)⟩ = Σ_E g·v − Σ_E g · Σ_E v / Σ_E 1 is the same with g
+        # and v exchanged: as the derivative of u by p is b, that of ⟨g, centre(u)⟩ is b·centre(g).
         return self.slope(y) * self._centre(y, np.asarray(members, float), weight)
 
     def unfairness(
@@ -274,6 +278,8 @@ class FairnessNotion:
                 "positive weight."
             )
         mean = total(event_weight * values) / total(event_weight)
+        # Weighted, these add up to 0: the unfairness to all others is that to a group with its
+        # sign turned.
         centred: Array = np.where(event, values - mean, 0.0)
         return centred
 

@@ -92,6 +92,7 @@ def warn_unless_converged(
     rounds = equilibrium.n_rounds
     after = f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={gamma:g} the"
     # The limit that ended the game, and what it is now.
+    # With rounds left to play, it was the time that ended it.
     limit = "budget" if rounds < max_iter else "max_iter"
     now = "" if rounds < max_iter else f" (now {max_iter})"
     longer: Remedy = ("raise ", Argument(limit), now)

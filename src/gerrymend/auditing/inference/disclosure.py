@@ -75,6 +75,7 @@ class KnownSums:
         """
         mine = blocks[self.cells].astype(np.intp)
         first, atom = _joint(self._atom, mine)
+        # One cell stands for its atom, whose cells are in the same block of each partition.
         table = np.array([partition[first] for partition in (*self._partitions, mine)])
         found = _small_set(table, _sums(atom, self.rows), self.min_group_size)
         if found is None:
@@ -93,6 +94,7 @@ class KnownSums:
             pairs, place = np.unique(mine * width + other, return_inverse=True)
             both = np.bincount(place, self.rows)
             group = pairs // width
+            # A block is the group itself if what they share is all of both.
             whole = both == np.bincount(other, self.rows)[pairs % width]
             known.update(group[whole & (both == size[group])].tolist())
         return known
@@ -161,6 +163,7 @@ class Published:
             return np.where(np.r_[False, chosen][groups], groups, 0)
 
         while shown.any() and (told := self.told(blocks_of(shown))) is not None:
+            # Each turn leaves out one group at least, so that it ends.
             can_go = shown & ~known if (shown & ~known).any() else shown
             cut = np.bincount(groups[told], minlength=len(fits) + 1)[1:] > 0
             smallest = np.argmin(np.where(can_go, inside, np.inf))
@@ -206,6 +209,10 @@ def _small_set(table: Blocks, rows: Array, floor: int) -> Members | None:
         # Of some atoms alone; no space of these partitions has more dimensions than this.
         some = np.random.default_rng(0).permutation(len(rows))[: _MOST_NUMBERS // n_blocks]
         space = _zero_where(_indicators(table[:, some]), np.zeros(len(some), dtype=bool))
+        # The blocks of each partition add up to the same vector of ones, so that of all blocks of
+        # k partitions k − 1 follow from the others. If these atoms show as many dimensions, a v is
+        # decided by them; unless it is 0, it has a row in each basis: too many, where there are as
+        # many bases as the floor.
         if len(space) == n_blocks - len(table) + 1:
             n_bases = sum(1 for _ in _disjoint_bases(space, rows[some], floor))
             return None if n_bases == floor else small[place]
@@ -266,6 +273,8 @@ def _zero_where(blocks: Array, large: Members) -> Array:
     """Return a basis of the combinations of these rows that are 0 in some columns."""
     left, sizes, _ = np.linalg.svd(blocks[:, large], full_matrices=True)
     rank = int((sizes > _RANK * sizes.max(initial=1.0)).sum())
+    # Left vectors beyond the rank are the combinations c that make 0 of all large columns.
+    # Different ones may make the same v, for a basis of which these are decomposed once more.
     free = left[:, rank:].T @ blocks
     _, sizes, basis = np.linalg.svd(free, full_matrices=False)
     return np.asarray(basis[sizes > _RANK * max(1.0, sizes.max(initial=0.0))])
@@ -284,6 +293,7 @@ def _zero_or_one(space: Array, rows: Array, floor: int) -> NDArray[np.intp] | No
         left -= len(choices)
         if left == 0:
             return np.arange(len(rows))
+        # The identity at the basis: the v that is 1 at some of its atoms is the sum of these rows.
         reduced = np.linalg.solve(space[:, basis], space)
         for chosen in choices:
             vector = reduced[chosen].sum(axis=0)

@@ -30,6 +30,8 @@ def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterat
     [2]
     """
     done = 0
+    # A draw may take minutes, which nobody knows before the first: blocks begin with one, and
+    # double only while rounds are quick, so that the deadline is not overrun by much.
     size = 1
     while done < n_draws:
         start = time.monotonic()

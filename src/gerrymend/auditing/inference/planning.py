@@ -22,6 +22,9 @@ def quantile(ordered: Sequence[float], probability: float) -> float:
 
 def rank(probability: float, n: int) -> int:
     """Return which of n values in order is the quantile; more than n where they are too few."""
+    # One more value falls into each of the n + 1 gaps alike: it is at most the k-th with
+    # k/(n + 1), which is enough from k ≥ probability·(n + 1) on. A product that is whole but for
+    # rounding must not be taken up to the next place.
     return math.ceil(probability * (n + 1) * (1 - 1e-12))
 
 
@@ -39,6 +42,8 @@ def rows_to_tell(
     >>> rows_to_tell(1_000, 0.02, unfairness=0.005, upper_bound=0.02, gamma=0.01) is None
     True
     """
+    # At most one is positive, as unfairness ≤ upper_bound: gamma lies below both, above both, or
+    # between them, and then no number of rows tells.
     room = max(unfairness - gamma, gamma - upper_bound)
     if room <= ROUNDING:
         return None

@@ -112,6 +112,7 @@ def fewest_resamples(confidence: float) -> int:
     >>> fewest_resamples(0.95), fewest_resamples(0.99), fewest_resamples(0.5)
     (19, 99, 1)
     """
+    # B is whole, so ⌈c·(B + 1)⌉ ≤ B just where c·(B + 1) ≤ B, which is B ≥ c/(1 − c).
     # Products that are whole up to rounding are taken as whole.
     return max(1, math.ceil(confidence / (1 - confidence) * (1 - 1e-12)))
 
@@ -178,6 +179,9 @@ def population_bound(
     proven = _proven(searches, distances, rank(confidence, made), deadline)
     ordered = sorted(distances)
     distance = max(quantile(ordered, confidence), _unseen(tally, examined, confidence))
+    # |max f − max h| ≤ max |f − h|: where no subgroup is farther than `distance` from its
+    # unfairness among the people, neither is the largest. What was found is at most the largest on
+    # the rows, and what was proven at least that: each moves by the distance to its own side.
     lower = max(0.0, unfairness - distance)
     upper = upper_bound + distance
     told = verdict(lower, upper, gamma)
@@ -219,6 +223,7 @@ def _unseen(tally: Tally, examined: Sequence[Examined], confidence: float) -> fl
         part.seen.tally.outcome_range if tally.views else part.seen.notion.outcome_range
         for part in examined
     )
+    # So many people may have any outcome: a mean moves by that part of its range at most.
     widest = max(high - low for low, high in ranges)
     return -math.log1p(-confidence) / int(tally.n_rows.sum()) * widest
 
@@ -320,6 +325,9 @@ class _Searches:
     def _differences(self, draw: int) -> list[Array]:
         """Return n·(W/n − W*/n*) of each notion, a residual like W."""
         resample = self.resampler.draw(draw)
+        # The unfairness of g is ⟨g, W⟩/n on the rows and ⟨g, W*⟩/n* in a resample. n times their
+        # difference is ⟨g, W − (n/n*)·W*⟩, linear in g like an unfairness: the search for the
+        # worst subgroup finds the one that is farthest off.
         factor = self.n / resample.total_weight
         return [
             residual - factor * drawn
@@ -337,6 +345,7 @@ class _Searches:
             found = abs(float(bracket.found.values[0]))
             if found > limit:
                 return found / self.n
+            # Neither seen above the limit nor proven below it: what is open is no proof.
             if bracket.upper_bound > limit:
                 return None
         return distance

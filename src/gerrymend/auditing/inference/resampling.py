@@ -77,6 +77,7 @@ def _residual(
 ) -> Array:
     """Return W of the active cells; a resample may have no rows in some of them."""
     event = np.asarray(notion.event, dtype=float)
+    # Outside of the event a row has no outcome: with a and b of 0 it adds nothing to the sums.
     a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
     mass = np.einsum("y,sym->sm", event, weight)[:, active]
     outcomes = np.einsum("y,sym->sm", a, weight) + np.einsum("y,sym->sm", b, positive)
@@ -123,6 +124,7 @@ class _Rows:
         m = tallies[0].weight.shape[1]
         self._shape = (int(stratum.max()) + 1, 2, m)
         self._weight = first.weight[order]
+        # A row's place in a flattened table of this shape, so that one bincount adds up all of it.
         self._tables = [
             ((rows.cell + m * (rows.y + 2 * stratum))[order], (rows.weight * rows.p)[order])
             for rows in tables
@@ -131,6 +133,7 @@ class _Rows:
     def draw(self, rng: np.random.Generator) -> list[Table]:
         """Draw how often each row occurs, and sum."""
         n = len(self._weight)
+        # All tables see one draw, as how often each row occurs in it; no row is copied.
         times = np.bincount(rng.integers(0, n, n), minlength=n)
 
         def by_label(key: NDArray[np.intp], values: Array) -> Array:

@@ -104,6 +104,8 @@ class LastLook:
         """Return what seems best, of mixtures that keep to gamma or of all, and at which stakes."""
         pool = self._pool
         options = []
+        # At the first C an excess costs so much that the program keeps to gamma if it can; at the
+        # user's it may pay to exceed it. Which is preferred is decided at the user's C.
         for stakes in (self._stakes(_FIRM), self._stakes()):
             program = weigh(pool.error, pool.unfairness, _AIM * stakes.gamma, stakes.C)
             options.append((stakes, stakes.standing(program.weights, self._found)))
@@ -135,6 +137,7 @@ class LastLook:
         """
         n_groups = len(self._pool.groups)
         at_once = audited and self.clear > _UNPROVEN
+        # The quick look first: a mixture that it refutes needs no other.
         for look in (self._looks.search, self._looks.probe):
             self._take_in(weights, look(weights))
             if min(map(stakes.worth, self._measured(weights))) >= to_beat:
@@ -151,6 +154,9 @@ class LastLook:
         look = self._looks.audit(self._mixtures[number])
         self._take_in(self._mixtures[number], look)
         self._in_full.add(number)
+        # The part of the bound that was found is 1 where the proof ended. Where it didn't, all of
+        # the bound may be there, for which a mixture keeps to that part of gamma; but no less than
+        # _UNPROVEN of it, as bounds of proofs that got nowhere say little.
         proven = (look.unfairness + ROUNDING) / (look.upper_bound + ROUNDING)
         self.clear = min(self.clear, max(_UNPROVEN, proven))
 
