@@ -72,7 +72,7 @@ def test_a_decimal_comma_is_not_fairness(folder, kind):
 def test_one_missing_value_is_not_fairness(folder, kind):
     code, _, err = gate(folder / f"absent.{kind}")
     assert code == 2
-    assert "Have --missing='n/a' read as missing" in err
+    assert "have --missing='n/a' read as missing" in err
     code, _, err = gate(folder / f"absent.{kind}", "--missing", "n/a")
     assert code == 2
     assert "Column 'age' of --protected is numeric and has missing values" in err

@@ -179,4 +179,10 @@ def test_a_dask_native_classifier_goes_on(client, tmp_path, capfd):
     with Stopping("vote", 4, lose_the_cluster), pytest.raises(RuntimeError) as caught:
         cut.fit(**rows)
     assert "The same call goes on" in caught.value.__notes__[-1]
-    assert_same(cut.fit(**rows), whole, problem()[0])
+    resumed = cut.fit(**rows)
+    # Boosters remember the port, drawn at random, that they were trained by: equal ones are not
+    # always told to be, and then are two of the mixture where they were one.
+    X = problem()[0]
+    np.testing.assert_array_equal(resumed.predict_proba(X), whole.predict_proba(X))
+    for name in ("round", "error", "unfairness"):
+        np.testing.assert_array_equal(resumed.history_[name], whole.history_[name])
