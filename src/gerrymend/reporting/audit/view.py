@@ -140,7 +140,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     ]
     for one in leads(report):
         rate = capitalised(in_words(one["notion"]))
-        who = subject(one)
+        who = "Everyone else" if is_rest(one, report) else subject(one)
         overall = figure(one["overall_rate"], one.get("unit"))
         noun = subgroup_words.reference_noun(one)
         against = f"{who[0].lower()}{who[1:]}, against {overall} {noun}"
