@@ -40,3 +40,16 @@ def test_a_rate_that_reads_them_names_the_option(hiring):
     code, _, error = call(*hiring)
     assert code == 2
     assert "--label is None" in error
+
+
+def test_an_empty_stratum_names_the_option(tmp_path):
+    """All with the job b have label 1, so that nothing can be a false positive there."""
+    file = tmp_path / "jobs.csv"
+    lines = [f"F,a,{i % 2},{i % 3 // 2}\nM,b,1,{i % 2}" for i in range(60)]
+    file.write_text("\n".join(["sex,job,y,d", *lines]))
+    usual = [file, "--label", "y", "--prediction", "d", "--protected", "sex", "--control", "job"]
+    code, _, error = call("audit", *usual)
+    assert code == 2
+    assert "or pass --leave-out-empty-strata to leave" in " ".join(error.split())
+    code, _, error = call("audit", *usual, "--leave-out-empty-strata", "--permutations", "0")
+    assert code in (0, 1, 3), error

@@ -17,7 +17,7 @@ from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.settings import check_settings
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
-from gerrymend.auditing.strata import check_counted, check_number, with_strata
+from gerrymend.auditing.strata import check_counted, check_enough_rows, with_strata
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.classes import Decided, Names, check_class_number
 from gerrymend.inputs.identifiers import check_identifiers
@@ -170,7 +170,7 @@ on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     if controls:
         lines = {name: columns[name] for name in controls}
         read = take_rows(read_columns(lines, "control_features"), some)
-        strata = check_number(distinct_rows([in_use(column) for column in read]), int(n.sum()))
+        strata = check_enough_rows(distinct_rows([in_use(column) for column in read]), int(n.sum()))
     tally = _tally_of(sample, n[some], strata)
     settings["notions"] = by_class(settings["notions"], tally.labels, favourable)
     check_counted(tally, settings["notions"], leave_out=leave_out_empty_strata)

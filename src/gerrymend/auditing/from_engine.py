@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array, grid_shifts, modest_scale
 from gerrymend.auditing.classes import tally_of_classes, tally_of_lines
 from gerrymend.auditing.lazy_rows import ENOUGH, LazyRows
-from gerrymend.auditing.strata import check_number, with_strata
+from gerrymend.auditing.strata import check_enough_rows, with_strata
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.classes import (
     AUDIT,
@@ -77,7 +77,7 @@ def tally_of_lazy(
     if rows.controls:
         control = {name: summary[key] for name, key in rows.controls.items()}
         read = distinct_rows(read_columns(control, "control_features"))
-        strata = check_number(read, overview.n_rows)
+        strata = check_enough_rows(read, overview.n_rows)
     label = overview.labels(summary)
     decided_as = overview.decided(summary)
     # Lines that count equal rows can be parted into those searched and those held out; sums of

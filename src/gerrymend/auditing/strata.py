@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.parts import part_of
 from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.tally import NotionTally, Strata, Tally
@@ -40,10 +40,10 @@ def read_strata(control_features: Any, n_rows: int) -> Cells:
             f"has {len(columns[0].values)} rows, and y_pred has {n_rows}. Rows are matched by "
             "position.",
         )
-    return check_number(distinct_rows(columns), n_rows)
+    return check_enough_rows(distinct_rows(columns), n_rows)
 
 
-def check_number(strata: Cells, n_rows: int) -> Cells:
+def check_enough_rows(strata: Cells, n_rows: int) -> Cells:
     """Return the strata, or raise an ArgumentError where there are too many for the rows."""
     if len(strata) > 1 and n_rows < _FEWEST * len(strata):
         names = " and ".join(column.name for column in strata.columns)
@@ -91,7 +91,8 @@ def check_counted(tally: Tally, notions: tuple[AnyNotion, ...], *, leave_out: bo
                     "control_features",
                     f"has a stratum without a row that the {rate.words} is over: "
                     f"{stratum_words(view.strata, number)}. Merge it with another, or pass ",
-                    "leave_out_empty_strata=True to leave it out of the comparison.",
+                    Argument("leave_out_empty_strata", value="True"),
+                    " to leave it out of the comparison.",
                 )
 
 

@@ -28,7 +28,7 @@ def check_strata(case: Case) -> None:
 
 
 def wrong_reference_rate(subgroup: Mapping[str, Any], case: Case) -> Iterator[str]:
-    """Yield a sentence if a subgroup is stated to be compared within strata and isn't, or is."""
+    """Yield a sentence if `within_strata` of a subgroup is not whether the audit had strata."""
     if subgroup["within_strata"] != bool(case.table.strata):
         yield f"within_strata is stated as {subgroup['within_strata']!r}."
 

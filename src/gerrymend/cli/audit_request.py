@@ -239,4 +239,5 @@ class AuditRequest(TableRequest):
         ) | {
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",
+            "leave_out_empty_strata=True": "--leave-out-empty-strata",
         }
