@@ -13,6 +13,7 @@ import gerrymend
 from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
+from gerrymend.reporting.audit.chance import chance_sentence
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
@@ -69,6 +70,16 @@ def test_chance_is_told_as_far_as_it_was_tested(case):
     report["p_value"], report["n_permutations"], words = CHANCE[case]
     assert words in verdict(report)
     assert ("hardly" in verdict(report)) == (case == "loud")
+
+
+def test_the_least_p_value_is_that_of_all_families():
+    """Of three classes each is a test of its own: with 59 draws p is 3/60 at least."""
+    report = audits.fixed().to_dict() | {"p_value": 0.05, "n_permutations": 59}
+    (one,) = report["notions"]
+    report["notions"] = [{**one, "name": f"{one['name']}[{c}]", "class": c} for c in "abc"]
+    assert "59 permutations can't tell more" in chance_sentence(report)
+    report["notions"] = report["notions"][:2]
+    assert "can't tell more" not in chance_sentence(report)
 
 
 @pytest.mark.parametrize("verdict_is", ["exceeds gamma", "within gamma", "undecided"])

@@ -61,11 +61,24 @@ def chance_sentence(report: Report) -> str:
 def _is_least(report: Report) -> bool:
     """Return whether a p-value is the least that so many permutations can give.
 
-    (1 + draws at or above) / (1 + draws), times the number of tests: rates over all rows are tested
-    apart from those over rows of one label.
+    (1 + draws at or above) / (1 + draws), times the number of families that are tested.
     """
-    tests = len({all(notion["event"]) for notion in report["notions"]})
-    return bool(report["p_value"] * (1 + report["n_permutations"]) <= tests * (1 + 1e-9))
+    draws = report["n_permutations"]
+    return bool(report["p_value"] * (1 + draws) <= _families(report) * (1 + 1e-9))
+
+
+def _families(report: Report) -> int:
+    """Return how many tests the p-value is over.
+
+    Rates over all rows are tested apart from those over rows of one label; so is each class of more
+    than two, and each mean of numbers.
+    """
+
+    def family(notion: Mapping[str, Any]) -> tuple[Any, ...]:
+        of_numbers = None if notion.get("unit") is None else notion["name"]
+        return all(notion["event"]), notion.get("class"), of_numbers
+
+    return len(set(map(family, report["notions"])))
 
 
 def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
