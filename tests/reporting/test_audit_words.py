@@ -52,14 +52,14 @@ def test_held_out_rows_confirm_what_their_interval_says(interval, words, sign):
 
 CHANCE = {
     "loud": (0.005, 199, "Chance alone would hardly make so much"),
-    "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p-value 0.03, "),
+    "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p = 0.030, "),
     "the least of 19": (0.05, 19, "Chance alone makes as much in at most 1 of 20 samples where "
-                        "nothing differs (p-value 0.05, of the rows that were searched); 19 "
+                        "nothing differs (p = 0.050, of the rows that were searched); 19 "
                         "permutations can't tell more, and 199 would."),
-    "the least of 5": (1 / 6, 5, "It could be chance: 5 permutations are too few to tell (p-value "
-                       "0.17, of the rows that were searched)."),
+    "the least of 5": (1 / 6, 5, "It could be chance: 5 permutations are too few to tell (p = "
+                       "0.167, of the rows that were searched)."),
     "large": (0.33, 199, "What was found could well be chance: where nothing differs, so many rows "
-              "show as much in about 33 % of samples (p-value 0.33, of the rows that were "
+              "show as much in about 33 % of samples (p = 0.330, of the rows that were "
               "searched)."),
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from gerrymend.reporting.wording import (
     bound,
     count,
     event_noun,
-    p_value,
+    p_equals,
     percent,
     points,
     signed_unfairness,
@@ -42,7 +42,7 @@ def chance_sentence(report: Report) -> str:
         return f"Whether chance alone could make as much was not tested ({why})."
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
-    told = f"(p-value {p_value(value)}{', of the rows that were searched' if apart else ''})"
+    told = f"({p_equals(value)}{', of the rows that were searched' if apart else ''})"
     if value <= _TINY:
         return f"Chance alone would hardly make so much {told}."
     draws = count(report["n_permutations"])
@@ -95,7 +95,8 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
     )
     line = report["detectable"]
     if line is None:
-        return [f"{draws} permutations are too few for a p-value of 5 %; 19 are enough.", tested]
+        enough = 20 * _families(report) - 1
+        return [f"{draws} permutations are too few for p = 0.05; {enough} are enough.", tested]
     return [
         f"With so many rows, a quick search finds up to {unfairness(line)} in 19 of 20 samples "
         f"where nothing differs ({draws} permutations): less than that can't be told from chance."

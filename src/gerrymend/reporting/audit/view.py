@@ -141,10 +141,10 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     for one in leads(report):
         rate = capitalised(in_words(one["notion"]))
         who = "Everyone else" if is_rest(one, report) else subject(one)
-        overall = figure(one["overall_rate"], one.get("unit"))
+        shown = subgroup_words.compared_rates(one)
         noun = subgroup_words.reference_noun(one)
-        against = f"{who[0].lower()}{who[1:]}, against {overall} {noun}"
-        figures.append((rate, figure(one["rate"], one.get("unit")), against))
+        against = f"{who[0].lower()}{who[1:]}, against {shown.reference} {noun}"
+        figures.append((rate, shown.rate, against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could it be chance?"))
@@ -176,6 +176,7 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 ("Proof", exactness_words(report)),
             ]
         rest = is_rest(subgroup, report)
+        shown = subgroup_words.compared_rates(subgroup)
         formula = subgroup_words.is_formula(subgroup)
         views.append(
             {
@@ -188,8 +189,8 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 if formula
                 else None,
                 "facts": facts,
-                "rate": figure(subgroup["rate"], subgroup.get("unit")),
-                "overall": figure(subgroup["overall_rate"], subgroup.get("unit")),
+                "rate": shown.rate,
+                "overall": shown.reference,
                 "rate_width": _part(subgroup["rate"], *axis),
                 "overall_width": _part(subgroup["overall_rate"], *axis),
             }
