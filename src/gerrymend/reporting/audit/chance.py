@@ -9,6 +9,7 @@ from gerrymend.reporting.wording import (
     bound,
     count,
     event_noun,
+    figure,
     p_equals,
     percent,
     points,
@@ -106,7 +107,11 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
 
 
 def _example(report: Report, line: float) -> str:
-    """Translate an unfairness into points, for a group of a common size."""
+    """Translate an unfairness into points, or into its unit, for a group of a common size."""
+    unit = report["notions"][0].get("unit")
+    if unit is not None:
+        off = figure(line / _EXAMPLE_SHARES[0], unit)
+        return f" That is, for example, {off} for {percent(_EXAMPLE_SHARES[0])} of the rows."
     share = next((share for share in _EXAMPLE_SHARES if line / share < 0.5), None)
     if share is None:
         return ""

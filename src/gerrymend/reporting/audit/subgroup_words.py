@@ -201,7 +201,7 @@ def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
             "Unfairness",
             f"{unfairness(subgroup['unfairness'])}, the difference times "
             f"{percent(subgroup['share'])}, the share of all rows that are in the group and that "
-            "the rate is over",
+            f"the {_rate_or_mean(subgroup).lower()} is over",
         ),
     ]
 
