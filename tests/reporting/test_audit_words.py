@@ -14,6 +14,7 @@ from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.chance import chance_sentence
+from gerrymend.reporting.audit.how import how_facts
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
@@ -317,3 +318,15 @@ def test_an_empty_category_is_called_so():
     assert "race = (empty)" in [one.group for one in report.marginals]
     words = audit(y, decided, sensitive_features={"race": named}, subgroups="marginals").worst
     assert str(words) == "race = (empty)"
+
+
+def test_how_it_was_done_has_confidence_resamples_and_discovery_rate():
+    y, decided, protected = audits.people()
+    usual = {"sensitive_features": protected, "subgroups": "marginals"}
+    plain = dict(how_facts(audit(y, decided, **usual).to_dict()))
+    assert plain["For the people behind the rows"].startswith("not asked for (confidence=")
+    assert plain["Flags"].startswith("not asked for (discovery_rate=")
+    asked = audit(y, decided, **usual, confidence=0.9, n_resamples=40, discovery_rate=0.2)
+    told = dict(how_facts(asked.to_dict()))
+    assert told["For the people behind the rows"] == "90 % confidence, 40 resamples"
+    assert told["Flags"] == f"false discovery rate 20 %, {asked.discovery.tested} groups tested"
