@@ -111,8 +111,8 @@ def strata_sentences(report: Report) -> list[str]:
     ]
     if report["strata_left_out"]:
         sentences.append(
-            f"Of {number - shown:,} the {average(report)}s are not shown: they have too few rows to "
-            "tell, or as few could be worked out from the others."
+            f"Of {number - shown:,} the {average(report)}s are not shown: they have too few rows "
+            "to tell, or as few could be worked out from the others."
         )
     return sentences
 
