@@ -135,6 +135,10 @@ def forked_workers():
 
 @pytest.fixture
 def toy():
+    return made_toy()
+
+
+def made_toy():
     """A small dataset with categories and numbers, and a model worth auditing."""
     rng = np.random.default_rng(0)
     n = 300
