@@ -131,6 +131,18 @@ def average(report: Report) -> str:
     return "mean" if of_numbers(report) else "rate"
 
 
+def reference_words(report: Report) -> str:
+    """Return what the rate, or mean, of a group is compared with.
+
+    >>> reference_words({"notions": [{"unit": None}]})
+    'overall rate'
+    >>> reference_words({"notions": [{"unit": "days"}], "control_features": ["urgency"]})
+    'mean expected by its strata'
+    """
+    noun = average(report)
+    return f"{noun} expected by its strata" if report.get("control_features") else f"overall {noun}"
+
+
 def _about_labels(report: Report) -> list[str]:
     """Say which label is positive, what rates count, and what is favourable."""
     negative, positive = label_words(report)

@@ -19,6 +19,7 @@ from gerrymend.reporting.audit.direction import (
     direction_sentences,
     is_rest,
     leads,
+    reference_words,
     subject,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
@@ -33,6 +34,7 @@ from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_s
 from gerrymend.reporting.wording import (
     bound,
     capitalised,
+    compared,
     count,
     figure,
     p_value,
@@ -84,6 +86,7 @@ def audit_view(
         "heading": shown.heading,
         "titles": words.titles(report),
         "average": average(report),
+        "reference": reference_words(report),
         "warnings": warning_sentences(report),
         "verdict": [
             *([] if model is None else samples_sentences(model)),
@@ -196,6 +199,7 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 "facts": facts,
                 "rate": shown.rate,
                 "overall": shown.reference,
+                "reference": capitalised(subgroup_words.reference_noun(subgroup)),
                 "rate_width": _part(subgroup["rate"], *axis),
                 "overall_width": _part(subgroup["overall_rate"], *axis),
             }
@@ -255,7 +259,7 @@ def _axis(report: Report) -> tuple[float, float]:
         rates += [subgroup["rate"], subgroup["overall_rate"]]
     for overall in report["overall_rates"]:
         for group in _groups(report, overall["notion"])[0]:
-            rates += group["rate_interval"]
+            rates += [*group["rate_interval"], group["overall_rate"]]
     return min(0.0, *rates), _round_up(max(rates))
 
 
@@ -265,31 +269,36 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
     shown, n_groups = _groups(report, name)
     low, high = axis
     unit = subgroup_words.unit_of(report, name)
+    within = bool(report.get("control_features"))
     return {
         "name": capitalised(in_words(name)),
         "legend": " ".join(filter(None, [flag_legend(report), _narrow(shown, unit)])),
         "sentence": subgroup_words.group_rate_sentence(overall, report),
-        "overall_at": _part(overall["rate"] or 0.0, low, high),
         "axis": (figure(low, unit), figure(high, unit)),
         "not_shown": _not_shown(len(shown), n_groups),
-        "groups": [
-            {
-                "name": group["group"],
-                "mark": flag_of(group),
-                "size": count(group["size"]),
-                "rate": figure(group["rate"], unit),
-                "interval": " to ".join(figure(end, unit) for end in group["rate_interval"]),
-                "at": _part(group["rate"], low, high),
-                "from": _part(group["rate_interval"][0], low, high),
-                "width": round(
-                    _part(group["rate_interval"][1], low, high)
-                    - _part(group["rate_interval"][0], low, high),
-                    2,
-                ),
-                "unfairness": unfairness(group["unfairness"]),
-            }
-            for group in shown
-        ],
+        "groups": [_group(group, axis, unit, within_strata=within) for group in shown],
+    }
+
+
+def _group(
+    group: Mapping[str, Any], axis: tuple[float, float], unit: str | None, *, within_strata: bool
+) -> dict[str, Any]:
+    """Return a group of a table: its figures in words, and their places on the axis."""
+    low, high = (_part(end, *axis) for end in group["rate_interval"])
+    shown = compared(group["rate"], group["overall_rate"], unit)
+    return {
+        "name": group["group"],
+        "mark": flag_of(group),
+        "size": count(group["size"]),
+        "rate": shown.rate,
+        "interval": " to ".join(figure(end, unit) for end in group["rate_interval"]),
+        "expected": shown.reference if within_strata else "",
+        "gap": shown.gap,
+        "at": _part(group["rate"], *axis),
+        "reference_at": _part(group["overall_rate"], *axis),
+        "from": low,
+        "width": round(high - low, 2),
+        "unfairness": unfairness(group["unfairness"]),
     }
 
 
