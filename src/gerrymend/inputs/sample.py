@@ -26,6 +26,7 @@ from gerrymend.inputs.numbers import LARGEST, as_numbers
 from gerrymend.inputs.protected import (
     Column,
     check_spreads,
+    distinct_rows,
     in_use,
     read_columns,
     select_columns,
@@ -203,21 +204,37 @@ class Sample:
         return self.weight if self.is_weighted else None
 
     def split(self, test_size: float, seed: int) -> tuple["Sample", "Sample"]:
-        """Split into rows to train on and rows kept out, stratified by label, each in order."""
+        """Split into rows to train on and rows kept out, of each label, each in order.
+
+        With control features they are of each label in each stratum, where that has two rows.
+        """
         try:
             kept, out = train_test_split(
                 np.arange(len(self.labels)),
                 test_size=test_size,
-                stratify=self.labels,
+                stratify=self._kinds(),
                 random_state=seed,
             )
         except ValueError as error:
+            what = "both labels of every stratum are" if self.controls else "both labels are"
             raise ArgumentError(
                 Argument("test_size", value=f"{test_size:g}"),
-                f"can't be kept out of {len(self.labels):,} rows so that both labels are on both "
-                f"sides: {error}",
+                f"can't be kept out of {len(self.labels):,} rows so that {what} on both sides: "
+                f"{error}",
             ) from None
         return self._take(np.sort(kept)), self._take(np.sort(out))
+
+    def _kinds(self) -> NDArray[Any]:
+        """Return labels, or numbers of label and stratum; a row alone is with most of its label."""
+        if not self.controls:
+            return self.labels
+        known, label = np.unique(self.labels, return_inverse=True)
+        kind = label + len(known) * distinct_rows(self.controls).index
+        number = np.bincount(kind)
+        for one in range(len(known)):
+            most = np.argmax(number[one :: len(known)]) * len(known) + one
+            kind[(label == one) & (number[kind] == 1)] = most
+        return kind
 
     def with_positive(self, pos_label: Any, names: Names = FIT) -> "Sample":
         """Return the rows with this label as the positive one; None keeps it."""
