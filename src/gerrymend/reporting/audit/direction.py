@@ -100,14 +100,14 @@ def counts_sentence(treated: str | None, average: str = "rate") -> str:
 def strata_sentences(report: Report) -> list[str]:
     """Say within what groups are compared; nothing where there are no control features.
 
-    >>> strata_sentences({"control_features": ["job"]})
+    >>> strata_sentences({"control_features": ["job"], "notions": []})
     ['Everyone is compared within strata of job: with the rate of those who are alike in that, not \
-with the overall rate.']
+with the overall one.']
     """
     if not (controls := report.get("control_features")):
         return []
     names = " and ".join(controls)
-    alike = "with the rate of those who are alike in that, not with the overall rate."
+    alike = f"with the {average(report)} of those who are alike in that, not with the overall one."
     if "strata" not in report:  # a frontier, of many reports
         return [f"Everyone is compared within strata of {names}: {alike}"]
     n_notions = len(report["notions"])
@@ -118,8 +118,8 @@ with the overall rate.']
     ]
     if report["strata_left_out"]:
         sentences.append(
-            f"Of {number - shown:,} the rates are not shown: they have too few rows to tell, or as "
-            "few could be worked out from the others."
+            f"Of {number - shown:,} the {average(report)}s are not shown: they have too few rows "
+            "to tell, or as few could be worked out from the others."
         )
     return sentences
 
@@ -127,6 +127,15 @@ with the overall rate.']
 def of_numbers(report: Report) -> bool:
     """Return whether means of numbers are compared, and not rates of decisions."""
     return any(one.get("unit") is not None for one in report["notions"])
+
+
+def average(report: Report) -> str:
+    """Return what is compared, in a word.
+
+    >>> average({"notions": [{"unit": "days"}]}), average({"notions": [{"unit": None}]})
+    ('mean', 'rate')
+    """
+    return "mean" if of_numbers(report) else "rate"
 
 
 def _about_labels(report: Report) -> list[str]:
