@@ -176,7 +176,7 @@ def test_it_is_as_good_as_the_best_that_a_linear_program_finds(notion, seed):
 
 
 def berkeley():
-    """Twentieths of the applicants of 1973: department and sex, and whether they were admitted."""
+    """A fifth of the applicants of 1973: department and sex, and whether they were admitted."""
     rows = []
     for department, (men, men_in, women, women_in) in BERKELEY.items():
         for sex, every, admitted in (("M", men, men_in), ("F", women, women_in)):
