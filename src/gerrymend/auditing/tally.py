@@ -9,7 +9,8 @@ counts, and the decision is its outcome. Of more than two classes it is made onc
 (`by_class`), whose label and decision are positive there, and all others negative.
 """
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._numeric.sums import Array, add_parts, total, total_by_cell
+from gerrymend._numeric.sums import Array, add_parts, grid_shifts, total, total_by_cell
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.row_data import Lines, Rows
 from gerrymend.auditing.subgroup import EventCells, Subgroup
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
@@ -54,6 +56,8 @@ class Tally:
     spread : array (2, 2, m) or None
         Of numbers, Σ w²·(u − c) and Σ w²·(u − c)² by label and cell, for intervals, with c the
         `centre`: squares of large numbers keep no digits. None for decisions.
+    outcome_range : pair of float
+        Of numbers, the smallest and the largest outcome of the rows that count.
     views : mapping of str to Tally
         Of numbers, the table of each notion, by its name; empty for decisions.
     strata : Strata or None
@@ -77,6 +81,7 @@ class Tally:
     is_labelled: bool = True
     spread: Array | None = None
     centre: float = 0.0
+    outcome_range: tuple[float, float] = (0.0, 1.0)
     views: Mapping[str, "Tally"] = field(default_factory=dict)
     strata: "Strata | None" = None
     by_class: Mapping[Any, "Tally"] = field(default_factory=dict)
@@ -107,13 +112,7 @@ class Tally:
             """Return sums by label and cell."""
             return total_by_cell(key, values, 2 * m).reshape(2, m)
 
-        spread = None
-        centre = 0.0
-        if of_numbers:
-            counted = weight * (y == 1)
-            centre = float(counted @ p / (counted.sum() or 1.0))
-            squares = weight**2 * (p - centre)
-            spread = np.array([by_label(squares), by_label(squares * (p - centre))])
+        numbers = _of_numbers(key, y, p, weight, m) if of_numbers else {}
         return cls(
             columns=cells.columns,
             n_rows=np.bincount(key, minlength=2 * m).reshape(2, m),
@@ -125,8 +124,7 @@ class Tally:
             n_counted=np.bincount(key[weight > 0], minlength=2 * m).reshape(2, m),
             rows=Rows(cells.index, y, p, weight),
             is_labelled=is_labelled,
-            spread=spread,
-            centre=centre,
+            **numbers,
         )
 
     @classmethod
@@ -171,6 +169,8 @@ class Tally:
         squared_weight: Array | None = None,
         n_counted: NDArray[np.int64] | None = None,
         is_labelled: bool = True,
+        spread: Sequence[Array] | None = None,
+        **numbers: Any,
     ) -> "Tally":
         """Add up entries that each stand for many rows of one cell and label.
 
@@ -189,6 +189,8 @@ class Tally:
             Whether each row weighs 1 and is decided 0 or 1.
         labels : pair
             The user's labels behind 0 and 1.
+        spread : pair of arrays (parts, entries), optional
+            Of numbers, with their `centre` and `outcome_range`.
         """
         m = len(cells)
         key = cells.index + m * y
@@ -211,19 +213,14 @@ class Tally:
             squares,
             counted,
             is_labelled=is_labelled,
+            spread=None if spread is None else np.array([by_label(parts) for parts in spread]),
+            **numbers,
         )
 
     @cached_property
     def total_weight(self) -> float:
         """The weight of all rows, n in the formulas."""
         return total(self.weight.ravel())
-
-    @property
-    def outcome_range(self) -> tuple[float, float]:
-        """The smallest and the largest outcome of the rows that count; of numbers, at hand."""
-        assert self.rows is not None
-        outcomes = self.rows.p[self.rows.y == 1]
-        return float(outcomes.min(initial=np.inf)), float(outcomes.max(initial=-np.inf))
 
     @property
     def strata_columns(self) -> tuple[Column, ...]:
@@ -240,6 +237,50 @@ class Tally:
         """Return the sums of one notion; raise a ValueError where no row is in its event."""
         rate = notion.rate if isinstance(notion, OutcomeNotion) else notion
         return NotionTally.of(rate, self.view(notion))
+
+
+def _of_numbers(
+    key: NDArray[np.intp], y: NDArray[np.intp], p: Array, weight: Array, m: int
+) -> dict[str, Any]:
+    """Return the fields of a tally of rows of numbers: their spread, its centre and their range."""
+    counts = y == 1
+    mass = total(weight * counts)
+    centre = total(weight * counts * p) / mass if mass else 0.0
+    outcomes = p[counts]
+    ends = float(outcomes.min(initial=np.inf)), float(outcomes.max(initial=-np.inf))
+    away = np.where(counts, p - centre, 0.0)
+    shifts = spread_shifts(len(y), float(weight.max()), centre, ends)
+    first = weight**2 * away
+    powers = first, first * away
+    spread = [
+        total_by_cell(key, values, 2 * m, on_grids).reshape(2, m)
+        for values, on_grids in zip(powers, shifts, strict=True)
+    ]
+    return {"spread": np.array(spread), "centre": centre, "outcome_range": ends}
+
+
+def spread_shifts(
+    n_rows: int, heaviest: float, centre: float, outcome_range: tuple[float, float]
+) -> tuple[list[float], list[float]]:
+    """Return the grids on which w²·(u − c) and w²·(u − c)² are summed, wherever the rows are.
+
+    Intervals need no more than the digits above 2⁻⁸⁰ of what is largest: two or three grids.
+    """
+    low, high = outcome_range
+    widest = max(high - centre, centre - low, 0.0)
+    largest = heaviest * widest
+    # A grid reaches four times as far as the largest sum.
+    if not math.isfinite(4 * n_rows * largest * largest):
+        raise ArgumentError(
+            "sample_weight",
+            f"is up to {heaviest:g}, and outcomes are up to {widest:g} from their mean: the sums "
+            "of their squares overflow. Give either in a larger unit.",
+        )
+    first, second = (
+        grid_shifts(n_rows, power, power * 2.0**-28)
+        for power in (heaviest * largest, largest * largest)
+    )
+    return first, second
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,6 +352,12 @@ class NotionTally:
     def notion(self) -> FairnessNotion:
         """The notion that was summed."""
         return self.cells.notion
+
+    @property
+    def outcome_range(self) -> tuple[float, float]:
+        """The least and the largest outcome: of numbers those of the rows, of a rate any."""
+        of_numbers = self.tally.spread is not None
+        return self.tally.outcome_range if of_numbers else self.notion.outcome_range
 
     @property
     def rows_of_cells(self) -> NDArray[np.intp]:

@@ -39,8 +39,9 @@ class OnRows:
     def measure(cls, rows: Sample, p: Array, how: Mapping[str, Any]) -> "OnRows":
         """Audit decisions that are positive with probability `p`, with the settings `how`."""
         report = audit(
-            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.given_weight,
-            decision_probabilities=True, pos_label=rows.pair[1], **how,
+            rows.labels, p, sensitive_features=rows.protected, control_features=rows.control,
+            sample_weight=rows.given_weight, decision_probabilities=True,
+            pos_label=rows.pair[1], **how,
         )  # fmt: skip
         wrong = np.where(rows.y == 1, 1.0 - p, p)
         return cls(float(np.average(wrong, weights=rows.given_weight)), report)
@@ -102,6 +103,7 @@ class OnRows:
             "worst_rate_of": None if worst is None else worst.notion.words,
             "worst_rate": None if worst is None else worst.rate,
             "overall_rate": None if worst is None else worst.overall_rate,
+            "within_strata": bool(self.report.control_features),
             "worst_treated": None if worst is None else worst.treated,
             "withheld": self.report.withheld,
             "min_group_size": self.report.min_group_size,

@@ -97,12 +97,14 @@ class Cells:
     def __len__(self) -> int:
         return len(self.columns[0].values)
 
-    def sorted_by(self, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], "Cells"]:
-        """Return the order of rows by label and then cell, and the cells for rows in that order.
+    def sorted_by(
+        self, labels: NDArray[np.intp], stratum: NDArray[np.intp] | None = None
+    ) -> tuple[NDArray[np.intp], "Cells"]:
+        """Return the order of rows by label, cell and stratum, and the cells in that order.
 
         By label, the event of a notion is a slice; by cell, its sums read memory in order.
         """
-        order = np.lexsort((self.index, labels))
+        order = np.lexsort((*(() if stratum is None else (stratum,)), self.index, labels))
         return order, replace(self, index=self.index[order])
 
 

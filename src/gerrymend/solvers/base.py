@@ -21,7 +21,7 @@ The dual variables, and what is made of them, have these names in all games:
 | Σ_g λ⁺_g + λ⁻_g             | `total_dual`         | how much is placed on all subgroups         |
 | ±1 or 0, times C            | `multipliers`        | what a round places on the group it found   |
 | k = Σ ±g                    | `counts`             | signed number of groups that a cell was in  |
-| Σ_g (λ⁻_g − λ⁺_g)·centre(g) | `pressure`           | what raises the cost of deciding 1, by cell |
+| Σ_g (λ⁻_g − λ⁺_g)·g         | `pressure`           | what raises the cost of deciding 1, by cell |
 | C / t                       | `scale`              | what turns sums over rounds into averages   |
 | Σ_g (λ⁻_g − λ⁺_g)·v_g       | `fine`               | what a mixture pays for unfairness          |
 | γ·Σ λ                       | `allowance`          | what of that is allowed                     |

@@ -20,8 +20,10 @@ from gerrymend._numeric.arrays import (
 )
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.rare_values import rows_by_value
+from gerrymend.auditing.strata import strata_of
 from gerrymend.inputs.dask_rows import is_dask_native, the_client
 from gerrymend.inputs.fit_identity import data_digests
+from gerrymend.inputs.protected import Cells
 from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
@@ -65,6 +67,7 @@ class Setting:
     C: float
     certify: bool
     known: Sequence[Any]
+    leave_out_empty_strata: bool = False
 
     def seeded(self, seed: int) -> "Setting":
         """Return the same with copies of estimator and solver that have the seed."""
@@ -91,13 +94,19 @@ def check_playable(X: Any, setting: Setting, **others: Any) -> None:
     if others["y"] is None:
         raise ArgumentError("y", "is None.", lead="fit requires y to be passed, but the target ")
     if _is_elsewhere(X):
-        _check_regression_game(X, setting)
+        _check_regression_game(X, setting, others)
     else:
         _check_in_one_place(X, setting.estimator, others)
 
 
 def read_rows(
-    X: Any, features: Any, y: Any, sensitive_features: Any, sample_weight: Any, setting: Setting
+    X: Any,
+    features: Any,
+    y: Any,
+    sensitive_features: Any,
+    control_features: Any,
+    sample_weight: Any,
+    setting: Setting,
 ) -> RowsRead:
     """Read rows in memory, on a device, or on the workers of a Dask cluster.
 
@@ -107,14 +116,26 @@ def read_rows(
         read = _reader_of(X)
         return read(features, y, sensitive_features, sample_weight, setting.notions[0])
     sample = Sample.read(
-        y, sensitive_features, sample_weight, features=X if is_frame(X) else features
+        y,
+        sensitive_features,
+        sample_weight,
+        control=control_features,
+        features=X if is_frame(X) else features,
     )
+    strata = strata_of(sample, setting.notions, leave_out=setting.leave_out_empty_strata)
     digests = partial(
-        data_digests, features, sample.classes, sample.y, sample.columns, sample.weight
+        data_digests,
+        features,
+        sample.classes,
+        sample.y,
+        sample.columns,
+        sample.weight,
+        sample.controls,
     )
-    begin = partial(_begin, features, sample, setting)
+    begin = partial(_begin, features, sample, strata, setting)
     counts = rows_by_value(sample.columns)
-    return RowsRead(sample.classes, sample.columns, counts, digests, begin)
+    controls = tuple(column.name for column in sample.controls)
+    return RowsRead(sample.classes, sample.columns, counts, digests, begin, controls)
 
 
 def _is_elsewhere(X: Any) -> bool:
@@ -125,15 +146,18 @@ def _is_elsewhere(X: Any) -> bool:
 def _begin(
     features: Any,
     sample: Sample,
+    strata: Cells | None,
     setting: Setting,
     estimator: Any,
     solver: GameSolver,
     gammas: list[float],
     C: float,
 ) -> Game:
-    """Begin the solver's game in memory, on rows sorted by label and cell."""
+    """Begin the solver's game in memory, on rows sorted by label, cell and stratum."""
     check_uses_weights(estimator, features)
-    label_cells, starts, order = LabelCells.of_sample(sample.columns, sample.y, sample.weight)
+    label_cells, starts, order = LabelCells.of_sample(
+        sample.columns, sample.y, sample.weight, None if strata is None else strata.index
+    )
     auditor = Auditor(setting.notions, setting.subgroups, label_cells, setting.audited)
     weight = sample.weight[order]
     rows = MemoryRows.of(estimator, features, order, label_cells, auditor.pressed, weight, starts)
@@ -149,7 +173,7 @@ def _begin(
     return Game(play, partial(rows.best_response, auditor.base_cost[None]))
 
 
-def _check_regression_game(X: Any, setting: Setting) -> None:
+def _check_regression_game(X: Any, setting: Setting, others: Mapping[str, Any]) -> None:
     """Raise unless all that the game needs of rows like X are sums, or Dask can train on them."""
     estimator = setting.estimator
     solver = setting.solver
@@ -165,6 +189,7 @@ def _check_regression_game(X: Any, setting: Setting) -> None:
         f"{n_notions} notions at once": n_notions != 1,
         "certify=True": setting.certify,
         "warm_start=True": bool(setting.known),
+        "control_features": others["control_features"] is not None,
     }
     wrong = [words for words, is_wrong in problems.items() if is_wrong]
     if wrong:

@@ -149,16 +149,23 @@ def counts_sentence(treated: str | None, average: str = "rate") -> str:
 
 
 def strata_sentences(report: Report) -> list[str]:
-    """Say within what groups are compared; nothing where there are no control features."""
+    """Say within what groups are compared; nothing where there are no control features.
+
+    >>> strata_sentences({"control_features": ["job"], "notions": []})
+    ['Everyone is compared within strata of job: with the rate of those who are alike in that, not \
+with the overall one.']
+    """
     if not (controls := report.get("control_features")):
         return []
+    names = " and ".join(controls)
+    alike = f"with the {average(report)} of those who are alike in that, not with the overall one."
+    if "strata" not in report:  # a frontier, of many reports
+        return [f"Everyone is compared within strata of {names}: {alike}"]
     n_notions = len(report["notions"])
     shown = len(report["strata"]) // n_notions
     number = shown + report["strata_left_out"] // n_notions
     sentences = [
-        f"Everyone is compared within strata of {' and '.join(controls)}, of which there are "
-        f"{number:,}: with the {average(report)} of those who are alike in that, not with the "
-        "overall one."
+        f"Everyone is compared within strata of {names}, of which there are {number:,}: {alike}"
     ]
     if report["strata_left_out"]:
         sentences.append(

@@ -12,6 +12,7 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
 from gerrymend.reporting.audit.direction import direction_sentences, standing
+from gerrymend.reporting.audit.subgroup_words import reference_noun
 from gerrymend.reporting.frontier.text import REFERENCES, alike_sentence, beaten_sentence
 
 View = dict[str, Any]
@@ -186,7 +187,7 @@ def _treatment(sample: Mapping[str, Any]) -> str:
     if sample["worst"] is not None:
         words.append(
             f"{wording.count(sample['worst_size'])} rows; {sample['worst_rate_of']} "
-            f"{wording.percent(sample['worst_rate'])}, overall "
+            f"{wording.percent(sample['worst_rate'])}, {reference_noun(sample)} "
             f"{wording.percent(sample['overall_rate'])}."
         )
         if sample["withheld"]:

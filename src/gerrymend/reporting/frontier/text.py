@@ -6,6 +6,7 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.direction import counts_sentence, direction_sentences, standing
+from gerrymend.reporting.audit.subgroup_words import reference_noun
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
@@ -271,8 +272,8 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
     return (
         f"{standing(sample['worst_treated'])}: {wording.visible(sample['worst_who'])} "
         f"({wording.count(sample['worst_size'])} rows): "
-        f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, overall "
-        f"{wording.percent(sample['overall_rate'])}"
+        f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, "
+        f"{reference_noun(sample)} {wording.percent(sample['overall_rate'])}"
     )
 
 

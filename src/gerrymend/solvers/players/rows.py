@@ -1,10 +1,10 @@
 """The seam between games and rows: all that a game knows of people, and all that it may ask.
 
-A game asks nothing of rows that is not a function of the label and the protected values. The
-distinct pairs of these are the *label-cells*. A cost is a vector over label-cells, and so is what a
-predictor decides: the weight that it decides 1 in each. Error, the residual of every notion and the
-unfairness to every subgroup are linear in it. So only `Rows` see rows, in memory
-(`memory_rows.py`) or elsewhere, and no game knows where.
+A game asks nothing of rows that is not a function of the label and the protected values and, where
+groups are compared within strata, the stratum. The distinct ones of these are the *label-cells*. A
+cost is a vector over label-cells, and so is what a predictor decides: the weight that it decides 1
+in each. Error, the residual of every notion and the unfairness to every subgroup are linear in it.
+So only `Rows` see rows, in memory (`memory_rows.py`) or elsewhere, and no game knows where.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Bits = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class LabelCells:
-    """The pairs of a label and a protected row, and how many people have them.
+    """The pairs of a label and a protected row, in each stratum, and how many people have them.
 
     Attributes
     ----------
@@ -35,6 +35,8 @@ class LabelCells:
     n_rows : array of int
     is_whole : bool
         Whether each row weighs a whole number: then so does what is decided of a label-cell.
+    stratum : array of int or None
+        The number of the stratum that each is compared within; None where all are one.
     """
 
     labels: NDArray[np.intp]
@@ -42,31 +44,43 @@ class LabelCells:
     weight: Array
     n_rows: NDArray[np.intp]
     is_whole: bool
+    stratum: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @classmethod
     def of_rows(
-        cls, cells: Cells, labels: NDArray[np.intp], weight: Array | None = None
+        cls,
+        cells: Cells,
+        labels: NDArray[np.intp],
+        weight: Array | None = None,
+        stratum: NDArray[np.intp] | None = None,
     ) -> "LabelCells":
         """Return label-cells of one row each; two may have the same label and protected row."""
         weight = np.ones(len(labels)) if weight is None else weight
         is_whole = bool((weight == np.rint(weight)).all())
-        return cls(labels, cells, weight, np.ones(len(labels), dtype=np.intp), is_whole)
+        return cls(labels, cells, weight, np.ones(len(labels), dtype=np.intp), is_whole, stratum)
 
     @classmethod
     def of_sample(
-        cls, columns: Sequence[Column], labels: NDArray[np.intp], weight: Array
+        cls,
+        columns: Sequence[Column],
+        labels: NDArray[np.intp],
+        weight: Array,
+        stratum: NDArray[np.intp] | None = None,
     ) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
         """Return distinct label-cells, where rows of each begin, and the order of these rows."""
-        order, cells = distinct_rows(columns).sorted_by(labels)
-        return *cls.of_rows(cells, labels[order], weight[order])._merged(), order
+        order, cells = distinct_rows(columns).sorted_by(labels, stratum)
+        of_row = None if stratum is None else stratum[order]
+        return *cls.of_rows(cells, labels[order], weight[order], of_row)._merged(), order
 
     def _merged(self) -> tuple["LabelCells", NDArray[np.intp]]:
         """Return the distinct label-cells of sorted rows, and where the rows of each begin."""
         index = self.cells.index
         differs = (np.diff(index) != 0) | (np.diff(self.labels) != 0)
+        if self.stratum is not None:
+            differs |= np.diff(self.stratum) != 0
         starts = np.append(0, np.flatnonzero(differs) + 1)
         if len(starts) == len(self):
             return self, starts
@@ -74,7 +88,9 @@ class LabelCells:
         of_row = np.repeat(np.arange(len(starts)), n_rows)
         weight = total_by_cell(of_row, self.weight, len(starts))
         cells = replace(self.cells, index=index[starts])
-        return LabelCells(self.labels[starts], cells, weight, n_rows, self.is_whole), starts
+        stratum = None if self.stratum is None else self.stratum[starts]
+        labels = self.labels[starts]
+        return LabelCells(labels, cells, weight, n_rows, self.is_whole, stratum), starts
 
 
 class Play(NamedTuple):
