@@ -98,13 +98,13 @@ class Cells:
         return len(self.columns[0].values)
 
     def sorted_by(
-        self, labels: NDArray[np.intp], stratum: NDArray[np.intp] | None = None
+        self, labels: NDArray[np.intp], *others: NDArray[Any]
     ) -> tuple[NDArray[np.intp], "Cells"]:
-        """Return the order of rows by label, cell and stratum, and the cells in that order.
+        """Return the order of rows by label, cell and all others, and the cells in that order.
 
         By label, the event of a notion is a slice; by cell, its sums read memory in order.
         """
-        order = np.lexsort((*(() if stratum is None else (stratum,)), self.index, labels))
+        order = np.lexsort((*others, self.index, labels))
         return order, replace(self, index=self.index[order])
 
 
