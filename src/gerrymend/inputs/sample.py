@@ -306,12 +306,17 @@ def _finite(values: Any, argument: str) -> Array:
     numbers = as_numbers(read_vector(values, argument), argument)
     wrong = ~(np.abs(numbers) <= LARGEST)
     if wrong.any():
-        raise ArgumentError(
-            argument,
-            f"has {int(wrong.sum())} numbers that are infinite or above {LARGEST:g} in size, such "
-            f"as {numbers[wrong][0]:g}; a mean of them says nothing. Correct or drop these rows.",
-        )
+        raise too_large(int(wrong.sum()), float(numbers[wrong][0]), argument)
     return numbers
+
+
+def too_large(number: int, such_as: float, argument: str) -> ArgumentError:
+    """Return the error for numbers that are infinite, or as good as that."""
+    return ArgumentError(
+        argument,
+        f"has {number} numbers that are infinite or above {LARGEST:g} in size, such as "
+        f"{such_as:g}; a mean of them says nothing. Correct or drop these rows.",
+    )
 
 
 def read_vector(values: Any, argument: str) -> NDArray[Any]:

@@ -103,8 +103,13 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
         return None
     number, more, happens = cases
     are = "case in this group is" if number == "1" else "cases in this group are"
-    rate = "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
-    return f"About {number} {more} {are} {happens} than there would be at {rate}."
+    at = rate_of_all(subgroup)
+    return f"About {number} {more} {are} {happens} than there would be at {at}."
+
+
+def rate_of_all(subgroup: Mapping[str, Any]) -> str:
+    """Return at which rate a subgroup would have no unfairness."""
+    return "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
 
 
 def compared_rates(subgroup: Mapping[str, Any]) -> Compared:
@@ -215,7 +220,17 @@ def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -
     if overall["rate"] is not None:
         rate = figure(overall["rate"], unit_of(report, name))
     noun = event_noun(report["notions"], name)
-    return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}."
+    return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}.{_expected(report)}"
+
+
+def _expected(report: Mapping[str, Any]) -> str:
+    """Say what groups are compared with in a table; nothing where that is the overall rate."""
+    if not (controls := report.get("control_features")):
+        return ""
+    return (
+        " Each group is compared not with that, but with what is expected of it: what all have who "
+        f"are alike in {' and '.join(controls)}, averaged over its members."
+    )
 
 
 def who_is_in(subgroup: Mapping[str, Any]) -> str:
