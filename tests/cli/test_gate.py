@@ -129,8 +129,8 @@ def test_warnings_come_before_the_verdict_and_hold_the_gate(people, tmp_path, co
     files = ["--json", tmp_path / "r.json", "--markdown", tmp_path / "r.md",
              "--report", tmp_path / "r.html"]  # fmt: skip
     exit_code, out, _ = call("audit", *options, *files)
-    assert exit_code == 3
     report = json.loads((tmp_path / "r.json").read_text())
+    assert exit_code == {"within gamma": 3, "exceeds gamma": 1}[report["verdict"]]
     (warning,) = [warning for warning in report["warnings"] if warning["code"] == code]
     sentence = warning["sentence"]
     heading = "with warnings"
@@ -143,6 +143,20 @@ def test_warnings_come_before_the_verdict_and_hold_the_gate(people, tmp_path, co
     assert accepted != 3
 
 
+def test_a_doubt_stops_no_red(tmp_path):
+    """Sex alone decides: that may be a recoding of the decisions, and is no less unfair for it."""
+    path = tmp_path / "people.csv"
+    sex = np.random.default_rng(0).choice(["F", "M"], 400)
+    table = pl.DataFrame({"sex": sex, "granted": (sex == "M").astype(int)})
+    table.with_columns(repaid=pl.int_range(400) % 3 // 2).write_csv(path)
+    options = [path, "--label", "repaid", "--prediction", "granted", "--protected", "sex",
+               "--permutations", "0", "--subgroups", "marginals"]  # fmt: skip
+    code, out, _ = call("audit", *options, "--gamma", "0.01")
+    assert code == 1
+    assert "sex tells the decision of every row" in " ".join(out.split())
+    assert call("audit", *options, "--gamma", "0.2")[0] == 3  # which allows everything
+
+
 def test_no_warning_where_there_is_no_doubt(folder):
     code, out, _ = gate(folder / "point.csv", "--json", "-", "--gamma", "0.1")
     assert (code, json.loads(out)["warnings"]) == (0, [])
@@ -151,5 +165,5 @@ def test_no_warning_where_there_is_no_doubt(folder):
 def test_a_quiet_gate_prints_warnings_alone(folder):
     assert gate(folder / "point.csv", "--quiet") == (1, "", "")
     code, out, err = gate(folder / "point.csv", "--quiet", protected="number")
-    assert (code, out) == (3, "")
+    assert (code, out) == (1, "")
     assert err.startswith("Warning: The protected attribute number has nearly as many values")
