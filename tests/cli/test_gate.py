@@ -76,13 +76,40 @@ def test_one_missing_value_is_not_fairness(folder, kind):
     code, _, err = gate(folder / f"absent.{kind}", "--missing", "n/a")
     assert code == 2
     assert "Column 'age' of --protected is numeric and has missing values" in err
-    assert "cut it into a few named ranges" in err
+    assert "with missing as one more (--ranges, such as age=30,50)." in " ".join(err.split())
+    code, out, _ = gate(folder / f"absent.{kind}", "--missing", "n/a", "--ranges", "age=35,55",
+                        "--json", "-")  # fmt: skip
+    report = json.loads(out)
+    assert (code, report["n_rows"], report["warnings"]) == (1, 4000, [])
+    assert report["worst"]["rule"]["conditions"] == [
+        {"attribute": "age (range)", "values": ["35 to below 55"]}
+    ]
+    assert report["rare_values"] == [{"attribute": "age (range)", "values": 1}]  # that is missing
     # Insisting makes a number a group of its own: nothing is found, and the gate stays shut.
     code, out, _ = gate(folder / f"absent.{kind}", "--categorical", "age", "--json", "-")
     report = json.loads(out)
     assert (code, report["n_rows"]) == (3, 4000)
     assert [warning["code"] for warning in report["warnings"]] == ["missing_is_category"]
     assert "is missing in 1 of 4,000 rows" in report["warnings"][0]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("age", "got 'age'"),
+        ("age=", "got 'age='"),
+        ("=30", "got '=30'"),
+        ("age=50,30", "got 'age=50,30'"),
+        ("age=nan", "got 'age=nan'"),
+        ("age=30,inf", "got 'age=30,inf'"),
+        ("code=2", "--ranges names 'code', which is not among --protected."),
+        ("sex=2", "--ranges names 'sex', which has no numbers"),
+    ],
+)
+def test_ranges_that_are_none_are_refused(folder, given, words):
+    code, out, err = gate(folder / "point.csv", "--ranges", given, protected="age,sex")
+    assert (code, out) == (2, "")
+    assert words in " ".join(err.split())
 
 
 def test_codes_are_categories_where_that_is_said(folder):
