@@ -17,6 +17,7 @@ from gerrymend import (
     prove,
 )
 from gerrymend.notions import FairnessNotion
+from tests.auditing.few_rows import few_rows
 from tests.checking import assert_checked
 
 RATES = ("false_positive_rate", "false_negative_rate", "statistical_parity", "error_rate")
@@ -24,23 +25,8 @@ SEARCHED = ("linear", "conjunctions", "value_sets", "trees", "marginals")
 LEVELS = np.array(["later", "now", "soon"])
 
 
-def made(seed, n_rows=60, weighted=False, levels=LEVELS):
-    """Few distinct rows, so that every subgroup can be listed; ties in every column."""
-    rng = np.random.default_rng(seed)
-    attributes = {
-        "town": np.array(["Au", "Ulm", "Rom"])[rng.integers(0, 3, n_rows)],
-        "age": rng.integers(1, 4, n_rows).astype(float),
-    }
-    true = rng.integers(0, len(levels), n_rows)
-    true[: len(levels)] = np.arange(len(levels))  # every class is there
-    decided = np.where(rng.random(n_rows) < 0.4, rng.integers(0, len(levels), n_rows), true)
-    weight = rng.integers(1, 4, n_rows) / 4 if weighted else None
-    return {
-        "y_true": levels[true],
-        "y_pred": levels[decided],
-        "sensitive_features": attributes,
-        "sample_weight": weight,
-    }
+def made(seed, n_rows=60, levels=LEVELS, **how):
+    return few_rows(seed, n_rows, levels=levels, **how)
 
 
 def plain(report):

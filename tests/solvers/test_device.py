@@ -149,6 +149,15 @@ def test_what_has_no_fast_path_is_refused(changes, message):
         classifier().set_params(**changes).fit(X, y, sensitive_features=A)
 
 
+def test_control_features_are_refused():
+    X, A, y, _ = tensors(problem(), torch.float64)
+    with pytest.raises(ValueError, match="got control_features"):
+        classifier().fit(X, y, sensitive_features=A, control_features=A[:, :1])
+    on_host = [part.numpy() for part in (X, y, A)]
+    with pytest.raises(TypeError, match=r"X is .*numpy.ndarray, and control_features is"):
+        classifier().fit(*on_host[:2], sensitive_features=on_host[2], control_features=A[:, :1])
+
+
 def bad_rows(**changes):
     X, A, y, weight = tensors(problem(), torch.float64)
     rows = {"X": X, "y": y, "sensitive_features": A, "sample_weight": weight}

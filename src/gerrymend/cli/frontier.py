@@ -70,6 +70,8 @@ def add_to(app: typer.Typer) -> None:
         threshold: Annotated[float | None, option(
             "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         weight: options.Weight = None,
+        control: options.Control = None,
+        leave_out_empty_strata: options.LeaveOutEmptyStrata = False,
         impute: options.Impute = False,
         favourable: options.Favourable = None,
         side: options.Side = "both",
@@ -250,6 +252,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         "X_test": test.features,
         "y_test": test.labels,
         "sensitive_features_test": test.protected,
+        "control_features_test": test.control,
         "sample_weight_test": test.given_weight,
         "today_test": _today(test),
     }  # fmt: skip
@@ -261,6 +264,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
             train.features,
             train.labels,
             sensitive_features=train.protected,
+            control_features=train.control,
             sample_weight=train.given_weight,
             pos_label=train.pair[1],
             favourable=request.favourable,

@@ -75,6 +75,13 @@ Drop = Annotated[
 ExcludeProtected = Annotated[bool, option(
     "Decisions may not use the protected columns.", DATA, "--exclude-protected")]  # fmt: skip
 Weight = Annotated[str | None, column("Weight of each row.", DATA)]
+Control = Annotated[list[str] | None, option(
+    "What may rightly matter, such as an occupation: groups are compared among rows of equal "
+    "values of these columns, and summed.", DATA, metavar="COLUMNS",
+    show_default=False)]  # fmt: skip
+LeaveOutEmptyStrata = Annotated[bool, option(
+    "Leave out values of --control without a row that the rate is over, rather than stop.", DATA,
+    "--leave-out-empty-strata")]  # fmt: skip
 Impute = Annotated[bool, option(
     "Missing numbers become the median, and are marked; missing text is a value of its own.",
     DATA, "--impute")]  # fmt: skip

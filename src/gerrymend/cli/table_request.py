@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class TableRequest:
     """Hold the options that commands share, which their help explains, as they were given.
 
-    An entry of `protected` or `categorical` may be several columns, separated by commas.
+    An entry of `protected`, `control` or `categorical` may be several columns, separated by commas.
     """
 
     file: Path
@@ -35,6 +35,8 @@ class TableRequest:
     score: str | None = None
     threshold: float | None = None
     weight: str | None = None
+    control: list[str] | None = None
+    leave_out_empty_strata: bool = False
     subgroups: str = "linear"
     depth: int | None = None
     seed: int = 0
@@ -116,6 +118,16 @@ class TableRequest:
         except pl.exceptions.PolarsError as error:  # which reads some rows
             raise unreadable(file, error) from None
 
+    def controls_in(self, frame: "pl.LazyFrame") -> list[str] | None:
+        """Return the columns of --control; raise a ValueError where one is not in the frame."""
+        if self.control is None:
+            return None
+        there = frame.collect_schema().names()
+        controls = split(self.control, there)
+        for column in controls:
+            check_column(column, "--control", there, str(self.file))
+        return controls
+
     def positive_label(self, frame: "pl.LazyFrame") -> Any:
         """Return the positive label in the type of the labels, from the text of the option.
 
@@ -142,6 +154,7 @@ class TableRequest:
         return options_of(
             self,
             sensitive_features="--protected",
+            control_features="--control",
             sample_weight=f"--weight {self.weight}",
             random_state="--seed",
             max_depth="--depth",
@@ -149,6 +162,7 @@ class TableRequest:
             na_values="--missing",
             **others,
         ) | {
+            "leave_out_empty_strata=True": "--leave-out-empty-strata",
             AS_CATEGORY.name: "--categorical",
             IN_RANGES.name: "--ranges, such as age=30,50",
             DECIMAL_COMMA.name: "--decimal=','",

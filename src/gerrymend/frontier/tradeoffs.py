@@ -117,7 +117,7 @@ class ParetoFrontier:
         }
 
     def _direction(self) -> dict[str, Any]:
-        """Return the labels, the favourable decision, and which subgroups count."""
+        """Return the labels, the favourable decision, which subgroups count, and within what."""
         reports = [point.train.report for point in (*self.points, *self.marginal_points)]
         notions = {notion.name: notion for report in reports for notion in report.notions}
         return {
@@ -126,6 +126,7 @@ class ParetoFrontier:
             "favourable": reports[0].favourable,
             "side": reports[0].side,
             "notions": [notion.to_dict() for notion in notions.values()],
+            "control_features": list(reports[0].control_features),
         }
 
     def to_json(self) -> str:

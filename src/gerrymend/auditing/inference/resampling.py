@@ -22,8 +22,8 @@ def no_resamples(tally: Tally) -> str:
     if tally.is_count:
         return "rows of more than two classes are drawn one by one, and only counts are at hand"
     return (
-        "rows that weigh differently, or are decided with a probability, are drawn one by one, and "
-        "only their sums are at hand"
+        "rows that have numbers, weigh differently or are decided with a probability are drawn one "
+        "by one, and only their sums are at hand; collect the frame for that"
     )
 
 
