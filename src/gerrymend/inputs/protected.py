@@ -386,7 +386,8 @@ def _missing_number(where: Subject) -> ValueError:
     return ArgumentError(
         where,
         "is numeric and has missing values, which have no place among numbers: fill them in or "
-        "drop these rows, and say so; or cut it into a few named ranges, with missing as one more (",
+        "drop these rows, and say so; or cut it into a few named ranges, with missing as one "
+        "more (",
         IN_RANGES,
         ").",
     )
