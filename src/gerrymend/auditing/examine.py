@@ -34,17 +34,19 @@ from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
+from gerrymend.auditing.where_it_lies import where_it_lies
 from gerrymend.notions import AnyNotion
 from gerrymend.subgroups import LinearThresholds, Marginals, SubgroupClass, Trees
 from gerrymend.subgroups.base import Bracket
 from gerrymend.subgroups.compiling import compile_proofs
+from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Rule
 
 logger = logging.getLogger("gerrymend.proving")
 
 # The part of a budget that proofs leave to the searches for subgroups to describe.
 DESCRIBING = 0.2
-# And the part of it that the search for a group in a sentence may take.
+# And the part of it that the searches for a group in a sentence, and within it, may take.
 SAYING = 0.1
 
 
@@ -256,6 +258,7 @@ def _listed(
 
     What is told later must not disclose small groups beside what was told before.
     """
+    deadline = time.monotonic() + seconds
     seen = [part.seen for part in examined]
     described = sides.beside(top)
     published = published_by(seen, described, min_group_size)
@@ -264,7 +267,7 @@ def _listed(
     kept_back = [*sides.kept_back]
     if lead is not None and not can_be_said(lead):
         said, not_said = sentence_group(
-            next(notion_tally for notion_tally in seen if notion_tally.notion == lead.notion),
+            _seen_by(seen, lead),
             lead,
             published[lead.notion],
             min_group_size=min_group_size,
@@ -278,14 +281,30 @@ def _listed(
         one = said.subgroup
         told[one] = with_guarded_traits(seen[0], one, people)
         said = replace(said, subgroup=told[one])
-    if any(len(one.composition) > len(told[one].composition) for one in told):
-        kept_back.append("composition")
     own = not isinstance(subgroups, Marginals)  # which are listed in any case
     named = named_groups(examined) if own else []
     shown = shown_groups(named, published, min_group_size=min_group_size)
     intervals = group_estimates(named, shown)
     marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
     intersections = intersection_rates(seen, published, intersection, min_group_size=min_group_size)
+    core = None
+    not_told = False
+    group = lead if said is None else said.subgroup
+    # Rates of strata depend on what else is told, and groups that users name are all that is.
+    is_free = seen[0].tally.strata is None and not isinstance(subgroups, ExplicitGroups)
+    if group is not None and can_be_said(group) and is_free:
+        core, not_told = where_it_lies(
+            _seen_by(seen, group),
+            group,
+            published[group.notion],
+            min_group_size=min_group_size,
+            seconds=deadline - time.monotonic(),
+        )
+    kept_back += ["core"] if not_told else []
+    if core is not None:
+        told[core] = with_guarded_traits(seen[0], core, people)
+    if any(len(one.composition) > len(told[one].composition) for one in told):
+        kept_back.append("composition")
     lists = {
         "named": intervals,
         "marginals": marginals.groups,
@@ -307,6 +326,7 @@ def _listed(
         "favoured": sides.favoured and told[sides.favoured],
         "favoured_is_rest": sides.favoured_is_rest,
         "in_a_sentence": said,
+        "core": core and told[core],
         "kept_back": tuple(kept_back),
         "intervals": lists["named"] if own else lists["marginals"],
         "marginals": lists["marginals"],
@@ -316,6 +336,11 @@ def _listed(
         "intersections": intersections._replace(groups=lists["intersections"]),
         "discovery": discovery,
     }
+
+
+def _seen_by(seen: Sequence[NotionTally], subgroup: Subgroup) -> NotionTally:
+    """Return the rows as the notion of a subgroup sees them."""
+    return next(one for one in seen if one.notion == subgroup.notion)
 
 
 def prove_each(

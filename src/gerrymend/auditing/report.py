@@ -75,6 +75,9 @@ class AuditReport:
     in_a_sentence : SentenceGroup or None
         The worst group that can be said in a sentence, where the one that leads (`disadvantaged`,
         or `worst`) is a formula; None where that is a sentence itself.
+    core : Subgroup or None
+        The part of that group with 80 % of its unfairness, and 1.5 times its gap, or more; None
+        where there is none, or there are control features.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
@@ -121,7 +124,7 @@ class AuditReport:
     kept_back : tuple of str
         Parts of the report from which a group of fewer than `min_group_size` rows would follow,
         beside the others: "disadvantaged", "favoured" and "in_a_sentence" if a worse group is
-        not described, "composition" if some of who is in a subgroup is left out.
+        not described, "core", and "composition" if some of who is in a subgroup is left out.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.
@@ -156,6 +159,7 @@ class AuditReport:
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
     in_a_sentence: SentenceGroup | None = None
+    core: Subgroup | None = None
     top: tuple[Subgroup, ...] = ()
     permutation_test: PermutationTest | None = None
     held_out: HeldOut | None = None
@@ -236,7 +240,7 @@ class AuditReport:
         """Return the report as plain data; nothing of a row is in it.
 
         It is what JSON, Markdown, pages and text are made from, and what check_report() checks.
-        Its names are a format that users' programs read: they are added to, not changed.
+        Its names are a format that programs read: they are added to, not changed.
         """
         return {
             "warnings": [doubt.to_dict() for doubt in self.warnings],
@@ -269,6 +273,7 @@ class AuditReport:
             "favoured": _plain(self.favoured),
             "favoured_is_rest": self.favoured_is_rest,
             "in_a_sentence": _plain(self.in_a_sentence),
+            "core": _plain(self.core),
             "top": [subgroup.to_dict() for subgroup in self.top],
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,

@@ -33,12 +33,15 @@ from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import same_by_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
-from gerrymend.checker.said import check_said
+from gerrymend.checker.said import check_core, check_said
 from gerrymend.checker.scope import check_scope
 from gerrymend.checker.strata import check_strata, wrong_reference_rate
 
-# What the group in a sentence is called here.
+# What the group in a sentence, and the part where most of it lies, are called here.
 _SAID = "The group in a sentence"
+_CORE = "The part where most lies"
+# They are of another class than what is bounded, and may have more.
+_OF_OTHER_CLASS = (_SAID, _CORE)
 
 
 def check_report(
@@ -113,6 +116,7 @@ def check_report(
     - top: that no more subgroups were to be described.
     - disadvantaged, favoured: that none of those which may be described is treated worse than the
     one, or better than the other.
+    - core: that no tighter part of the group has most of its unfairness.
     - partial: that nothing was proven of parts of the class.
     - no_p_value: that no p-value was asked for, or the reason why there is none.
     - population: that no bound for the people behind the rows was asked for.
@@ -175,6 +179,7 @@ def _run(case: Case) -> None:
     _check_top(case)
     check_sides(case)
     check_said(case)
+    check_core(case)
     check_listed(case)
     check_strata(case)
     before = len(result.problems)
@@ -183,9 +188,8 @@ def _run(case: Case) -> None:
         result.checked.append("The verdict, and that the figures agree with each other.")
     # Without a notion that has rows there is no unfairness to bound, and a problem was noted.
     if case.measured:
-        # The group in a sentence is of another class, and is no witness of the bounds.
-        found = [one for where, one in zip(described, checked, strict=True) if where != _SAID]
-        check_bounds(case, [one for one in found if one is not None])
+        found = {where: one for where, one in zip(described, checked, strict=True) if one}
+        check_bounds(case, [one for where, one in found.items() if where not in _OF_OTHER_CLASS])
     _leave_bounds(case)
     check_permutations(case)
     check_population(case)
@@ -205,6 +209,8 @@ def _described(stated: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
             described[f"The {name} subgroup"] = stated[name]
     if stated["in_a_sentence"] is not None:
         described[_SAID] = stated["in_a_sentence"]["subgroup"]
+    if stated["core"] is not None:
+        described[_CORE] = stated["core"]
     return described
 
 
@@ -314,8 +320,7 @@ def _wrong_words(where: str, stated: Mapping[str, Any], case: Case) -> Iterator[
     if same is None:
         fields = ("worst", "disadvantaged", "favoured")
         field = next((name for name in fields if stated == case.stated[name]), "top")
-        if where == _SAID:
-            field = "in_a_sentence.subgroup"
+        field = {_SAID: "in_a_sentence.subgroup", _CORE: "core"}.get(where, field)
         case.leave(f"{field}.subgroup", f"{where} in words; only its rule")
     elif not same:
         yield "its description in words selects other rows than its rule."
@@ -351,8 +356,7 @@ def _check_agreement(case: Case, described: Mapping[str, Mapping[str, Any]]) -> 
         )
     for where, one in described.items():
         value = abs(exact(one["unfairness"]))
-        # The group in a sentence, of another class, may have more.
-        if where != _SAID and value > unfairness + ROUNDING:
+        if where not in _OF_OTHER_CLASS and value > unfairness + ROUNDING:
             case.problem(
                 f"unfairness is stated as {stated['unfairness']}, and {where[0].lower()}"
                 f"{where[1:]} has {float(value)}."

@@ -150,6 +150,7 @@ REPORT = {
             "accounts_for": Maybe(NUMBER),
         }
     ),
+    "core": Maybe(_SUBGROUP),
     "worst": Maybe(_SUBGROUP),
     "top": Many(_SUBGROUP),
     "p_value": Maybe(NUMBER),

@@ -1,4 +1,7 @@
-"""Check of the group in a sentence: that it is one, how much of the worst it shares, its bound."""
+"""Check of the group in a sentence: that it is one, how much of the worst it shares, its bound.
+
+And of the part of it, or of the worst, where most of it lies.
+"""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -18,6 +21,9 @@ _MOST_SETS = 16
 # Numbers of more values are cut into bins.
 _MOST_NUMBERS = 100
 _BINS = 32
+# The part where most lies has so much of the unfairness, and so many times the gap.
+_CORE_HAS = Fraction(4, 5)
+_CORE_TIMES = Fraction(3, 2)
 # A description of more characters is no sentence; one by values has one of these after a name.
 _LONGEST = 120
 _COMPARISONS = ("= ", "≠ ", "in {", "not in {", "≥ ", "≤ ")
@@ -27,9 +33,7 @@ def check_said(case: Case) -> None:
     """Check the group in a sentence; its members and figures are checked as those of others."""
     stated = case.stated
     said = stated["in_a_sentence"]
-    lead = stated["worst"]
-    if lead is None or lead["treated"] is not None:
-        lead = stated["disadvantaged"] or stated["favoured"] or lead
+    lead = _lead(stated)
     try:
         is_sentence = lead is None or _says_who(lead)
     except (TypeError, KeyError):
@@ -38,7 +42,7 @@ def check_said(case: Case) -> None:
         if not is_sentence:
             case.leave("in_a_sentence", "that no group that can be said may be described")
         return
-    if is_sentence:
+    if lead is None or is_sentence:
         case.problem("in_a_sentence is stated, and the worst is a sentence itself.")
         return
     seen = case.measured.get(said["subgroup"]["notion"])
@@ -51,6 +55,56 @@ def check_said(case: Case) -> None:
         return  # which was noted with the subgroup
     except ZeroDivisionError:
         case.problem("in_a_sentence, or the worst, has no rows that count.")
+
+
+def _lead(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the subgroup that a report begins with."""
+    worst: Mapping[str, Any] | None = stated["worst"]
+    if worst is not None and worst["treated"] is None:
+        return worst
+    return stated["disadvantaged"] or stated["favoured"] or worst
+
+
+def check_core(case: Case) -> None:
+    """Check that a part of the group has most of it; its figures are checked as those of others."""
+    core = case.stated["core"]
+    said = case.stated["in_a_sentence"]
+    group = said["subgroup"] if said else _lead(case.stated)
+    case.leave("core", "that no tighter part of the group has most of its unfairness")
+    if core is None:
+        return
+    if group is None:
+        case.problem("core is stated, and no group that it is a part of.")
+        return
+    seen = case.measured.get(core["notion"])
+    if seen is None:
+        return  # which was noted with the subgroup
+    try:
+        case.problem(*_wrong_core(core, group, seen, case))
+    except RuleError:
+        return  # which was noted with the subgroup
+
+
+def _wrong_core(
+    core: Mapping[str, Any], group: Mapping[str, Any], seen: Measured, case: Case
+) -> Iterator[str]:
+    """Yield what is wrong with a part of a group as the one where most of it lies."""
+    if core["notion"] != group["notion"]:
+        yield "core is of another notion than the group that it is a part of."
+        return
+    whole = members(group["rule"], case.table)
+    part = members(core["rule"], case.table)
+    if any(a and not b for a, b in zip(part, whole, strict=True)):
+        yield "core is not a part of the group."
+    if core["rule"]["kind"] != "conjunction":
+        yield "core is no conjunction."
+    own = seen.figures(part)
+    of_all = seen.figures(whole)
+    sign = 1 if of_all.unfairness > 0 else -1
+    if sign * own.unfairness < (_CORE_HAS - TOLERANCE) * abs(of_all.unfairness):
+        yield "core has less than 80 % of the unfairness of the group."
+    if sign * own.gap < (_CORE_TIMES - TOLERANCE) * abs(of_all.gap):
+        yield "core has less than 1.5 times the gap of the group."
 
 
 def _says_who(subgroup: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from gerrymend.reporting.audit.direction import leads, says_most
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
-from gerrymend.reporting.wording import bound, count, event_noun, percent, unfairness
+from gerrymend.reporting.wording import bound, capitalised, count, event_noun, percent, unfairness
 
 Report = Mapping[str, Any]
 
@@ -25,11 +25,32 @@ def said_sentences(report: Report) -> list[str]:
     one = said["subgroup"]
     most = "the most" if said["exact"] else "the most that was found"
     cut = ", numbers cut in few places," if _is_cut(said) else ","
-    return [
+    sentence = (
         f"Of the groups that can be said in a sentence{cut} {one['subgroup']} has {most}, "
         f"{count(one['size'])} rows: {rate_sentence(one)}; its unfairness is "
         f"{unfairness(one['unfairness'])}, {beside_words(report)}."
-    ]
+    )
+    return [sentence, *core_sentences(one, report)]
+
+
+def core_sentences(subgroup: Mapping[str, Any], report: Report) -> list[str]:
+    """Say where in a subgroup most of it lies, as a sentence; nothing where that isn't known."""
+    words = core_words(subgroup, report)
+    return [f"{capitalised(words)}."] if words else []
+
+
+def core_words(subgroup: Mapping[str, Any], report: Report) -> str | None:
+    """Say in which part of a subgroup most of its unfairness lies; None where that isn't known."""
+    core = report.get("core")
+    said = report["in_a_sentence"]
+    if core is None or subgroup != (leads(report)[0] if said is None else said["subgroup"]):
+        return None
+    part = core["unfairness"] / subgroup["unfairness"]
+    return (
+        f"most of it lies in {core['subgroup']}: {count(core['size'])} rows, "
+        f"{rate_sentence(core)}, with {'all' if part >= 1 else percent(part)} of the group's "
+        "unfairness"
+    )
 
 
 def is_said(subgroup: Mapping[str, Any], report: Report) -> bool:

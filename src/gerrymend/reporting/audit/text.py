@@ -19,7 +19,7 @@ from gerrymend.reporting.audit.direction import (
 )
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.population import discovery_sentence, population_means
-from gerrymend.reporting.audit.said import beside_words, exactness_words, is_said
+from gerrymend.reporting.audit.said import beside_words, core_words, exactness_words, is_said
 from gerrymend.reporting.audit.subgroup_words import rule_words, summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.text import (
@@ -103,6 +103,8 @@ def _subgroups(report: Report) -> Facts:
             facts.append((standing, f"{rule_words(subgroup)}; the same rows"))
             continue
         facts += [(standing, who_words(subgroup)), ("", summary_words(subgroup, report))]
+        if core := core_words(subgroup, report):
+            facts.append(("", core))
         if is_said(subgroup, report) and not is_the_same(report):
             facts.append(
                 ("", f"its unfairness is {beside_words(report)}; {exactness_words(report)}")

@@ -16,7 +16,13 @@ from gerrymend.reporting.audit.direction import (
     tells_rest,
 )
 from gerrymend.reporting.audit.population import population_sentences
-from gerrymend.reporting.audit.said import among_words, beside_words, said_sentences, stands_for
+from gerrymend.reporting.audit.said import (
+    among_words,
+    beside_words,
+    core_sentences,
+    said_sentences,
+    stands_for,
+)
 from gerrymend.reporting.audit.subgroup_words import (
     cases_sentence,
     is_formula,
@@ -213,6 +219,7 @@ def _described(report: Report, rows: str) -> list[str]:
     return [
         sentences[0],
         *filter(None, [cases]),
+        *core_sentences(first, report),
         *_worst_of_all(report),
         counts_sentence(first["treated"], average(report)),
         *said_sentences(report),

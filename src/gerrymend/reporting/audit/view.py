@@ -32,7 +32,7 @@ from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
-from gerrymend.reporting.audit.said import beside_words, exactness_words, is_said
+from gerrymend.reporting.audit.said import beside_words, core_words, exactness_words, is_said
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -174,6 +174,8 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
     views = []
     for standing, subgroup in described(report):
         facts = subgroup_words.subgroup_facts(subgroup, report)
+        if core := core_words(subgroup, report):
+            facts.append(("Where in it", core))
         # The proof, the p-value and the interval are of the one of the largest unfairness, or of
         # the one that has the same rows and leads.
         same = is_said(subgroup, report) and is_the_same(report)

@@ -72,6 +72,7 @@ _KEPT_BACK = {
     "disadvantaged": "who is treated worst",
     "favoured": "who is treated best",
     "in_a_sentence": "the worst group in a sentence",
+    "core": "where in the group most of it lies",
     "composition": "some of who is in the groups",
 }
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."

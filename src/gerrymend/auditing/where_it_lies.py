@@ -1,0 +1,229 @@
+"""Find where in a group most of its unfairness lies.
+
+Unfairness is share times gap, so that the worst group takes in all whom it gains by, also those who
+hardly differ. For a shift t ≥ 0 the group within it that maximises U(g) − t·m(g), by unfairness U
+and mass m in the event, has the largest unfairness of all of its mass or less, and the least mass
+of all of its unfairness or more. As t grows both fall, and the gap U/m grows. Wanted is the last of
+these groups that keeps most of the unfairness. They are the corners of a concave curve: between
+two of them, t is the slope of their chord, whose maximiser is one in between or shows that there is
+none. So the search ends by itself.
+"""
+
+import itertools
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gerrymend.auditing.chosen_subgroups import cells_of
+from gerrymend.auditing.in_a_sentence import CONDITIONS, can_be_said, sentence_class
+from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.rare_values import lists_any, rare_values
+from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.auditing.tally import NotionTally
+from gerrymend.inputs.protected import Column, take_rows
+from gerrymend.subgroups.base import BoundClass
+from gerrymend.subgroups.compiling import compile_proofs
+from gerrymend.subgroups.rules import Condition, Conjunction, Members, Rule
+
+# The part of the unfairness that is to be kept, and how many times the gap that is to be had.
+_MOST = 0.8
+_TIMES = 1.5
+# Corners of the curve that are visited; the last that kept most is told.
+_MOST_SEARCHES = 12
+# Differences below this part of the unfairness are rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A part of the group: its members among active cells, and the rule that they were found by."""
+
+    members: Members
+    unfairness: float
+    mass: float
+    rule: Rule | None = None
+
+
+def where_it_lies(
+    seen: NotionTally,
+    lead: Subgroup,
+    published: Published,
+    *,
+    min_group_size: int,
+    seconds: float = math.inf,
+) -> tuple[Subgroup | None, bool]:
+    """Return the part of a group with 80 % of its unfairness or more, if that is clearly tighter.
+
+    Its gap is 1.5 times that of the group, or more. Also returns whether there is one that would
+    disclose few rows beside what is published. There is none where the group is much of a piece,
+    or no product of conditions. It has the conditions of the group, narrowed, and others as long
+    as these are at most three.
+
+    Parameters
+    ----------
+    seen : NotionTally
+        The rows, as the notion of the group sees them.
+    lead : Subgroup
+        The group.
+    published : Published
+        What is told already; what is returned is added to it.
+    min_group_size : int
+        The floor of `small_groups`.
+    seconds : float, default=inf
+        Time for the search; the last part that was found by then is told.
+    """
+    deadline = time.monotonic() + seconds
+    inside = cells_of(seen, lead)
+    conditions = as_product(seen.tally.columns, inside)
+    if not conditions:
+        return None, False
+    rare = rare_values(seen.tally, min_group_size)
+    sign = 1 if lead.unfairness > 0 else -1
+    members = inside[seen.cells.active]
+    searches = _searches(seen, members, {one.attribute for one in conditions}, [*rare], sign)
+    whole = _Part(members, sign * float(seen.residual[members].sum()), _mass(seen, members))
+    part = _tightest(seen, whole, searches, sign, min_group_size, deadline)
+    times = (part.unfairness / whole.unfairness) / (part.mass / whole.mass)
+    if part.rule is None or times < _TIMES:
+        return None, False
+    rule = _narrowed(conditions, part.rule, seen.tally.columns)
+    core = seen.measure(rule, part.members, min_group_size)
+    if core is None or lists_any(core.rule, rare) or not can_be_said(core):
+        return None, False
+    blocks = cells_of(seen, core).astype(np.intp)
+    if published.told(blocks) is not None:
+        return None, True
+    published.add(blocks)
+    return core, False
+
+
+def as_product(columns: Sequence[Column], members: Members) -> tuple[Condition, ...] | None:
+    """Return the fewest conditions that select these cells, each on one attribute; None if none do.
+
+    >>> age = Column("age", np.array([20.0, 30.0, 40.0]))
+    >>> as_product([age], np.array([False, True, True]))
+    (Condition(attribute='age', values=None, low=30.0, high=inf),)
+    >>> as_product([age], np.array([True, False, True])) is None
+    True
+    """
+    conditions = {}
+    for column in columns:
+        values = np.unique(column.values[members])
+        if column.categories is not None:
+            among = tuple(column.categories[int(code)] for code in values)
+            one = Condition(column.name, among)
+        else:
+            above = column.values[column.values > values[-1]]
+            high = float(above.min(initial=math.inf))
+            one = Condition(column.name, low=float(values[0]), high=high)
+        conditions[one] = one.holds(column)
+
+    def selected(chosen: Sequence[Condition]) -> Members:
+        return np.logical_and.reduce([np.ones_like(members), *map(conditions.__getitem__, chosen)])
+
+    kept = [*conditions]
+    for one in conditions:
+        fewer = [other for other in kept if other is not one]
+        kept = fewer if np.array_equal(selected(fewer), members) else kept
+    return tuple(kept) if np.array_equal(selected(kept), members) else None
+
+
+def _searches(
+    seen: NotionTally, members: Members, own: set[str], rare: Sequence[str], sign: int
+) -> list[BoundClass]:
+    """Bind classes to the cells of the group: over the attributes of its conditions, and others.
+
+    Others are chosen in every way in which the conditions are at most three. Attributes with
+    values that may not be listed are left as they are.
+    """
+    columns = take_rows(seen.tally.columns, seen.cells.active[members])
+    vary = [one for one in columns if one.name not in rare and np.ptp(one.values) > 0]
+    narrowed = [one for one in vary if one.name in own]
+    others = [one for one in vary if one.name not in own]
+    n_others = min(max(0, CONDITIONS - len(own)), len(others))
+    mass = seen.cells.mass[members]
+    searches = []
+    for more in itertools.combinations(others, n_others):
+        if chosen := (*narrowed, *more):
+            subgroups = sentence_class(chosen)
+            compile_proofs(subgroups, chosen)
+            searches.append(subgroups.bind(chosen, mass, mass).one_sided(sign))
+    return searches
+
+
+def _tightest(
+    seen: NotionTally,
+    whole: _Part,
+    searches: Sequence[BoundClass],
+    sign: int,
+    min_group_size: int,
+    deadline: float,
+) -> _Part:
+    """Return the tightest part found that keeps most of the unfairness, or the whole."""
+    kept = whole
+    lost = _Part(np.zeros_like(whole.members), 0.0, 0.0)
+    for _ in range(_MOST_SEARCHES if searches else 0):
+        slope = (kept.unfairness - lost.unfairness) / (kept.mass - lost.mass)
+        if slope <= 0:
+            break
+        between = _best(seen, whole, searches, sign, slope, deadline)
+        if time.monotonic() >= deadline:  # what was found may not be the best
+            break
+        gain = (between.unfairness - kept.unfairness) - slope * (between.mass - kept.mass)
+        if gain <= _ROUNDING * whole.unfairness:
+            break
+        keeps = between.unfairness >= _MOST * whole.unfairness
+        if keeps and seen.rows[between.members].sum() >= min_group_size:
+            kept = between
+        else:
+            lost = between
+    return kept
+
+
+def _best(
+    seen: NotionTally,
+    whole: _Part,
+    searches: Sequence[BoundClass],
+    sign: int,
+    slope: float,
+    deadline: float,
+) -> _Part:
+    """Return the part that maximises its unfairness less the slope times its mass."""
+    shifted = seen.residual - sign * slope * seen.cells.mass
+    best = None
+    most = -math.inf
+    for bound in searches:
+        left = max(0.0, deadline - time.monotonic())
+        found = bound.search(shifted[whole.members], seconds=left)
+        if sign * found.values[0] > most:
+            most = sign * float(found.values[0])
+            best = (bound, found)
+    assert best is not None
+    bound, found = best
+    members = np.zeros_like(whole.members)
+    members[whole.members] = found.members[0] > 0
+    unfairness = sign * float(seen.residual[members].sum())
+    return _Part(members, unfairness, _mass(seen, members), bound.source.rule(found.keys[0]))
+
+
+def _mass(seen: NotionTally, members: Members) -> float:
+    return float(seen.cells.mass[members].sum())
+
+
+def _narrowed(
+    conditions: Sequence[Condition], rule: Rule, columns: Sequence[Column]
+) -> Conjunction:
+    """Return the rule that the conditions of a group hold, and those of a rule within it."""
+    assert isinstance(rule, Conjunction)
+    both = {one.attribute: one for one in conditions}
+    for one in rule.conditions:
+        first = both.get(one.attribute, one)
+        among = one.values or ()
+        values = first.values and tuple(value for value in first.values if value in among)
+        low = max(first.low, one.low)
+        both[one.attribute] = Condition(one.attribute, values, low, min(first.high, one.high))
+    kinds = {column.name: column.kind for column in columns}
+    return Conjunction(tuple(both[name] for name in kinds if name in both), kinds)
