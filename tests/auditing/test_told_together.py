@@ -50,7 +50,8 @@ def published(report, cells, notion=None):
     said = report["in_a_sentence"]
     groups = [one for name in ("top", "marginals", "intervals", "intersections")
               for one in report[name]]  # fmt: skip
-    groups += [report[name] for name in ("worst", "disadvantaged", "favoured") if report[name]]
+    groups += [report[name] for name in ("worst", "disadvantaged", "favoured", "core")
+               if report[name]]  # fmt: skip
     groups += [said["subgroup"]] if said else []
     for one in groups:
         if notion in (None, one["notion"]):

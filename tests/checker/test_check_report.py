@@ -27,7 +27,7 @@ NEVER = {
     "class.parameters.search", "class.parameters.restarts", "class.parameters.random_state",
     "p_value", "n_permutations", "detectable", "searched_unfairness", "no_p_value",
     "top", "held_out", "partial", "partial.covers", "partial.upper_bound", "favourable", "side",
-    "disadvantaged", "favoured", "in_a_sentence", "population", "discovery",
+    "disadvantaged", "favoured", "in_a_sentence", "core", "population", "discovery",
     "population.confidence", "population.distance", "population.n_resamples",
     "population.approximate", "population.reason",
 }  # fmt: skip

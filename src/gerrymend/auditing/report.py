@@ -73,8 +73,8 @@ class AuditReport:
     favoured_is_rest : bool
         Whether `favoured` are all who are not in `disadvantaged`.
     in_a_sentence : SentenceGroup or None
-        The worst group that can be said in a sentence, where the one that leads (`disadvantaged`,
-        or `worst`) is a formula; None where that is a sentence itself.
+        The worst group that can be said in a sentence, where the one that leads (`disadvantaged` or
+        `worst`) is a formula.
     core : Subgroup or None
         The part of that group with 80 % of its unfairness, and 1.5 times its gap, or more; None
         where there is none, or there are control features.

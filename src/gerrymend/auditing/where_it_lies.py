@@ -1,12 +1,11 @@
 """Find where in a group most of its unfairness lies.
 
 Unfairness is share times gap, so that the worst group takes in all whom it gains by, also those who
-hardly differ. For a shift t ≥ 0 the group within it that maximises U(g) − t·m(g), by unfairness U
-and mass m in the event, has the largest unfairness of all of its mass or less, and the least mass
-of all of its unfairness or more. As t grows both fall, and the gap U/m grows. Wanted is the last of
-these groups that keeps most of the unfairness. They are the corners of a concave curve: between
-two of them, t is the slope of their chord, whose maximiser is one in between or shows that there is
-none. So the search ends by itself.
+hardly differ. For a shift t ≥ 0 the part g of it that maximises U(g) − t·m(g), by unfairness U and
+mass m in the event, has the largest unfairness of all of its mass or less, and the least mass of
+all of its unfairness or more. As t grows both fall, and the gap U/m grows. With t half of the gap
+of what is left, those go who are less than half as badly off; this is repeated until nobody goes,
+or too much of the unfairness would.
 """
 
 import itertools
@@ -31,9 +30,12 @@ from gerrymend.subgroups.rules import Condition, Conjunction, Members, Rule
 # The part of the unfairness that is to be kept, and how many times the gap that is to be had.
 _MOST = 0.8
 _TIMES = 1.5
-# Corners of the curve that are visited; the last that kept most is told.
-_MOST_SEARCHES = 12
-# Differences below this part of the unfairness are rounding.
+# Standard errors by which its rate differs from the rest's: many parts were searched for it.
+_APART = 4.0
+# Who is off by less than this part of the gap of what is left goes, in so many turns at most.
+_MARGIN = 0.5
+_MOST_TURNS = 8
+# Differences below this part of the mass are rounding.
 _ROUNDING = 1e-9
 
 
@@ -57,10 +59,10 @@ def where_it_lies(
 ) -> tuple[Subgroup | None, bool]:
     """Return the part of a group with 80 % of its unfairness or more, if that is clearly tighter.
 
-    Its gap is 1.5 times that of the group, or more. Also returns whether there is one that would
-    disclose few rows beside what is published. There is none where the group is much of a piece,
-    or no product of conditions. It has the conditions of the group, narrowed, and others as long
-    as these are at most three.
+    Its gap is 1.5 times that of the group, or more, and is not made by chance alone. Also returns
+    whether there is one that would disclose few rows beside what is published. There is none where
+    the group is much of a piece, or no product of conditions. It has the conditions of the group,
+    narrowed, and others as long as these are at most three.
 
     Parameters
     ----------
@@ -85,9 +87,8 @@ def where_it_lies(
     members = inside[seen.cells.active]
     searches = _searches(seen, members, {one.attribute for one in conditions}, [*rare], sign)
     whole = _Part(members, sign * float(seen.residual[members].sum()), _mass(seen, members))
-    part = _tightest(seen, whole, searches, sign, min_group_size, deadline)
-    times = (part.unfairness / whole.unfairness) / (part.mass / whole.mass)
-    if part.rule is None or times < _TIMES:
+    part = _without_margins(seen, whole, searches, sign, min_group_size, deadline)
+    if part.rule is None or not _is_tighter(seen, part, whole):
         return None, False
     rule = _narrowed(conditions, part.rule, seen.tally.columns)
     core = seen.measure(rule, part.members, min_group_size)
@@ -154,7 +155,7 @@ def _searches(
     return searches
 
 
-def _tightest(
+def _without_margins(
     seen: NotionTally,
     whole: _Part,
     searches: Sequence[BoundClass],
@@ -162,25 +163,35 @@ def _tightest(
     min_group_size: int,
     deadline: float,
 ) -> _Part:
-    """Return the tightest part found that keeps most of the unfairness, or the whole."""
+    """Return the whole without those who are off by little, as long as most is kept."""
     kept = whole
-    lost = _Part(np.zeros_like(whole.members), 0.0, 0.0)
-    for _ in range(_MOST_SEARCHES if searches else 0):
-        slope = (kept.unfairness - lost.unfairness) / (kept.mass - lost.mass)
-        if slope <= 0:
+    for _ in range(_MOST_TURNS if searches else 0):
+        shift = _MARGIN * kept.unfairness / kept.mass
+        part = _best(seen, whole, searches, sign, shift, deadline)
+        is_late = time.monotonic() >= deadline  # what was found may not be the best
+        has_most = part.unfairness >= _MOST * whole.unfairness
+        is_large = seen.rows[part.members].sum() >= min_group_size
+        if is_late or not has_most or not is_large or part.mass >= (1 - _ROUNDING) * kept.mass:
             break
-        between = _best(seen, whole, searches, sign, slope, deadline)
-        if time.monotonic() >= deadline:  # what was found may not be the best
-            break
-        gain = (between.unfairness - kept.unfairness) - slope * (between.mass - kept.mass)
-        if gain <= _ROUNDING * whole.unfairness:
-            break
-        keeps = between.unfairness >= _MOST * whole.unfairness
-        if keeps and seen.rows[between.members].sum() >= min_group_size:
-            kept = between
-        else:
-            lost = between
+        kept = part
     return kept
+
+
+def _is_tighter(seen: NotionTally, part: _Part, whole: _Part) -> bool:
+    """Return whether a part has clearly more of the unfairness than of the rows.
+
+    Outcomes from a to b with mean u have a variance of (b − u)(u − a) at most, as decisions have.
+    """
+    if part.unfairness / whole.unfairness < _TIMES * part.mass / whole.mass:
+        return False
+    rest = whole.members & ~part.members
+    low, high = seen.outcome_range
+    mean = seen.outcomes[whole.members].sum() / whole.mass
+    gap = part.unfairness / part.mass
+    of_rest = (whole.unfairness - part.unfairness) / (whole.mass - part.mass)
+    one_over_rows = sum(1 / seen.rows[cells].sum() for cells in (part.members, rest))
+    variance = max(0.0, (high - mean) * (mean - low)) * one_over_rows
+    return bool(gap - of_rest >= _APART * math.sqrt(variance))
 
 
 def _best(
@@ -188,11 +199,11 @@ def _best(
     whole: _Part,
     searches: Sequence[BoundClass],
     sign: int,
-    slope: float,
+    shift: float,
     deadline: float,
 ) -> _Part:
-    """Return the part that maximises its unfairness less the slope times its mass."""
-    shifted = seen.residual - sign * slope * seen.cells.mass
+    """Return the part that maximises its unfairness less the shift times its mass."""
+    shifted = seen.residual - sign * shift * seen.cells.mass
     best = None
     most = -math.inf
     for bound in searches:
