@@ -9,6 +9,7 @@ from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.classes import tally_of_sample
 from gerrymend.auditing.from_engine import tally_of_lazy
 from gerrymend.auditing.lazy_numbers import numbers_of_lazy
+from gerrymend.auditing.outcome_tables import tally_of_outcomes
 from gerrymend.auditing.strata import read_strata, stratified
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.classes import AUDIT, BY_LABEL, Decided, check_class_number
@@ -63,7 +64,7 @@ def _tally(
             data = collected(data, given)
         rows = given if data is None else _chosen(data, given)
         numbers = Numbers.read(*rows[:4], kinds=kinds)
-        return _stratified(Tally.of_outcomes(numbers, means), rows.control_features)
+        return _stratified(tally_of_outcomes(numbers, means), rows.control_features)
     if is_lazy(data):
         return _like_first(tally_of_lazy(data, *given, decided=decided), kinds)
     rows = given if data is None else _chosen(data, given)

@@ -20,8 +20,9 @@ from gerrymend._numeric.sums import grid_shifts, modest_scale
 from gerrymend.auditing.formulas import formulas_of
 from gerrymend.auditing.from_engine import check_extreme_weights, numbers_of, parts_of
 from gerrymend.auditing.lazy_rows import as_numbers, attribute_columns, in_parts, missing, weighed
+from gerrymend.auditing.outcome_tables import spread_shifts
 from gerrymend.auditing.strata import check_enough_rows, with_strata
-from gerrymend.auditing.tally import Tally, spread_shifts
+from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.numbers import LARGEST
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
 from gerrymend.inputs.sample import too_large

@@ -9,8 +9,7 @@ counts, and the decision is its outcome. Of more than two classes it is made onc
 (`by_class`), whose label and decision are positive there, and all others negative.
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,12 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._numeric.sums import Array, add_parts, grid_shifts, total, total_by_cell
-from gerrymend._runtime.errors import ArgumentError
+from gerrymend._numeric.sums import Array, add_parts, total, total_by_cell
 from gerrymend.auditing.row_data import Lines, Rows
 from gerrymend.auditing.subgroup import EventCells, Subgroup
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
-from gerrymend.inputs.sample import Numbers, Sample
+from gerrymend.inputs.sample import Sample
 from gerrymend.notions import AnyNotion, FairnessNotion, OutcomeNotion, nothing_counts
 from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
@@ -66,7 +64,7 @@ class Tally:
         Of more than two classes, the table of each against the rest. This one then has the wrong
         decisions as positive ones, and every row with label 0.
     lines : Lines or None
-        Of more than two classes, the counts behind all of these, where rows are not at hand.
+        Of more than two classes, the counts of equal rows, where rows are not at hand.
     """
 
     columns: tuple[Column, ...]
@@ -96,13 +94,10 @@ class Tally:
         weight: Array,
         labels: tuple[Any, ...] = (0, 1),
         is_labelled: bool = True,
-        *,
-        of_numbers: bool = False,
     ) -> "Tally":
         """Sum rows by cell and label, to the same bits for every order of the rows.
 
-        `y` has 0 and 1, and `p` the probability of deciding 1, by row. Rows `of_numbers` have 1
-        where they count, and their outcome.
+        `y` has 0 and 1, and `p` the probability of deciding 1, by row.
         """
         m = len(cells)
         # Label and cell in one number, so that one pass sums by both.
@@ -112,40 +107,18 @@ class Tally:
             """Return sums by label and cell."""
             return total_by_cell(key, values, 2 * m).reshape(2, m)
 
-        numbers = _of_numbers(key, y, p, weight, m) if of_numbers else {}
         return cls(
             columns=cells.columns,
             n_rows=np.bincount(key, minlength=2 * m).reshape(2, m),
             weight=by_label(weight),
             positive=by_label(weight * p),
-            is_count=not of_numbers and bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
+            is_count=bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
             labels=labels,
             squared_weight=by_label(weight**2),
             n_counted=np.bincount(key[weight > 0], minlength=2 * m).reshape(2, m),
             rows=Rows(cells.index, y, p, weight),
             is_labelled=is_labelled,
-            **numbers,
         )
-
-    @classmethod
-    def of_outcomes(cls, numbers: Numbers, notions: Iterable[OutcomeNotion]) -> "Tally":
-        """Sum the outcomes of each notion by cell; the first is the table itself."""
-        cells = distinct_rows(numbers.columns)
-        views = {}
-        for notion in notions:
-            counts = notion.counts(numbers.y, numbers.p)
-            # A row that doesn't count has no outcome, whatever the function makes of it.
-            u = np.where(counts, notion.outcomes(numbers.y, numbers.p, counts), 0.0)
-            views[notion.name] = cls.of_rows(
-                cells,
-                counts.astype(np.intp),
-                u,
-                numbers.weight,
-                (None, None),
-                numbers.y is not None,
-                of_numbers=True,
-            )
-        return replace(next(iter(views.values())), views=views)
 
     @classmethod
     def of_sample(cls, sample: Sample) -> "Tally":
@@ -237,50 +210,6 @@ class Tally:
         """Return the sums of one notion; raise a ValueError where no row is in its event."""
         rate = notion.rate if isinstance(notion, OutcomeNotion) else notion
         return NotionTally.of(rate, self.view(notion))
-
-
-def _of_numbers(
-    key: NDArray[np.intp], y: NDArray[np.intp], p: Array, weight: Array, m: int
-) -> dict[str, Any]:
-    """Return the fields of a tally of rows of numbers: their spread, its centre and their range."""
-    counts = y == 1
-    mass = total(weight * counts)
-    centre = total(weight * counts * p) / mass if mass else 0.0
-    outcomes = p[counts]
-    ends = float(outcomes.min(initial=np.inf)), float(outcomes.max(initial=-np.inf))
-    away = np.where(counts, p - centre, 0.0)
-    shifts = spread_shifts(len(y), float(weight.max()), centre, ends)
-    first = weight**2 * away
-    powers = first, first * away
-    spread = [
-        total_by_cell(key, values, 2 * m, on_grids).reshape(2, m)
-        for values, on_grids in zip(powers, shifts, strict=True)
-    ]
-    return {"spread": np.array(spread), "centre": centre, "outcome_range": ends}
-
-
-def spread_shifts(
-    n_rows: int, heaviest: float, centre: float, outcome_range: tuple[float, float]
-) -> tuple[list[float], list[float]]:
-    """Return the grids on which w²·(u − c) and w²·(u − c)² are summed, wherever the rows are.
-
-    Intervals need no more than the digits above 2⁻⁸⁰ of what is largest: two or three grids.
-    """
-    low, high = outcome_range
-    widest = max(high - centre, centre - low, 0.0)
-    largest = heaviest * widest
-    # A grid reaches four times as far as the largest sum.
-    if not math.isfinite(4 * n_rows * largest * largest):
-        raise ArgumentError(
-            "sample_weight",
-            f"is up to {heaviest:g}, and outcomes are up to {widest:g} from their mean: the sums "
-            "of their squares overflow. Give either in a larger unit.",
-        )
-    first, second = (
-        grid_shifts(n_rows, power, power * 2.0**-28)
-        for power in (heaviest * largest, largest * largest)
-    )
-    return first, second
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from gerrymend.notions.choosing import (
     check_labels_given,
     directed_notions,
 )
+from gerrymend.notions.moments import Moment, moment_of
 from gerrymend.notions.outcomes import (
     ABSOLUTE_ERROR,
     MEAN_ERROR,
@@ -48,6 +49,7 @@ __all__ = [
     "STATISTICAL_PARITY",
     "AnyNotion",
     "FairnessNotion",
+    "Moment",
     "NotionLike",
     "OutcomeNotion",
     "as_notions",
@@ -56,6 +58,7 @@ __all__ = [
     "check_labels_given",
     "directed_notions",
     "in_words",
+    "moment_of",
     "nothing_counts",
     "rate_and_class",
 ]
