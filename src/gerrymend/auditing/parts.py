@@ -37,8 +37,12 @@ def part_of(tally: Tally, chosen: NDArray[np.bool_]) -> Tally:
 def within(tally: Tally, there: NDArray[np.bool_]) -> Tally:
     """Return the same table without the other cells, which have no rows."""
     rows = tally.rows
+    lines = tally.lines
+    number = np.cumsum(there) - 1
     if rows is not None:
-        rows = rows._replace(cell=(np.cumsum(there) - 1)[rows.cell])
+        rows = rows._replace(cell=number[rows.cell])
+    if lines is not None:
+        lines = lines._replace(rows=lines.rows._replace(cell=number[lines.rows.cell]))
     strata = tally.strata
     if strata is not None:
         strata = replace(strata, parts=tuple(within(part, there) for part in strata.parts))
@@ -56,6 +60,7 @@ def within(tally: Tally, there: NDArray[np.bool_]) -> Tally:
         n_counted=kept(tally.n_counted),
         spread=kept(tally.spread),
         rows=rows,
+        lines=lines,
         views={name: within(view, there) for name, view in tally.views.items()},
         strata=strata,
         by_class={label: within(table, there) for label, table in tally.by_class.items()},

@@ -64,7 +64,7 @@ class Tally:
         Of more than two classes, the table of each against the rest. This one then has the wrong
         decisions as positive ones, and every row with label 0.
     lines : Lines or None
-        Of more than two classes, the counts behind all of these, where rows are not at hand.
+        Of more than two classes, the counts of equal rows, where rows are not at hand.
     """
 
     columns: tuple[Column, ...]

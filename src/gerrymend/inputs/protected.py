@@ -31,6 +31,8 @@ from gerrymend.inputs.text_numbers import check_no_numbers
 from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 
 MISSING_LABEL = "(missing)"
+# How numbers are cut into ranges: the command line has an option.
+IN_RANGES = Argument("pandas.cut")
 
 
 @dataclass(frozen=True)
@@ -384,5 +386,8 @@ def _missing_number(where: Subject) -> ValueError:
     return ArgumentError(
         where,
         "is numeric and has missing values, which have no place among numbers: fill them in or "
-        "drop these rows, and say so; or cut it into a few named ranges, with missing as one more.",
+        "drop these rows, and say so; or cut it into a few named ranges, with missing as one "
+        "more (",
+        IN_RANGES,
+        ").",
     )

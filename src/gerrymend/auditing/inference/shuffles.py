@@ -36,7 +36,7 @@ def obstacle(tally: Tally) -> str:
     if tally.is_count or tally.rows is not None:
         return ""
     return (
-        "rows that have numbers, weigh differently or are decided with a probability are permuted "
+        "rows that weigh differently, have numbers or are decided with a probability are permuted "
         "one by one, and only their sums are at hand; collect the frame for that"
     )
 
