@@ -39,7 +39,7 @@ from gerrymend.inputs.validation import (
     columns_of,
     is_lazy,
 )
-from gerrymend.notions import NotionLike, as_rates, by_class, check_labels_given
+from gerrymend.notions import GroupMean, NotionLike, as_rates, by_class, check_labels_given
 
 
 def audit_counts(
@@ -50,6 +50,7 @@ def audit_counts(
     prediction: str = "prediction",
     count: str = "count",
     notion: NotionLike = "false_positive_rate",
+    reference: float | GroupMean | None = None,
     subgroups: Any = "linear",
     gamma: float = 0.01,
     threshold: float | None = None,
@@ -89,9 +90,9 @@ def audit_counts(
         The columns of the true label (None where the notion reads none), of the decision (or of a
         score, with `threshold`, or of a probability, with `decision_probabilities=True`), and of
         the number of rows.
-    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, side, \
-budget, min_group_size, leave_out_empty_strata, n_permutations, test_size, top, random_state, \
-on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
+    notion, reference, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, \
+side, budget, min_group_size, leave_out_empty_strata, n_permutations, test_size, top, \
+random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
         As in audit().
     control_features : str or list of str, optional
         The columns within whose values groups are compared.
@@ -117,9 +118,10 @@ on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     >>> report.worst.describe(), report.worst.size, report.worst.rate, report.n_rows
     ('sex = F', 1050, 0.25, 2000)
     """
-    as_rates(notion)  # numbers are no counts
+    as_rates(notion, any_reference=True)  # numbers are no counts
     settings = check_settings(
         notion=notion,
+        reference=reference,
         favourable=favourable,
         side=side,
         subgroups=subgroups,

@@ -1,9 +1,11 @@
 """Choose the subgroups that a report describes: the worst, and others that differ from it.
 
 After the worst, the next is searched for with what was found taken out: the outcomes of its cells
-are set to the rate of the cells that are left, so that they pull neither way. Each is then measured
-on all rows. One that is much the same as an earlier one, or as the rest of it, is passed over, and
-taken out as well; so is one that differs from an earlier one by so few rows that these are told.
+are set to the rate of the cells that are left, so that they pull neither way; where rows have a
+reference of their own, to that, and once everyone was found who differs from the others is searched
+for. Each is then measured on all rows. One that is much the same as an earlier one, or as the rest
+of it, is passed over, and taken out as well; so is one that differs from an earlier one by so few
+rows that these are told.
 """
 
 import math
@@ -15,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.everyone import everyone_of, worse_of
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined, NotionTally
-from gerrymend.notions import FairnessNotion
+from gerrymend.notions import FairnessNotion, GroupMean
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Members, Rare, Rule
@@ -83,17 +86,19 @@ def _candidates(
     seen = part.seen
     source = part.bound.source
     inside = int(seen.rows[found.members[0] > 0].sum())
-    if may_be_described(inside, seen.rows.sum(), min_group_size):
+    everyone = everyone_of(part, residual, min_group_size)
+    if everyone is not None and (found.members[0] > 0).all():
+        yield everyone
+    elif may_be_described(inside, seen.rows.sum(), min_group_size):
         yield source.rule(found.keys[0]), found.members[0] > 0
     elif not (rare and can_merge(part.subgroups)):
         large = part.bound.worst_of_size(residual, seen.rows, min_group_size, seconds=seconds)
-        if large is not None:
-            yield source.rule(large.keys[0]), large.members[0] > 0
+        told = None if large is None else (source.rule(large.keys[0]), large.members[0] > 0)
+        yield from worse_of(told, everyone, residual)
     if rare and part.subgroups is not None:
         coarse = coarse_view(seen, part.subgroups, rare, part.sign)
         told = None if coarse is None else coarse.worst_of_size(residual, min_group_size, seconds)
-        if told is not None:
-            yield told
+        yield from worse_of(told, everyone, residual)
 
 
 def described_subgroups(
@@ -112,7 +117,13 @@ def described_subgroups(
     differing = [
         subgroup
         for subgroup in found
-        if subgroup is not None and abs(subgroup.unfairness) > ROUNDING
+        if subgroup is not None
+        and abs(subgroup.unfairness) > ROUNDING
+        # The mean of a group that all are compared with is told in any case.
+        and (
+            not isinstance(subgroup.notion.reference, GroupMean)
+            or _may_be_shown(examined, subgroup, (), min_group_size)
+        )
     ]
     if not differing:
         return ()
@@ -212,7 +223,7 @@ def _worst_of_side(
     seen = part.seen
     sign = turn * seen.notion.harm
     own = [one for one in top if one.notion == seen.notion and one.unfairness * sign > 0]
-    if part.bound.is_closed:
+    if part.bound.is_closed and part.sign:
         # Searched on the side of harm; the best treated are the rest of the worst treated.
         worst = describable(
             part, part.bracket.found, seen.residual, min_group_size, _half_until(deadline)
@@ -303,6 +314,9 @@ def published_by(
     """Return what is published of each notion by these groups; their sizes are one for all."""
     people = KnownSums(seen[0].cells.n_rows, min_group_size)
     published = {one.notion: Published(one.rows_of_cells, min_group_size, people) for one in seen}
+    for one in seen:
+        if one.compared.group is not None:
+            published[one.notion].in_event.add(one.compared.group.astype(np.intp))
     for subgroup in groups:
         published[subgroup.notion].add(cells_of(seen[0], subgroup).astype(np.intp))
     return published
@@ -348,11 +362,16 @@ def _worst_of_the_rest(
     seen = part.seen
     mass = part.seen.cells.mass
     # Both sides are one division of the rows: with the smaller gone, more is left to search.
-    gone = np.logical_or.reduce([_smaller_side(part, members) for members in taken_out])
+    sides = [_smaller_side(part, members) for members in taken_out]
+    some = [side for side in sides if not side.all()]
+    gone = np.logical_or.reduce([np.zeros(len(mass), dtype=bool), *some])
     if gone.all():
         return None
-    # Cells that were taken out pull neither way, and the others are centred among themselves.
-    rate = seen.residual[~gone].sum() / mass[~gone].sum()
+    # Cells that were taken out pull neither way, and the others are centred among themselves,
+    # unless they are compared with a reference, and everyone was not found yet.
+    rate = 0.0
+    if seen.cells.reference is None or len(some) < len(sides):
+        rate = seen.residual[~gone].sum() / mass[~gone].sum()
     residual = np.where(gone, 0.0, seen.residual - rate * mass)
     if np.abs(residual).sum() <= ROUNDING * seen.cells.total_weight:
         return None
@@ -361,12 +380,19 @@ def _worst_of_the_rest(
 
 
 def _smaller_side(part: Examined, members: Members) -> Members:
-    """Return a group over active cells, or its complement where that weighs less in the event."""
+    """Return a group over active cells, or its complement where that weighs less in the event.
+
+    With a reference of one's own the rest is another finding, and the group itself is returned.
+    """
     mass = part.seen.cells.mass
     inside = members[part.seen.cells.active]
+    if part.seen.cells.reference is not None:
+        return inside
     return inside if 2 * mass[inside].sum() <= mass.sum() else ~inside
 
 
 def _shared(part: Examined, group: Members, other: Members) -> float:
     """Return the part that two groups share, by the smaller side of each."""
-    return shared_part(part.seen.cells.mass, _smaller_side(part, group), _smaller_side(part, other))
+    sides = (_smaller_side(part, members) for members in (group, other))
+    divisions = part.seen.cells.reference is None
+    return shared_part(part.seen.cells.mass, *sides, divisions=divisions)

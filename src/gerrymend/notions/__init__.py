@@ -31,6 +31,7 @@ from gerrymend.notions.rates import (
     nothing_counts,
     rate_and_class,
 )
+from gerrymend.notions.references import OVERALL, GroupMean, Reference
 
 __all__ = [
     "ABSOLUTE_ERROR",
@@ -43,13 +44,16 @@ __all__ = [
     "MEAN_OUTCOME",
     "NOTION_NAMES",
     "OUTCOME_NAMES",
+    "OVERALL",
     "SIDES",
     "SQUARED_ERROR",
     "STATISTICAL_PARITY",
     "AnyNotion",
     "FairnessNotion",
+    "GroupMean",
     "NotionLike",
     "OutcomeNotion",
+    "Reference",
     "as_notions",
     "as_rates",
     "by_class",

@@ -27,7 +27,6 @@ from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.rules import Rare, Rule
 
-
 # A sum of residuals is 0 where it is no more than this part of what they are in all.
 _ROUNDING = 1e-12
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_sentences
-from gerrymend.reporting.audit.subgroup_words import notion_meaning
+from gerrymend.reporting.audit.subgroup_words import compared_sentence, notion_meaning
 from gerrymend.reporting.wording import capitalised, decision_words, label_words
 
 Report = Mapping[str, Any]
@@ -175,6 +175,8 @@ def direction_sentences(report: Report) -> list[str]:
             f"group is called better or worse off for its {' or its '.join(unknown)}."
         )
     sentences += strata_sentences(report)
+    compared = (compared_sentence(overall, report) for overall in report["overall_rates"])
+    sentences += dict.fromkeys(filter(None, compared))
     if report["side"] == "disadvantaged":
         sentences.append("Only subgroups that are treated worse count here, in every figure.")
     return sentences

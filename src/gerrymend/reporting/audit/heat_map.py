@@ -33,13 +33,13 @@ def heat_map_sentence(report: Report) -> str:
 
 
 def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the table of one notion; colours are by distance from the overall rate."""
+    """Return the table of one notion; colours are by distance from what it is compared with."""
     cells: dict[tuple[Any, Any], Mapping[str, Any]] = {}
     for group in report["intersections"]:
         if group["notion"] == overall["notion"]:
             first, second = (one["values"][0] for one in group["rule"]["conditions"])
             cells[first, second] = group
-    middle = overall["rate"] or 0.0
+    middle = overall.get("reference", overall["rate"]) or 0.0
     unit = unit_of(report, overall["notion"])
     furthest = max((abs(one["rate"] - middle) for one in cells.values()), default=0.0) or 1.0
     # Not every row shows every value, so that their order is not that of the groups.
@@ -48,6 +48,7 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": capitalised(in_words(overall["notion"])),
         "overall": figure(middle, unit),
+        "compared_with": overall.get("compared_with", "overall"),
         "across": names[1] if names else "",
         "down": names[0] if names else "",
         "columns": [*map(_words, columns)],

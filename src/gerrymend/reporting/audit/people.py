@@ -5,7 +5,7 @@ from typing import Any
 
 from gerrymend.reporting.audit.chance import is_chance
 from gerrymend.reporting.audit.direction import leads, subject
-from gerrymend.reporting.audit.subgroup_words import excess, short_name
+from gerrymend.reporting.audit.subgroup_words import excess, rate_words, short_name
 from gerrymend.reporting.wording import count, percent
 
 
@@ -32,6 +32,9 @@ def people_figures(report: Mapping[str, Any], rows: str = "rows") -> list[tuple[
         number, more, happens = cases
         are = "is" if number == "1" else "are"
         figures.append(
-            (f"{number} {more}", f"of them {are} {happens} than there would be at the overall rate")
+            (
+                f"{number} {more}",
+                f"of them {are} {happens} than there would be at {rate_words(subgroup)}",
+            )
         )
     return figures

@@ -39,6 +39,8 @@ _LIKE = 0.03
 # Characters of any other description that are shown.
 _LONGEST = 2000
 _REST = "are in the report's JSON"
+# What reports call a reference that is a number.
+_CONSTANT = "the reference"
 
 
 def notion_meaning(name: str, report: Mapping[str, Any]) -> str | None:
@@ -98,30 +100,70 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
     if subgroup.get("unit") is not None:
         off = figure(abs(subgroup["gap"]), subgroup["unit"])
         more = "more" if subgroup["gap"] > 0 else "less"
-        return f"On average that is {off} {more}, for {percent(subgroup['share'])} of the rows."
+        than = f" than {_reference(subgroup)}" if subgroup.get("reference") else ""
+        return (
+            f"On average that is {off} {more}{than}, for {percent(subgroup['share'])} of the rows."
+        )
     if (cases := excess(subgroup, report)) is None:
         return None
     number, more, happens = cases
     are = "case in this group is" if number == "1" else "cases in this group are"
-    rate = "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
-    return f"About {number} {more} {are} {happens} than there would be at {rate}."
+    return f"About {number} {more} {are} {happens} than there would be at {rate_words(subgroup)}."
+
+
+def rate_words(subgroup: Mapping[str, Any]) -> str:
+    """Return the rate that a subgroup is compared with, as in "than there would be at".
+
+    >>> rate_words({"overall_rate": 0.3, "reference": "the reference"}), rate_words({})
+    ('a rate of 30 %', 'the overall rate')
+    """
+    if subgroup.get("reference"):
+        constant = subgroup["reference"] == _CONSTANT
+        return f"a rate of {_reference(subgroup)}" if constant else _reference(subgroup)
+    return "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
+
+
+def _reference(subgroup: Mapping[str, Any]) -> str:
+    """Return a reference of one's own as such: a number, or what it is a part of."""
+    if subgroup["reference"] == _CONSTANT:
+        return figure(subgroup["overall_rate"], subgroup.get("unit"))
+    return str(subgroup["reference"])
 
 
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
     return (
         f"{in_words(subgroup['notion'])} {figure(subgroup['rate'], subgroup.get('unit'))}, against "
-        f"{figure(subgroup['overall_rate'], subgroup.get('unit'))} {reference_noun(subgroup)}"
+        f"{against_words(subgroup)}"
     )
 
 
-def reference_noun(subgroup: Mapping[str, Any]) -> str:
-    """Return what a subgroup is compared with: everyone, or everyone in the same strata.
+def against_words(subgroup: Mapping[str, Any]) -> str:
+    """Return the rate that a subgroup is compared with, and whose it is.
 
-    >>> reference_noun({"within_strata": True}), reference_noun({})
-    ('in the same strata', 'overall')
+    >>> rates = {"overall_rate": 0.25}
+    >>> against_words({**rates, "within_strata": True}), against_words(rates)
+    ('25 % in the same strata', '25 % overall')
+    >>> against_words({"overall_rate": 24.0, "unit": "days", "reference": "0.8 × that of sex = M"})
+    '24 days, 0.8 × that of sex = M'
     """
-    return "in the same strata" if subgroup.get("within_strata") else "overall"
+    rate = figure(subgroup["overall_rate"], subgroup.get("unit"))
+    if subgroup.get("reference"):
+        return f"{rate}, {subgroup['reference']}"
+    return f"{rate} {'in the same strata' if subgroup.get('within_strata') else 'overall'}"
+
+
+def compared_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Say what a reference of one's own is; nothing where it is the overall rate."""
+    if overall.get("reference") is None:
+        return ""
+    unit = unit_of(report, overall["notion"])
+    against = {"overall_rate": overall["reference"], "reference": overall["compared_with"]}
+    average = "rate" if unit is None else "mean"
+    return (
+        f"Groups, and everyone, are compared with {against_words({**against, 'unit': unit})}, and "
+        f"not with the overall {average}."
+    )
 
 
 def difference_words(subgroup: Mapping[str, Any]) -> str:
@@ -133,7 +175,8 @@ def difference_words(subgroup: Mapping[str, Any]) -> str:
         return difference(subgroup["gap"], subgroup["unit"])
     ratio = ""
     if subgroup["ratio"] is not None:
-        that_rate = "that rate" if subgroup.get("within_strata") else "the overall rate"
+        other = subgroup.get("within_strata") or subgroup.get("reference")
+        that_rate = "that rate" if other else "the overall rate"
         ratio = f", {subgroup['ratio']:.2f} times {that_rate}"
     return f"{points(subgroup['gap'])}{ratio}"
 
@@ -213,7 +256,8 @@ def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -
     if overall["rate"] is not None:
         rate = figure(overall["rate"], unit_of(report, name))
     noun = event_noun(report["notions"], name)
-    return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}."
+    compared = compared_sentence(overall, report)
+    return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}. {compared}".rstrip()
 
 
 def who_is_in(subgroup: Mapping[str, Any]) -> str:

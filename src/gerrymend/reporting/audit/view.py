@@ -141,9 +141,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     for one in leads(report):
         rate = capitalised(in_words(one["notion"]))
         who = "Everyone else" if is_rest(one, report) else subject(one)
-        overall = figure(one["overall_rate"], one.get("unit"))
-        noun = subgroup_words.reference_noun(one)
-        against = f"{who[0].lower()}{who[1:]}, against {overall} {noun}"
+        against = f"{who[0].lower()}{who[1:]}, against {subgroup_words.against_words(one)}"
         figures.append((rate, figure(one["rate"], one.get("unit")), against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
@@ -190,6 +188,7 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 "facts": facts,
                 "rate": figure(subgroup["rate"], subgroup.get("unit")),
                 "overall": figure(subgroup["overall_rate"], subgroup.get("unit")),
+                "compared_with": subgroup.get("reference", "overall"),
                 "rate_width": _part(subgroup["rate"], *axis),
                 "overall_width": _part(subgroup["overall_rate"], *axis),
             }
@@ -244,7 +243,9 @@ def _groups(report: Report, name: str) -> tuple[list[Mapping[str, Any]], int]:
 
 def _axis(report: Report) -> tuple[float, float]:
     """Return the ends of the one axis of all rates on a page, so that any two can be compared."""
-    rates = [overall["rate"] or 0.0 for overall in report["overall_rates"]]
+    rates = [
+        overall.get("reference", overall["rate"]) or 0.0 for overall in report["overall_rates"]
+    ]
     for _, subgroup in described(report):
         rates += [subgroup["rate"], subgroup["overall_rate"]]
     for overall in report["overall_rates"]:
@@ -263,7 +264,8 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
         "name": capitalised(in_words(name)),
         "legend": flag_legend(report),
         "sentence": subgroup_words.group_rate_sentence(overall, report),
-        "overall_at": _part(overall["rate"] or 0.0, low, high),
+        "overall_at": _part(overall.get("reference", overall["rate"]) or 0.0, low, high),
+        "compared_with": overall.get("compared_with", "overall rate"),
         "axis": (figure(low, unit), figure(high, unit)),
         "not_shown": _not_shown(len(shown), n_groups),
         "groups": [

@@ -56,15 +56,21 @@ MEAN_UNFAIRNESS_MEANS = (
     "unit of the outcome, times the part of all rows that are in the group and that count: 0.3 is "
     "3 more for a tenth of all rows, or 0.6 more for half of them."
 )
+REFERENCE_UNFAIRNESS_MEANS = (
+    "The unfairness of a subgroup is how far its rate is from the one it is compared with, times "
+    "the part of all rows that are in the group and that the rate is over: 0.01 is a rate that is "
+    "10 points off for a tenth of all rows."
+)
 FORMULA_MEANS = (
     "A sum over a row's attributes; [a=b] is 1 where a is b, and 0 elsewhere. Rows for which it "
     "holds are in the group."
 )
 EXPERTS_NOTE = (
     "For a group g, the rows E that the rate is over, and the rate u: unfairness = P(g, E) · "
-    "(u(g) − u). What was found is the largest over the class by a search and, where time allowed, "
-    "by a proof; no subgroup of the class exceeds the upper bound on these rows. All of this is "
-    "in the report's JSON, which check_report() verifies against the data in exact arithmetic."
+    "(u(g) − r), with r the overall rate u, or what else it is compared with. What was found is "
+    "the largest over the class by a search and, where time allowed, by a proof; no subgroup of "
+    "the class exceeds the upper bound on these rows. All of this is in the report's JSON, which "
+    "check_report() verifies against the data in exact arithmetic."
 )
 _SINGLE = "one attribute at a time (each value, each interval of a number)"
 _KEPT_BACK = {
@@ -80,6 +86,8 @@ def unfairness_means(report: Report) -> str:
     """Say what unfairness is, of what is compared here."""
     if of_numbers(report):
         return MEAN_UNFAIRNESS_MEANS
+    if any(overall.get("reference") is not None for overall in report["overall_rates"]):
+        return REFERENCE_UNFAIRNESS_MEANS
     return STRATA_UNFAIRNESS_MEANS if report.get("control_features") else UNFAIRNESS_MEANS
 
 
