@@ -61,7 +61,9 @@ class Compared:
                 "there is.",
             )
         times = "" if reference.factor == 1 else f"{number(reference.factor)} × "
-        return cls(factor=reference.factor, group=group, words=f"{times}that of {rule.describe()}")
+        what = "rate" if notion.unit is None else "mean"
+        words = f"{times}the {what} of {rule.describe()}"
+        return cls(factor=reference.factor, group=group, words=words)
 
     def rate(
         self, outcomes: Array, mass: Array, active: NDArray[np.intp], known: float = 0.0

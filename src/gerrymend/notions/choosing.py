@@ -150,9 +150,10 @@ def by_class(
         return notions
     found: list[AnyNotion] = []
     for notion in notions:
-        # One that is of a class already comes from the report of another audit.
-        is_one = isinstance(notion, OutcomeNotion) or notion.of_class is not None
-        if is_one or notion.against(OVERALL) == ERROR_RATE:
+        if isinstance(notion, OutcomeNotion) or notion.against(OVERALL) == ERROR_RATE:
+            found.append(notion)
+            continue
+        if notion.of_class is not None:  # one of another audit's report
             found.append(notion)
             continue
         if favourable is not None:

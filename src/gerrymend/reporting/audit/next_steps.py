@@ -33,6 +33,9 @@ def next_sentences(report: Report) -> list[str]:
         return [*sentences[:-1], "Models can't be trained for means of numbers yet, only audited."]
     if report.get("control_features"):
         return [*sentences[:-1], "Models can't be trained within strata yet, only audited."]
+    if _has_reference(report):
+        only = "Models are trained to be as fair as the overall rate, and not against a reference."
+        return [*sentences[:-1], only]
     if _needs_merging(report):
         how = (
             "Models are trained for two labels: merge all classes but the one that matters most "
@@ -80,12 +83,18 @@ def _options(report: Report) -> list[str] | None:
         return None
     if report.get("control_features") or not report.get("is_labelled", True):
         return None
+    if _has_reference(report):
+        return None
     return [
         *option_words("--protected", report["attributes"]),
         *option_words("--notion", ",".join(notions)),
         *option_words("--subgroups", name),
         *(option_words("--favourable", report["favourable"]) if report["favourable"] else []),
     ]
+
+
+def _has_reference(report: Report) -> bool:
+    return any(one.get("reference") is not None for one in report["notions"])
 
 
 def _needs_merging(report: Report) -> bool:

@@ -144,8 +144,8 @@ def against_words(subgroup: Mapping[str, Any]) -> str:
     >>> rates = {"overall_rate": 0.25}
     >>> against_words({**rates, "within_strata": True}), against_words(rates)
     ('25 % in the same strata', '25 % overall')
-    >>> against_words({"overall_rate": 24.0, "unit": "days", "reference": "0.8 × that of sex = M"})
-    '24 days, 0.8 × that of sex = M'
+    >>> against_words({"overall_rate": 24.0, "unit": "days", "reference": "the mean of sex = M"})
+    '24 days, the mean of sex = M'
     """
     rate = figure(subgroup["overall_rate"], subgroup.get("unit"))
     if subgroup.get("reference"):
