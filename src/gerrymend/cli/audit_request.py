@@ -13,9 +13,10 @@ import narwhals as nw
 from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.cli.reference_option import read_reference
 from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
 from gerrymend.cli.table_files import unreadable
-from gerrymend.cli.table_request import TableRequest
+from gerrymend.cli.table_request import TableRequest, as_value
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import check_column
 from gerrymend.notions import (
@@ -58,6 +59,8 @@ class AuditRequest(TableRequest):
     features: list[str] | None = None
     intersection: list[str] | None = None
     unit: str | None = None
+    reference: list[str] | None = None
+    factor: float | None = None
     control: list[str] | None = None
     leave_out_empty_strata: bool = False
 
@@ -197,7 +200,14 @@ class AuditRequest(TableRequest):
             controls = split(self.control, there)
             for column in controls:
                 check_column(column, "--control", there, str(self.file))
+        schema = frame.collect_schema()
         how |= {
+            "reference": read_reference(
+                self.reference,
+                self.factor,
+                attributes,
+                lambda text, column: as_value(text, schema[column]),
+            ),
             "sensitive_features": attributes,
             "control_features": controls,
             "pos_label": self.positive_label(frame),
