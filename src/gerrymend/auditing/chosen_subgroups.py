@@ -20,10 +20,11 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.everyone import everyone_of, worse_of
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
+from gerrymend.auditing.shown_instead import shown_instead
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined, NotionTally
-from gerrymend.notions import FairnessNotion, GroupMean
+from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Members, Rare, Rule
@@ -108,29 +109,29 @@ def described_subgroups(
 
     Parameters are those of `top_subgroups`.
     """
-    found = [
-        describable(
-            part, part.bracket.found, part.seen.residual, min_group_size, _half_until(deadline)
-        )
-        for part in examined
-    ]
-    differing = [
-        subgroup
-        for subgroup in found
-        if subgroup is not None
-        and abs(subgroup.unfairness) > ROUNDING
-        # The mean of a group that all are compared with is told in any case.
-        and (
-            not isinstance(subgroup.notion.reference, GroupMean)
-            or _may_be_shown(examined, subgroup, (), min_group_size)
-        )
-    ]
+    found = [_worst_of_notion(part, examined, min_group_size, deadline) for part in examined]
+    differing = [one for one in found if one is not None and abs(one.unfairness) > ROUNDING]
     if not differing:
         return ()
     worst = max(differing, key=lambda subgroup: abs(subgroup.unfairness))
     return top_subgroups(
         examined, worst, number=number, min_group_size=min_group_size, deadline=deadline
     )
+
+
+def _worst_of_notion(
+    part: Examined, examined: Sequence[Examined], min_group_size: int, deadline: float
+) -> Subgroup | None:
+    """Return the worst subgroup of a notion that may be described, beside its reference too."""
+    seconds = _half_until(deadline)
+    worst = describable(part, part.bracket.found, part.seen.residual, min_group_size, seconds)
+
+    def shown(subgroup: Subgroup) -> bool:
+        return _may_be_shown(examined, subgroup, (), min_group_size)
+
+    if part.seen.compared.group is None or worst is None or shown(worst):
+        return worst
+    return shown_instead(part, told_rare_values(part, min_group_size), min_group_size, shown)
 
 
 class Sides(NamedTuple):
@@ -229,7 +230,8 @@ def _worst_of_side(
             part, part.bracket.found, seen.residual, min_group_size, _half_until(deadline)
         )
         if worst is None or turn > 0:
-            return own[0] if own else worst
+            differs = worst is not None and abs(worst.unfairness) > ROUNDING
+            return own[0] if own else worst if differs else None
         rest = ~cells_of(seen, worst)[seen.cells.active]
         return seen.measure(worst.rule.complement(), rest, min_group_size)
     known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight

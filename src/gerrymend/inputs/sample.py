@@ -221,6 +221,7 @@ class Sample:
             columns=tuple(map(in_use, take_rows(self.columns, rows))),
             weight=self.weight[rows],
             p=None if self.p is None else self.p[rows],
+            decided=None if self.decided is None else self.decided[rows],
             features=None if self.features is None else _take(self.features, rows),
         )
 
