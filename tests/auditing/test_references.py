@@ -78,6 +78,11 @@ def test_three_hundred_instances_hold_by_brute_force(subgroups):
         check(100 + seed, subgroups, n_rows=30)
 
 
+def test_rows_without_weight_are_in_no_rate_that_would_tell_of_few():
+    """The checker took a report for wrong that keeps back what tells of a row with weight."""
+    check(149, "linear", n_rows=30)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_named_groups_and_the_grid_hold_by_brute_force(seed):
     named = ExplicitGroups({"Au": {"town": "Au"}, "old": {"age": (2, None)}})

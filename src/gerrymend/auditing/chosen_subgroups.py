@@ -230,7 +230,7 @@ def _worst_of_side(
             part, part.bracket.found, seen.residual, min_group_size, _half_until(deadline)
         )
         if worst is None or turn > 0:
-            differs = worst is not None and abs(worst.unfairness) > ROUNDING
+            differs = worst and abs(worst.unfairness) > ROUNDING
             return own[0] if own else worst if differs else None
         rest = ~cells_of(seen, worst)[seen.cells.active]
         return seen.measure(worst.rule.complement(), rest, min_group_size)
@@ -388,9 +388,8 @@ def _smaller_side(part: Examined, members: Members) -> Members:
     """
     mass = part.seen.cells.mass
     inside = members[part.seen.cells.active]
-    if part.seen.cells.reference is not None:
-        return inside
-    return inside if 2 * mass[inside].sum() <= mass.sum() else ~inside
+    own = part.seen.cells.reference is not None
+    return inside if own or 2 * mass[inside].sum() <= mass.sum() else ~inside
 
 
 def _shared(part: Examined, group: Members, other: Members) -> float:
