@@ -7,7 +7,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
-    "audit_my_model": ["exceeds gamma", "category_0 = v0 and category_1 = v0", "p-value 0.01"],
+    "audit_my_model": ["exceeds gamma", "category_0 = v0 and category_1 = v0", "p = 0.010"],
     "train_a_fair_model": ["plain test", "fair test", "MixtureClassifier"],
     "hire_without_labels": [
         "there are 2: with the rate of those who are alike",

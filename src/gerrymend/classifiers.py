@@ -3,6 +3,7 @@
 from typing import Any
 
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, as_subgroup_class
+from gerrymend.training import defaults
 from gerrymend.training.fit import ParityClassifier
 
 
@@ -113,20 +114,20 @@ class SubgroupParityClassifier(ParityClassifier):
         self,
         estimator: Any = None,
         *,
-        notion: Any = "false_positive_rate",
-        gamma: float = 0.01,
+        notion: Any = defaults.NOTION,
+        gamma: float = defaults.GAMMA,
         subgroups: Any = "linear",
-        solver: Any = "exponentiated_gradient",
-        C: float = 10.0,
-        max_iter: int = 120,
-        tol: float | None = 2e-3,
+        solver: Any = defaults.SOLVER,
+        C: float = defaults.C,
+        max_iter: int = defaults.MAX_ITER,
+        tol: float | None = defaults.TOLERANCE,
         certify: bool = False,
         budget: float | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
         checkpoint: Any = None,
-        checkpoint_every: float = 60.0,
+        checkpoint_every: float = defaults.SECONDS_BETWEEN_CHECKPOINTS,
     ) -> None:
         self.estimator = estimator
         self.notion = notion
@@ -173,19 +174,19 @@ class MarginalParityClassifier(ParityClassifier):
         self,
         estimator: Any = None,
         *,
-        notion: Any = "false_positive_rate",
-        gamma: float = 0.01,
-        solver: Any = "exponentiated_gradient",
-        C: float = 10.0,
-        max_iter: int = 120,
-        tol: float | None = 2e-3,
+        notion: Any = defaults.NOTION,
+        gamma: float = defaults.GAMMA,
+        solver: Any = defaults.SOLVER,
+        C: float = defaults.C,
+        max_iter: int = defaults.MAX_ITER,
+        tol: float | None = defaults.TOLERANCE,
         certify: bool = False,
         budget: float | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
         checkpoint: Any = None,
-        checkpoint_every: float = 60.0,
+        checkpoint_every: float = defaults.SECONDS_BETWEEN_CHECKPOINTS,
     ) -> None:
         self.estimator = estimator
         self.notion = notion

@@ -67,6 +67,16 @@ def test_three_hundred_instances_hold_by_brute_force(subgroups):
         assert_checked(report, **data, bound=True)
 
 
+def test_rows_without_weight_hide_nobody_from_the_checker():
+    """Each cell has two rows or more, and some but one of weight: a group is rightly kept back."""
+    data = made(227, n_rows=30, weighted=True)
+    report = audit(
+        **data, notion="squared_error", subgroups="value_sets", gamma=0.1, min_group_size=2
+    )
+    assert report.kept_back == ("favoured",)
+    assert_checked(report, **data, bound=True)
+
+
 def test_a_mean_by_hand():
     """Au waits 10 and 14 days, Ulm 4 and 8: means 12 and 6, of 9 overall, half of the rows each."""
     rows = {"sensitive_features": {"town": ["Au", "Au", "Ulm", "Ulm"] * 10}}

@@ -256,6 +256,14 @@ def test_what_can_not_be_is_refused():
     rows = pl.DataFrame({"sex": ["F", "M"], "y": [0, 1], "d": [0, 1]})
     with pytest.raises(ValueError, match="control_features='jobs' is no column of data"):
         audit("y", "d", data=rows, sensitive_features="sex", control_features="jobs")
+    with pytest.raises(ValueError, match=r"^control_features has no columns; pass at least one\.$"):
+        audit(**data | {"control_features": {}})
+    with pytest.raises(ValueError, match=r"^control_features has no columns; name at least one\.$"):
+        audit("y", "d", data=rows, sensitive_features="sex", control_features=[])
+    wage = np.where(np.arange(90) == 7, np.nan, 1.0)
+    with pytest.raises(ValueError, match="Column 'wage' of control_features is") as raised:
+        audit(**data | {"control_features": {"wage": wage}})
+    assert "threshold" not in str(raised.value)
 
 
 def test_a_stratum_that_tells_of_one_person_beside_a_group_is_not_shown():

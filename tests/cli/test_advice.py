@@ -176,6 +176,16 @@ def test_a_missing_extra_exits_with_2(file, tmp_path, monkeypatch, package):
     assert not (tmp_path / "out.html").exists()
 
 
+def test_what_saves_models_is_not_imported_before_there_is_one(file, tmp_path, monkeypatch):
+    # skops walks all of scikit-learn, and with it imports torch: seconds.
+    for module in [name for name in sys.modules if name.partition(".")[0] == "skops"]:
+        monkeypatch.delitem(sys.modules, module)
+    options = ["--protected", "race", "--out", tmp_path / "m.skops"]
+    code, _, err = call("fit", file, "--label", "Y", *options)
+    assert (code, "--label" in err) == (2, True)
+    assert "skops" not in sys.modules
+
+
 def test_predictions_stand_beside_an_id(file, tmp_path):
     out = tmp_path / "m.skops"
     options = ["--label", "y", "--protected", "race", "--estimator", "linear-regression",

@@ -153,7 +153,7 @@ def test_the_text_for_people(folder):
     assert max(map(len, out.splitlines())) <= 80
     one_line = " ".join(out.split())
     for words in ("and 0.01 is allowed", "Differs most", "false positive rate", " points, ",
-                  "Exact: none has more. Proven over", "Also", "(p-value ", "(19 permutations)",
+                  "Exact: none has more. Proven over", "Also", "(p = ", "(19 permutations)",
                   "about these rows", "Verdict exceeds gamma; gamma is 0.01",
                   "On 90 rows that were not searched", "with 95 % confidence", "Audited 210 rows",
                   "word = yes is the positive label",
@@ -166,7 +166,7 @@ def test_the_text_for_people(folder):
 
 def test_few_permutations_and_small_groups_are_told(folder):
     _, out, _ = call(folder / "people.csv", *TEXT, "--permutations", 5, "--min-group-size", 100)
-    assert "5 permutations are too few for a p-value of 5 %" in " ".join(out.split())
+    assert "5 permutations are too few for p = 0.05; 19 are enough" in " ".join(out.split())
     words = " ".join(out.split())
     assert "A subgroup that is too small or told by values too rare to be described has an" in words
     assert "has fewer than 100 negatives inside, or outside, or is told by values that few" in words

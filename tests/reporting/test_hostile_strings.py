@@ -22,8 +22,10 @@ pytest.importorskip("jinja2")
 rich = pytest.importorskip("rich.console")
 
 N = 400
+# Five at a time: what an audit does to tell of nobody grows faster than its attributes.
+FIVES = [STRINGS[i : i + 5] for i in range(0, 100, 5)]
+TAME = [f"word {i}" for i in range(5)]
 PARTS = [STRINGS[:34], STRINGS[34:67], STRINGS[67:]]
-TAME = [f"word {i}" for i in range(34)]
 SAID = ("title", "model", "owner", "purpose", "date")
 
 
@@ -58,14 +60,13 @@ def test_what_acts_is_found():
 
 @pytest.fixture(scope="module")
 def reports():
-    return [reported(strings) for strings in (TAME, *PARTS)]
+    return [reported(strings) for strings in (TAME, *FIVES)]
 
 
 @pytest.fixture(scope="module")
 def said():
     """What a report says of its model: all strings, five at a time."""
-    words = [STRINGS[i : i + 5] for i in range(0, 100, 5)]
-    return [dict(zip(SAID, five, strict=True)) for five in words]
+    return [dict(zip(SAID, five, strict=True)) for five in FIVES]
 
 
 def in_markdown(text):
@@ -77,20 +78,19 @@ def in_markdown(text):
 def test_pages_of_audits(reports, said):
     tame, *hostile = reports
     like = tame.to_html(**dict.fromkeys(SAID, "word"), label="y", decision="d", since=tame)
-    for report, document in zip(hostile, said, strict=False):
+    for report, document in zip(hostile, said, strict=True):
         names = {"label": STRINGS[2], "decision": STRINGS[70]}
         assert_text_alone(report.to_html(**document, **names, since=tame), like)
         assert_text_alone(report._repr_html_(), tame._repr_html_())
         assert_text_alone(report.worst._repr_html_(), tame.worst._repr_html_())
-    for document in said:
-        assert_text_alone(hostile[0].to_html(**document, since=hostile[1]), like)
+    assert_text_alone(hostile[0].to_html(**said[1], since=hostile[1]), like)
 
 
 def test_markdown_of_audits(reports, said):
     tame, *hostile = reports
     like = in_markdown(tame.to_markdown(**dict.fromkeys(SAID, "word"), label="y", decision="d"))
     tags = {tag for tag, _ in Elements(like).found}
-    for report, document in zip(hostile * 7, said, strict=False):
+    for report, document in zip(hostile, said, strict=True):
         text = report.to_markdown(**document, label=STRINGS[40], decision=STRINGS[44])
         assert_inert(text)
         page = Elements(in_markdown(text))
@@ -188,7 +188,7 @@ def test_plots_draw_them_as_they_are(reports, frontiers, surfaces):
     plt = pytest.importorskip("matplotlib.pyplot")
     from gerrymend import AuditDisplay, FrontierDisplay, SurfaceDisplay
 
-    displays = [*map(AuditDisplay.from_report, reports[1:]),
+    displays = [*map(AuditDisplay.from_report, reports[1::7]),
                 FrontierDisplay.from_report(frontiers[1]),
                 *map(SurfaceDisplay.from_surface, surfaces[1:])]  # fmt: skip
     with warnings.catch_warnings():

@@ -48,7 +48,8 @@ def add_to(app: typer.Typer) -> None:
         protected: options.Protected,
         label: Annotated[
             str | None,
-            _column("True label, of two values or more; only statistical_parity needs none."),
+            _column("True label, of two values or more, or a number; statistical_parity and "
+                "mean_outcome need none."),
         ] = None,
         prediction: Annotated[str | None, _column("Decision, of the same values.")] = None,
         score: Annotated[str | None, _column("Or: score, cut at --threshold.")] = None,

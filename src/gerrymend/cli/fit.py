@@ -13,7 +13,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 
-from gerrymend._runtime.extras import need
+from gerrymend._runtime.extras import check_installed
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.exit_codes import gate_code
@@ -141,7 +141,7 @@ class Asked:
 
     def check(self, request: TrainingRequest) -> None:
         """Raise an error for files that can't be written, and a gate that can't be closed."""
-        need("skops.io", "Saving a model needs")
+        check_installed("skops", "Saving a model needs")
         check_target(self.out, "--out", request.file)
         self.targets.check(self.out, request.file)
         taken = (self.out, self.targets.page, self.targets.markdown, request.file)

@@ -127,7 +127,7 @@ def read_columns(
         for column in columns:
             _check_text(column, argument)
     if not columns:
-        raise ArgumentError(argument, "has no columns; pass at least one protected attribute.")
+        raise ArgumentError(argument, "has no columns; pass at least one.")
     lengths = {column.name: len(column.values) for column in columns}
     if len(set(lengths.values())) > 1:
         raise ArgumentError(argument, f"differ in length: {lengths}.", lead="The columns of ")
@@ -381,6 +381,6 @@ def _missing_number(where: Subject) -> ValueError:
     """Return the error for missing values of a number."""
     return ArgumentError(
         where,
-        "is numeric and has missing values. A threshold can't place them: fill them in or drop "
-        "these rows, and say so; or cut it into a few named ranges, with missing as one more.",
+        "is numeric and has missing values, which have no place among numbers: fill them in or "
+        "drop these rows, and say so; or cut it into a few named ranges, with missing as one more.",
     )

@@ -17,7 +17,7 @@ from gerrymend.plotting._display import (
     say_nothing,
 )
 from gerrymend.reporting.audit.subgroup_words import short_name
-from gerrymend.reporting.wording import percent
+from gerrymend.reporting.wording import figure, percent
 
 # Line styles of the overall rates, one a notion.
 _LINES = ("--", ":", "-.", (0, (5, 1)))
@@ -49,6 +49,8 @@ class AuditDisplay(Display):
     overall : mapping from the name of a notion to its overall rate
     level : float, default=0.95
         The confidence with which all intervals hold at once.
+    unit : str, optional
+        What means of numbers are counted in; None for rates.
 
     Attributes
     ----------
@@ -74,11 +76,16 @@ class AuditDisplay(Display):
     """
 
     def __init__(
-        self, groups: Sequence[GroupRate], overall: Mapping[str, float], level: float = 0.95
+        self,
+        groups: Sequence[GroupRate],
+        overall: Mapping[str, float],
+        level: float = 0.95,
+        unit: str | None = None,
     ) -> None:
         self.groups = tuple(groups)
         self.overall = dict(overall)
         self.level = level
+        self.unit = unit
 
     @classmethod
     def from_report(cls, report: AuditReport, *, ax: Any = None) -> "AuditDisplay":
@@ -88,7 +95,7 @@ class AuditDisplay(Display):
         """
         if not isinstance(report, AuditReport):
             raise TypeError(f"report must be an AuditReport, as audit() returns; got {report!r}.")
-        display = cls(_groups(report), _overall(report))
+        display = cls(_groups(report), _overall(report), unit=report.notions[0].unit)
         display.plot(ax)
         return display
 
@@ -131,11 +138,13 @@ class AuditDisplay(Display):
     def _draw(self, ax: Any) -> None:
         """Draw the overall rates as lines, the groups, and the legend."""
         if not self.groups:
-            say_nothing(ax, "No subgroup that may be described differs from the overall rate.")
+            say_nothing(ax, "No subgroup that may be described differs from the overall.")
             return
         for (notion, rate), style in zip(self.overall.items(), _LINES, strict=False):
             words = f"overall {_words(notion) if len(self._notions) > 1 else ''}".strip()
-            ax.axvline(rate, color="black", lw=1.2, ls=style, label=f"{words}: {percent(rate)}")
+            ax.axvline(
+                rate, color="black", lw=1.2, ls=style, label=f"{words}: {self._figure(rate)}"
+            )
         self._draw_kind(ax, True, VERMILLION, "D", "worst found by the audit")
         self._draw_kind(ax, False, BLUE, "o", "others")
         if any(group.interval for group in self.groups):
@@ -144,8 +153,9 @@ class AuditDisplay(Display):
         ax.set_yticks(range(len(self.groups)), [self._label(group) for group in self.groups])
         ax.tick_params(axis="y", length=0, labelsize=9 if len(self.groups) <= 25 else 8)
         ax.set_ylim(len(self.groups) - 0.4, -0.6)
-        ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-        ax.set_xlabel("rate" if len(self._notions) > 1 else _words(next(iter(self._notions))))
+        ax.xaxis.set_major_formatter(lambda value, _: self._figure(value))
+        several = "rate" if self.unit is None else "mean"
+        ax.set_xlabel(several if len(self._notions) > 1 else _words(next(iter(self._notions))))
         ax.grid(axis="x", color="0.9")
         ax.set_axisbelow(True)
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -174,6 +184,9 @@ class AuditDisplay(Display):
         if chosen:
             rates = [group.rate for _, group in chosen]
             ax.plot(rates, [i for i, _ in chosen], marker, color=colour, ms=7, label=words)
+
+    def _figure(self, value: float) -> str:
+        return label(figure(value, self.unit), lines=1)
 
     @property
     def _notions(self) -> dict[str, None]:

@@ -42,8 +42,8 @@ from gerrymend.training.callbacks import (
     with_callbacks,
 )
 from gerrymend.training.checkpoints import FitCheckpoint
-from gerrymend.training.convergence import warn_unless_converged
 from gerrymend.training.fitted import Fitted
+from gerrymend.training.not_converged import warn_unless_converged
 
 Play = Callable[..., list[Equilibrium]]
 

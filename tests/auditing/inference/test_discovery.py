@@ -107,7 +107,7 @@ def test_marks_and_words():
     report = audit(**data, subgroups="conjunctions", discovery_rate=0.1, notion="equalized_odds")
     text = " ".join(str(report).split())
     assert "Of the 22 groups that were tested" in text
-    assert "race = blue (false positive rate, p-value below 0.00001)" in text
+    assert "race = blue (false positive rate, p < 0.001)" in text
     assert "at a false discovery rate of 10 %" in text
     assert "| ◆ race = blue |" in report.to_markdown()
     assert "◆" in report.to_html()

@@ -106,12 +106,13 @@ def strata_sentences(report: Report) -> list[str]:
     number = shown + report["strata_left_out"] // n_notions
     sentences = [
         f"Everyone is compared within strata of {' and '.join(controls)}, of which there are "
-        f"{number:,}: with the rate of those who are alike in that, not with the overall rate."
+        f"{number:,}: with the {average(report)} of those who are alike in that, not with the "
+        "overall one."
     ]
     if report["strata_left_out"]:
         sentences.append(
-            f"Of {number - shown:,} the rates are not shown: they have too few rows to tell, or as "
-            "few could be worked out from the others."
+            f"Of {number - shown:,} the {average(report)}s are not shown: they have too few rows "
+            "to tell, or as few could be worked out from the others."
         )
     return sentences
 
@@ -119,6 +120,15 @@ def strata_sentences(report: Report) -> list[str]:
 def of_numbers(report: Report) -> bool:
     """Return whether means of numbers are compared, and not rates of decisions."""
     return any(one.get("unit") is not None for one in report["notions"])
+
+
+def average(report: Report) -> str:
+    """Return what is compared, in a word.
+
+    >>> average({"notions": [{"unit": "days"}]}), average({"notions": [{"unit": None}]})
+    ('mean', 'rate')
+    """
+    return "mean" if of_numbers(report) else "rate"
 
 
 def _about_labels(report: Report) -> list[str]:

@@ -7,7 +7,7 @@ from gerrymend._runtime.reprs import shortened
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.population import flag_of
 from gerrymend.reporting.audit.subgroup_words import unit_of
-from gerrymend.reporting.wording import capitalised, count, difference, figure
+from gerrymend.reporting.wording import capitalised, compared, count, figure
 
 # The part of a colour that the furthest rate gets: more would be hard to read on.
 _STRONGEST = 45
@@ -75,10 +75,11 @@ def _cell(
     if group is None:
         return None
     gap = group["rate"] - middle
+    shown = compared(group["rate"], middle, unit)
     return {
         "mark": flag_of(group),
-        "rate": figure(group["rate"], unit),
-        "gap": difference(gap, unit),
+        "rate": shown.rate,
+        "gap": shown.gap,
         "sign": "▲" if gap > 0 else "▼" if gap < 0 else "",
         "rows": count(group["size"]),
         "side": "above" if gap > 0 else "below",

@@ -38,7 +38,7 @@ def audit_markdown(
         f"## {titles['rates']}",
     ]
     for rates in view["rates"]:
-        parts += _rates(rates, view["no_groups"])
+        parts += _rates(rates, view)
     parts += _maps(view)
     for section in ("detection", "protected", "next"):
         if view[section]:
@@ -86,17 +86,23 @@ def _model(view: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _rates(rates: Mapping[str, Any], no_groups: str) -> list[str]:
-    """Return the groups of one rate as a table."""
+def _rates(rates: Mapping[str, Any], view: Mapping[str, Any]) -> list[str]:
+    """Return the groups of one rate, or mean, as a table."""
     columns = ("name", "size", "rate", "interval", "unfairness")
     rows = [[group[column] for column in columns] for group in rates["groups"]]
     for row, group in zip(rows, rates["groups"], strict=True):
         row[0] = f"{group['mark']} {row[0]}".lstrip()
     parts = [f"### {escaped(rates['name'])}", escaped(rates["sentence"])]
     if not rows:
-        return [*parts, no_groups]
+        return [*parts, view["no_groups"]]
     parts += [escaped(rates[note]) for note in ("legend", "not_shown") if rates[note]]
-    heads = ("Group", "Rows", "Rate", "95 % interval, all at once", "Unfairness")
+    heads = (
+        "Group",
+        "Rows",
+        view["average"].capitalize(),
+        "95 % interval, all at once",
+        "Unfairness",
+    )
     return [*parts, _table(heads, rows)]
 
 

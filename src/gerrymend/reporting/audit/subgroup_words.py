@@ -9,15 +9,15 @@ from typing import Any
 from gerrymend.notions import in_words, rate_and_class
 from gerrymend.reporting.audit.class_words import of_notion
 from gerrymend.reporting.wording import (
+    Compared,
     capitalised,
+    compared,
     count,
     decision_words,
-    difference,
     event_noun,
     figure,
     label_words,
     percent,
-    points,
     unfairness,
 )
 from gerrymend.subgroups.linear_rule import Term
@@ -98,7 +98,7 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
     Of numbers it is said how far the mean is off, and for how many.
     """
     if subgroup.get("unit") is not None:
-        off = figure(abs(subgroup["gap"]), subgroup["unit"])
+        off = compared_rates(subgroup).gap.lstrip("+−")
         more = "more" if subgroup["gap"] > 0 else "less"
         than = f" than {_reference(subgroup)}" if subgroup.get("reference") else ""
         return (
@@ -130,10 +130,15 @@ def _reference(subgroup: Mapping[str, Any]) -> str:
     return str(subgroup["reference"])
 
 
+def compared_rates(subgroup: Mapping[str, Any]) -> Compared:
+    """Return a subgroup's rate, the one that it is compared with, and the difference, in words."""
+    return compared(subgroup["rate"], subgroup["overall_rate"], subgroup.get("unit"))
+
+
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
     return (
-        f"{in_words(subgroup['notion'])} {figure(subgroup['rate'], subgroup.get('unit'))}, against "
+        f"{in_words(subgroup['notion'])} {compared_rates(subgroup).rate}, against "
         f"{against_words(subgroup)}"
     )
 
@@ -148,6 +153,8 @@ def against_words(subgroup: Mapping[str, Any]) -> str:
     '24 days, the mean of sex = M'
     """
     rate = figure(subgroup["overall_rate"], subgroup.get("unit"))
+    if "rate" in subgroup:  # with as many digits as that needs beside it
+        rate = compared_rates(subgroup).reference
     if subgroup.get("reference"):
         return f"{rate}, {subgroup['reference']}"
     return f"{rate} {'in the same strata' if subgroup.get('within_strata') else 'overall'}"
@@ -171,14 +178,12 @@ def difference_words(subgroup: Mapping[str, Any]) -> str:
 
     There is no ratio to an overall rate of 0, and none of numbers, which have no zero in common.
     """
-    if subgroup.get("unit") is not None:
-        return difference(subgroup["gap"], subgroup["unit"])
     ratio = ""
-    if subgroup["ratio"] is not None:
+    if subgroup["ratio"] is not None and subgroup.get("unit") is None:
         other = subgroup.get("within_strata") or subgroup.get("reference")
         that_rate = "that rate" if other else "the overall rate"
         ratio = f", {subgroup['ratio']:.2f} times {that_rate}"
-    return f"{points(subgroup['gap'])}{ratio}"
+    return f"{compared_rates(subgroup).gap}{ratio}"
 
 
 def summary_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
@@ -242,7 +247,7 @@ def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
             "Unfairness",
             f"{unfairness(subgroup['unfairness'])}, the difference times "
             f"{percent(subgroup['share'])}, the share of all rows that are in the group and that "
-            "the rate is over",
+            f"the {_rate_or_mean(subgroup).lower()} is over",
         ),
     ]
 

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows, is_chance
 from gerrymend.reporting.audit.direction import (
+    average,
     counts_sentence,
     is_rest,
     leads,
-    of_numbers,
     subject,
 )
 from gerrymend.reporting.audit.population import population_sentences
@@ -182,7 +182,7 @@ def _described(report: Report, rows: str) -> list[str]:
     return [
         sentences[0],
         *filter(None, [cases]),
-        counts_sentence(first["treated"], "mean" if of_numbers(report) else "rate"),
+        counts_sentence(first["treated"], average(report)),
         *said_sentences(report),
         *sentences[1:],
     ]

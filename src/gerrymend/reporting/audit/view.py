@@ -5,7 +5,7 @@ it out, and so does `text` for terminals.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gerrymend.notions import in_words
@@ -14,6 +14,7 @@ from gerrymend.reporting.audit.chance import other_rows_sentence
 from gerrymend.reporting.audit.changes import changes_view
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.direction import (
+    average,
     described,
     direction_sentences,
     is_rest,
@@ -40,6 +41,9 @@ from gerrymend.reporting.wording import (
 
 # Rates of more groups than this are in the JSON; a page shows those that differ most.
 MOST_GROUPS = 40
+
+# Student's intervals of skewed numbers are too narrow for groups of fewer rows.
+_ENOUGH = 300
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
@@ -78,7 +82,8 @@ def audit_view(
         "kind": shown.kind,
         "sign": shown.sign,
         "heading": shown.heading,
-        "titles": words.TITLES,
+        "titles": words.titles(report),
+        "average": average(report),
         "warnings": warning_sentences(report),
         "verdict": [
             *([] if model is None else samples_sentences(model)),
@@ -103,7 +108,7 @@ def audit_view(
         "next": next_sentences(report) if model is None else [],
         "commands": next_commands(report) if model is None else [],
         "how": how_facts(report),
-        "experts_note": words.EXPERTS_NOTE,
+        "experts_note": words.experts_note(report),
         "expert": expert_facts(report),
     }
 
@@ -142,7 +147,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         rate = capitalised(in_words(one["notion"]))
         who = "Everyone else" if is_rest(one, report) else subject(one)
         against = f"{who[0].lower()}{who[1:]}, against {subgroup_words.against_words(one)}"
-        figures.append((rate, figure(one["rate"], one.get("unit")), against))
+        figures.append((rate, subgroup_words.compared_rates(one).rate, against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could it be chance?"))
@@ -174,6 +179,7 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 ("Proof", exactness_words(report)),
             ]
         rest = is_rest(subgroup, report)
+        shown = subgroup_words.compared_rates(subgroup)
         formula = subgroup_words.is_formula(subgroup)
         views.append(
             {
@@ -186,8 +192,8 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 if formula
                 else None,
                 "facts": facts,
-                "rate": figure(subgroup["rate"], subgroup.get("unit")),
-                "overall": figure(subgroup["overall_rate"], subgroup.get("unit")),
+                "rate": shown.rate,
+                "overall": shown.reference,
                 "compared_with": subgroup.get("reference", "overall"),
                 "rate_width": _part(subgroup["rate"], *axis),
                 "overall_width": _part(subgroup["overall_rate"], *axis),
@@ -262,10 +268,10 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
     unit = subgroup_words.unit_of(report, name)
     return {
         "name": capitalised(in_words(name)),
-        "legend": flag_legend(report),
+        "legend": " ".join(filter(None, [flag_legend(report), _narrow(shown, unit)])),
         "sentence": subgroup_words.group_rate_sentence(overall, report),
         "overall_at": _part(overall.get("reference", overall["rate"]) or 0.0, low, high),
-        "compared_with": overall.get("compared_with", "overall rate"),
+        "compared_with": overall.get("compared_with", f"overall {average(report)}"),
         "axis": (figure(low, unit), figure(high, unit)),
         "not_shown": _not_shown(len(shown), n_groups),
         "groups": [
@@ -287,6 +293,16 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
             for group in shown
         ],
     }
+
+
+def _narrow(groups: Sequence[Mapping[str, Any]], unit: str | None) -> str:
+    """Warn of intervals of means that may be too narrow; nothing where all groups are large."""
+    if unit is None or all(group["size"] >= _ENOUGH for group in groups):
+        return ""
+    return (
+        "Of skewed numbers, such as costs that are 0 for most, the intervals of groups of fewer "
+        f"than some {_ENOUGH} rows can be too narrow."
+    )
 
 
 def _not_shown(shown: int, groups: int) -> str:

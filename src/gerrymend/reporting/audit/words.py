@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.chance import permutation_sentences
-from gerrymend.reporting.audit.direction import of_numbers
+from gerrymend.reporting.audit.direction import average, of_numbers
 from gerrymend.reporting.audit.population import (
     discovery_sentence,
     population_means,
@@ -33,7 +33,7 @@ TITLES = {
     "model": "The model",
     "subgroups": "Who is treated differently",
     "gap": "One attribute at a time, and combinations",
-    "rates": "Rates by group",
+    "rates": "{}s by group",
     "maps": "Where two attributes meet",
     "detection": "What this sample can and can't show",
     "protected": "Does the model use protected columns?",
@@ -65,12 +65,12 @@ FORMULA_MEANS = (
     "A sum over a row's attributes; [a=b] is 1 where a is b, and 0 elsewhere. Rows for which it "
     "holds are in the group."
 )
-EXPERTS_NOTE = (
-    "For a group g, the rows E that the rate is over, and the rate u: unfairness = P(g, E) · "
-    "(u(g) − r), with r the overall rate u, or what else it is compared with. What was found is "
-    "the largest over the class by a search and, where time allowed, by a proof; no subgroup of "
-    "the class exceeds the upper bound on these rows. All of this is in the report's JSON, which "
-    "check_report() verifies against the data in exact arithmetic."
+_EXPERTS_NOTE = (
+    "For a group g, the rows E that the {0} is over, and the {0} u: unfairness = P(g, E) · "
+    "(u(g) − {1}). What was found is the largest over the class by a search and, where time "
+    "allowed, by a proof; no subgroup of the class exceeds the upper bound on these rows. All of "
+    "this is in the report's JSON, which check_report() verifies against the data in exact "
+    "arithmetic."
 )
 _SINGLE = "one attribute at a time (each value, each interval of a number)"
 _KEPT_BACK = {
@@ -89,6 +89,19 @@ def unfairness_means(report: Report) -> str:
     if any(overall.get("reference") is not None for overall in report["overall_rates"]):
         return REFERENCE_UNFAIRNESS_MEANS
     return STRATA_UNFAIRNESS_MEANS if report.get("control_features") else UNFAIRNESS_MEANS
+
+
+def titles(report: Report) -> dict[str, str]:
+    """Return the headings of the sections, by name."""
+    return {**TITLES, "rates": TITLES["rates"].format(capitalised(average(report)))}
+
+
+def experts_note(report: Report) -> str:
+    """Say what the figures are, in a formula."""
+    reference = "Σ_s P(s | g, E) · u(s) over strata s" if report.get("control_features") else "u"
+    if any(overall.get("reference") is not None for overall in report["overall_rates"]):
+        reference = "r, the reference"
+    return _EXPERTS_NOTE.format(average(report), reference)
 
 
 def proof_sentences(report: Report) -> str:
