@@ -185,8 +185,8 @@ def direction_sentences(report: Report) -> list[str]:
             f"group is called better or worse off for its {' or its '.join(unknown)}."
         )
     sentences += strata_sentences(report)
-    compared = (compared_sentence(overall, report) for overall in report["overall_rates"])
-    sentences += dict.fromkeys(filter(None, compared))
+    overall = report.get("overall_rates", ())  # which a frontier has none of
+    sentences += dict.fromkeys(filter(None, (compared_sentence(one, report) for one in overall)))
     if report["side"] == "disadvantaged":
         sentences.append("Only subgroups that are treated worse count here, in every figure.")
     return sentences
