@@ -48,6 +48,7 @@ class Compared:
             return cls(constant=reference, words="the reference")
         if not isinstance(reference, GroupMean):
             return cls()
+        what = "rate" if notion.unit is None else "mean"
         by_name = {column.name: column for column in columns}
         try:
             rule = named_group("its group", reference.group, by_name)
@@ -57,11 +58,10 @@ class Compared:
         if not group.any():
             raise ArgumentError(
                 "reference",
-                f"is the mean of {rule.describe()}, and there is no such row; name a group that "
+                f"is the {what} of {rule.describe()}, and there is no such row; name a group that "
                 "there is.",
             )
         times = "" if reference.factor == 1 else f"{number(reference.factor)} × "
-        what = "rate" if notion.unit is None else "mean"
         words = f"{times}the {what} of {rule.describe()}"
         return cls(factor=reference.factor, group=group, words=words)
 
