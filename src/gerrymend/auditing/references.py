@@ -8,7 +8,7 @@ from gerrymend.auditing.tally import Tally
 from gerrymend.notions import OVERALL, AnyNotion
 
 
-def check_references(tally: Tally, notions: Sequence[AnyNotion], min_group_size: int = 1) -> None:
+def check_references(tally: Tally, notions: Sequence[AnyNotion], min_group_size: int) -> None:
     """Raise an ArgumentError for a reference that these rows can't be compared with.
 
     That is where groups are compared within strata, or where the named group has fewer rows in the
