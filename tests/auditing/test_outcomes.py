@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -19,28 +20,14 @@ from gerrymend import (
     prove,
 )
 from gerrymend.notions import MEAN_OUTCOME, as_notions
+from tests.auditing.few_rows import few_rows
 from tests.checking import assert_checked
 
 NAMES = ("mean_outcome", "mean_error", "absolute_error", "squared_error")
 CLASSES = ("linear", "conjunctions", "value_sets", "trees", "marginals")
 
 
-def made(seed, n_rows=60, weighted=False):
-    """Few distinct rows, so that every subgroup can be listed; ties in every column."""
-    rng = np.random.default_rng(seed)
-    attributes = {
-        "town": np.array(["Au", "Ulm", "Rom"])[rng.integers(0, 3, n_rows)],
-        "age": rng.integers(1, 4, n_rows).astype(float),
-    }
-    predicted = rng.integers(-3, 4, n_rows) / 2
-    true = predicted + rng.integers(-2, 3, n_rows)
-    weight = rng.integers(0, 4, n_rows) / 4 if weighted else None
-    return {
-        "y_true": true,
-        "y_pred": predicted,
-        "sensitive_features": attributes,
-        "sample_weight": weight,
-    }
+made = partial(few_rows, numbers=True)
 
 
 @pytest.mark.parametrize("subgroups", CLASSES)

@@ -220,6 +220,19 @@ def test_counts_and_lazy_frames_are_the_rows():
         assert other.population == rows.population
 
 
+@pytest.mark.parametrize("reference", [0.25, GROUPS[1]])
+def test_numbers_that_are_summed_elsewhere_are_the_rows(reference):
+    data = made(6, 300)
+    frame = pl.DataFrame({**data["sensitive_features"], "y": data["y_true"], "p": data["y_pred"]})
+    common = {"notion": ("mean_outcome", "mean_error"), "reference": reference, "gamma": 0.1,
+              "subgroups": "conjunctions", "favourable": "negative"}  # fmt: skip
+    rows = audit(data["y_true"], data["y_pred"], sensitive_features=data["sensitive_features"],
+                 **common).to_dict()  # fmt: skip
+    lazy = audit("y", "p", sensitive_features=["town", "age"], data=frame.lazy(), **common)
+    for part in ("worst", "disadvantaged", "favoured", "upper_bound", "overall_rates", "marginals"):
+        assert lazy.to_dict()[part] == rows[part]
+
+
 def test_top_subgroups_are_found_beside_everyone():
     """Once everyone is told to be above it, who differs from the others is searched for."""
     rng = np.random.default_rng(4)

@@ -13,6 +13,7 @@ import pytest
 import typer
 
 import gerrymend
+from gerrymend.cli import main
 from gerrymend.cli.app import application
 from tests.cli.calling import call, options_of
 
@@ -139,9 +140,12 @@ def run(*arguments, hidden=()):
                           text=True, check=False)  # fmt: skip
 
 
-def test_the_version():
-    done = run("--version")
-    assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "gerrymend", "")
+def test_the_version(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["gerrymend", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out.split()[0], said.err) == (0, "gerrymend", "")
 
 
 @pytest.mark.parametrize("package", ["typer", "rich"])

@@ -243,6 +243,7 @@ def test_the_frontier_as_data_and_as_text(data):
     text = str(frontier)
     assert max(map(len, text.splitlines())) <= 80
     assert "on 240 training rows" in text
+    assert "reported: the unfairness that the training itself found, on its rows" in text
     assert text.count("×") == 1 + sum(
         one.dominated
         for model in (*frontier.points, *frontier.references)

@@ -113,7 +113,7 @@ def _about_references(tally: Tally, notions: Sequence[AnyNotion]) -> Iterator[Do
     """Yield the doubt about a number that all outcomes are above, or all below."""
     for notion in notions:
         seen = tally.of_notion(notion)
-        low, high = seen.tally.outcome_range if tally.views else seen.notion.outcome_range
+        low, high = seen.outcome_range
         if seen.compared.constant is None or low <= seen.compared.constant <= high:
             continue
         unit = seen.notion.unit
@@ -279,9 +279,9 @@ def _about_strata(tally: Tally, notions: Sequence[AnyNotion]) -> Iterator[Doubt]
 
 def _outcome_ends(part: NotionTally) -> tuple[float, float]:
     """Return the least and the largest outcome in a stratum, as far as its sums tell them."""
+    low, high = part.outcome_range
     if part.tally.spread is not None:
-        return part.tally.outcome_range
-    low, high = part.notion.outcome_range
+        return low, high
     rate = float(part.outcomes.sum() / part.cells.mass.sum())
     # All rows have the least outcome or all the largest, or else they differ.
     return (rate, rate) if rate in (low, high) else (low, high)
@@ -301,7 +301,7 @@ def _about_gamma(tally: Tally, notions: Sequence[AnyNotion], gamma: float) -> It
     most = 0.0
     for notion in notions:
         seen = tally.of_notion(notion)
-        low, high = seen.tally.outcome_range if tally.views else seen.notion.outcome_range
+        low, high = seen.outcome_range
         share = float(seen.cells.mass.sum()) / tally.total_weight
         part = 0.25 if seen.notion.reference == OVERALL else 1.0
         most = max(most, share * part * seen.compared.reach(low, high))

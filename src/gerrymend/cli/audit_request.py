@@ -18,7 +18,6 @@ from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
 from gerrymend.cli.table_files import unreadable
 from gerrymend.cli.table_request import TableRequest, as_value
 from gerrymend.inputs.settings import check_choice
-from gerrymend.inputs.validation import check_column
 from gerrymend.notions import (
     NOTION_NAMES,
     OUTCOME_NAMES,
@@ -61,8 +60,6 @@ class AuditRequest(TableRequest):
     unit: str | None = None
     reference: list[str] | None = None
     factor: float | None = None
-    control: list[str] | None = None
-    leave_out_empty_strata: bool = False
 
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
@@ -194,12 +191,7 @@ class AuditRequest(TableRequest):
 
         (decided,) = self.decided.values()
         how = self.settings()
-        controls = None
-        if self.control is not None:
-            there = frame.collect_schema().names()
-            controls = split(self.control, there)
-            for column in controls:
-                check_column(column, "--control", there, str(self.file))
+        controls = self.controls_in(frame)
         schema = frame.collect_schema()
         how |= {
             "reference": read_reference(
@@ -245,9 +237,7 @@ class AuditRequest(TableRequest):
             holdout=f"--holdout {self.holdout}",
             n_permutations="--permutations",
             n_resamples="--resamples",
-            control_features="--control",
         ) | {
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",
-            "leave_out_empty_strata=True": "--leave-out-empty-strata",
         }

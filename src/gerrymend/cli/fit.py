@@ -63,7 +63,10 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        ranges: options.Ranges = None,
         weight: options.Weight = None,
+        control: options.Control = None,
+        leave_out_empty_strata: options.LeaveOutEmptyStrata = False,
         impute: options.Impute = False,
         favourable: options.Favourable = None,
         side: options.Side = "both",
@@ -207,7 +210,7 @@ def _trained(request: TrainingRequest, prepared: Prepared, asked: Asked, say: Sa
     with rounds_told(say):
         classifier.fit(
             train.features, train.labels, sensitive_features=train.protected,
-            sample_weight=train.given_weight,
+            control_features=train.control, sample_weight=train.given_weight,
         )  # fmt: skip
     return classifier
 
@@ -235,6 +238,7 @@ def _saved_and_audited(
         "min_group_size": request.min_group_size,
         "favourable": request.favourable,
         "side": request.side,
+        "leave_out_empty_strata": request.leave_out_empty_strata,
         "features": prepared.columns,
         "top": _TOP if for_people else 1,
     }

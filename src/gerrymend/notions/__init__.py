@@ -11,8 +11,10 @@ from gerrymend.notions.choosing import (
     as_rates,
     by_class,
     check_labels_given,
+    check_overall,
     directed_notions,
 )
+from gerrymend.notions.moments import Moment, moment_of
 from gerrymend.notions.outcomes import (
     ABSOLUTE_ERROR,
     MEAN_ERROR,
@@ -51,6 +53,7 @@ __all__ = [
     "AnyNotion",
     "FairnessNotion",
     "GroupMean",
+    "Moment",
     "NotionLike",
     "OutcomeNotion",
     "Reference",
@@ -58,8 +61,10 @@ __all__ = [
     "as_rates",
     "by_class",
     "check_labels_given",
+    "check_overall",
     "directed_notions",
     "in_words",
+    "moment_of",
     "nothing_counts",
     "rate_and_class",
 ]

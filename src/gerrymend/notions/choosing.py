@@ -187,14 +187,31 @@ def as_rates(
             f"is {notions[0].name!r}, a mean of numbers, and a rate of decisions is needed here: "
             f"{', '.join(NOTION_NAMES)}, or a FairnessNotion. Audits take both.",
         )
-    own = next((one for one in rates if one.reference != OVERALL), None)
-    if own is not None and not any_reference:
+    if not any_reference:
+        check_overall(rates, argument)
+    return rates
+
+
+def check_overall(
+    notions: tuple[AnyNotion, ...], argument: str = "notion"
+) -> tuple[AnyNotion, ...]:
+    """Return notions; raise an ArgumentError if one compares with other than the overall rate.
+
+    >>> check_overall((STATISTICAL_PARITY.against(0.3),))
+    Traceback (most recent call last):
+        ...
+    gerrymend._runtime.errors.ArgumentError: notion compares the rate of positive decisions with \
+0.3, and here groups are compared with the overall rate: pass it without a reference. Audits take \
+any.
+    """
+    own = next((one for one in notions if one.reference != OVERALL), None)
+    if own is not None:
         raise ArgumentError(
             argument,
             f"compares the {own.words} with {short(own.reference)}, and here groups are compared "
             "with the overall rate: pass it without a reference. Audits take any.",
         )
-    return rates
+    return notions
 
 
 def check_labels_given(labels: Any, notions: Iterable[AnyNotion], argument: str) -> None:

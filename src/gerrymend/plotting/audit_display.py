@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gerrymend.auditing.audit import audit
+from gerrymend.auditing.inference import GroupEstimate
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.notions import in_words
 from gerrymend.plotting._display import (
     BLUE,
@@ -27,6 +29,7 @@ class GroupRate(NamedTuple):
     """Hold one line of the picture: a group, its rate, and the interval of that where there is one.
 
     `found` is true for a subgroup that the audit found, and false for a group that is listed.
+    `expected` is what it is compared with, where that is not the overall rate.
     """
 
     words: str
@@ -35,6 +38,7 @@ class GroupRate(NamedTuple):
     size: int
     interval: tuple[float, float] | None
     found: bool
+    expected: float | None = None
 
 
 class AuditDisplay(Display):
@@ -147,6 +151,8 @@ class AuditDisplay(Display):
             )
         self._draw_kind(ax, True, VERMILLION, "D", "worst found by the audit")
         self._draw_kind(ax, False, BLUE, "o", "others")
+        if any(group.expected is not None for group in self.groups):
+            ax.plot([], [], "|", color="black", ms=11, label="expected by its strata")
         if any(group.interval for group in self.groups):
             words = f"{percent(self.level)} intervals, all at once"
             ax.plot([], [], color="0.4", lw=1.4, marker="|", ms=7, label=words)
@@ -166,10 +172,12 @@ class AuditDisplay(Display):
         """Draw the groups that were found, or those that were listed."""
         chosen = [(i, group) for i, group in enumerate(self.groups) if group.found == found]
         for i, group in chosen:
-            if group.notion in self.overall:  # a bar from the overall rate to the group's
-                ax.plot(
-                    [self.overall[group.notion], group.rate], [i, i], color=colour, lw=4, alpha=0.3
-                )
+            reference = self.overall.get(group.notion)
+            if group.expected is not None:
+                reference = group.expected
+                ax.plot([reference], [i], "|", color="black", ms=11)
+            if reference is not None:  # a bar from there to the group's rate
+                ax.plot([reference, group.rate], [i, i], color=colour, lw=4, alpha=0.3)
             if group.interval is not None:
                 low, high = group.interval
                 ax.plot(
@@ -209,6 +217,10 @@ def _groups(report: AuditReport) -> list[GroupRate]:
     The others are those that the class lists, or the groups of one attribute at a time. A group
     that is both found and listed comes once, as found, with the interval of its listing.
     """
+
+    def expected(group: Subgroup | GroupEstimate) -> float | None:
+        return group.overall_rate if report.control_features else None
+
     others = {(group.group, group.notion): group for group in report.intervals or report.marginals}
     groups = []
     for group in report.top:
@@ -216,11 +228,16 @@ def _groups(report: AuditReport) -> list[GroupRate]:
         notion = group.notion.name
         listed = others.pop((group.describe(), notion), None)
         interval = None if listed is None else listed.rate_interval
-        groups.append(GroupRate(words, notion, group.rate, group.size, interval, True))
+        groups.append(
+            GroupRate(words, notion, group.rate, group.size, interval, True, expected(group))
+        )
     return groups + [
-        GroupRate(group.group, group.notion, group.rate, group.size, group.rate_interval, False)
+        GroupRate(
+            group.group, group.notion, group.rate, group.size, group.rate_interval, False,
+            expected(group),
+        )
         for group in sorted(others.values(), key=lambda group: -group.rate)
-    ]
+    ]  # fmt: skip
 
 
 def _overall(report: AuditReport) -> dict[str, float]:

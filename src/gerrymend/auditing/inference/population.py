@@ -221,17 +221,17 @@ def _unseen(tally: Tally, examined: Sequence[Examined], confidence: float) -> fl
     rows all resamples are alike, and the bootstrap would tell a distance of 0.
     """
     # So many people may have any outcome: a mean moves by that part of its range at most.
-    widest = max(_moved_by_one(part.seen, of_numbers=bool(tally.views)) for part in examined)
+    widest = max(_moved_by_one(part.seen) for part in examined)
     return -math.log1p(-confidence) / int(tally.n_rows.sum()) * widest
 
 
-def _moved_by_one(seen: NotionTally, *, of_numbers: bool) -> float:
+def _moved_by_one(seen: NotionTally) -> float:
     """Return how far the unseen move a value, for each part of all rows that they are.
 
     It is how far an outcome can be from what it is compared with and, of a group's mean, how far
     that moves for all others as well: more where the group is a smaller part of the rows.
     """
-    low, high = seen.tally.outcome_range if of_numbers else seen.notion.outcome_range
+    low, high = seen.outcome_range
     group = seen.compared.group
     moved = seen.compared.reach(low, high)
     if group is not None:

@@ -88,7 +88,9 @@ def _model(view: Mapping[str, Any]) -> list[str]:
 
 def _rates(rates: Mapping[str, Any], view: Mapping[str, Any]) -> list[str]:
     """Return the groups of one rate, or mean, as a table."""
-    columns = ("name", "size", "rate", "interval", "unfairness")
+    within = any(group["expected"] for group in rates["groups"])
+    expected = ["expected"] if within else []
+    columns = ("name", "size", "rate", "interval", *expected, "gap", "unfairness")
     rows = [[group[column] for column in columns] for group in rates["groups"]]
     for row, group in zip(rows, rates["groups"], strict=True):
         row[0] = f"{group['mark']} {row[0]}".lstrip()
@@ -96,13 +98,10 @@ def _rates(rates: Mapping[str, Any], view: Mapping[str, Any]) -> list[str]:
     if not rows:
         return [*parts, view["no_groups"]]
     parts += [escaped(rates[note]) for note in ("legend", "not_shown") if rates[note]]
-    heads = (
-        "Group",
-        "Rows",
-        view["average"].capitalize(),
-        "95 % interval, all at once",
-        "Unfairness",
-    )
+    average = view["average"].capitalize()
+    more = [f"{average} expected by its strata"] if within else []
+    heads = ("Group", "Rows", average, "95 % interval, all at once", *more, "Difference",
+             "Unfairness")  # fmt: skip
     return [*parts, _table(heads, rows)]
 
 
@@ -120,17 +119,22 @@ def _maps(view: Mapping[str, Any]) -> list[str]:
                 *(
                     "–"
                     if c is None
-                    else f"{c['mark']} {c['rate']} ({c['gap']}; {c['rows']} rows)".lstrip()
+                    else f"{c['mark']} {c['rate']} ({_beside(c)}; {c['rows']} rows)".lstrip()
                     for c in row["cells"]
                 ),
             )
             for row in one["rows"]
         ]
         parts += [
-            f"### {escaped(one['name'])}, {escaped(one['compared_with'])} {one['overall']}",
+            f"### {escaped(one['name'])}, overall {one['overall']}",
             _table(heads, rows),
         ]
     return [f"## {view['titles']['maps']}", *parts, view["maps_sentence"]] if parts else []
+
+
+def _beside(cell: Mapping[str, Any]) -> str:
+    """Return how far a cell is off, and from what where that is not the same for all."""
+    return f"{cell['gap']} from {cell['expected']}" if cell["expected"] else str(cell["gap"])
 
 
 def _list(facts: Sequence[tuple[str, str]]) -> str:

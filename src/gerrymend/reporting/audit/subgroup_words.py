@@ -108,15 +108,12 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
         return None
     number, more, happens = cases
     are = "case in this group is" if number == "1" else "cases in this group are"
-    return f"About {number} {more} {are} {happens} than there would be at {rate_words(subgroup)}."
+    at = rate_of_all(subgroup)
+    return f"About {number} {more} {are} {happens} than there would be at {at}."
 
 
-def rate_words(subgroup: Mapping[str, Any]) -> str:
-    """Return the rate that a subgroup is compared with, as in "than there would be at".
-
-    >>> rate_words({"overall_rate": 0.3, "reference": "the reference"}), rate_words({})
-    ('a rate of 30 %', 'the overall rate')
-    """
+def rate_of_all(subgroup: Mapping[str, Any]) -> str:
+    """Return at which rate a subgroup would have no unfairness."""
     if subgroup.get("reference"):
         constant = subgroup["reference"] == _CONSTANT
         return f"a rate of {_reference(subgroup)}" if constant else _reference(subgroup)
@@ -155,9 +152,17 @@ def against_words(subgroup: Mapping[str, Any]) -> str:
     rate = figure(subgroup["overall_rate"], subgroup.get("unit"))
     if "rate" in subgroup:  # with as many digits as that needs beside it
         rate = compared_rates(subgroup).reference
-    if subgroup.get("reference"):
-        return f"{rate}, {subgroup['reference']}"
-    return f"{rate} {'in the same strata' if subgroup.get('within_strata') else 'overall'}"
+    return f"{rate}{',' if subgroup.get('reference') else ''} {reference_noun(subgroup)}"
+
+
+def reference_noun(subgroup: Mapping[str, Any]) -> str:
+    """Return what a subgroup is compared with: everyone, those in the same strata, a reference.
+
+    >>> reference_noun({"within_strata": True}), reference_noun({})
+    ('in the same strata', 'overall')
+    """
+    plain = "in the same strata" if subgroup.get("within_strata") else "overall"
+    return str(subgroup.get("reference") or plain)
 
 
 def compared_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -> str:
@@ -261,8 +266,18 @@ def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -
     if overall["rate"] is not None:
         rate = figure(overall["rate"], unit_of(report, name))
     noun = event_noun(report["notions"], name)
-    compared = compared_sentence(overall, report)
+    compared = compared_sentence(overall, report) or _expected(report)
     return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}. {compared}".rstrip()
+
+
+def _expected(report: Mapping[str, Any]) -> str:
+    """Say what groups are compared with in a table; nothing where that is the overall rate."""
+    if not (controls := report.get("control_features")):
+        return ""
+    return (
+        "Each group is compared not with that, but with what is expected of it: what all have who "
+        f"are alike in {' and '.join(controls)}, averaged over its members."
+    )
 
 
 def who_is_in(subgroup: Mapping[str, Any]) -> str:
