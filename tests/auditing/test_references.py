@@ -43,7 +43,7 @@ def decisions(seed, n_rows=60, weighted=False):
     """Rows of labels and decisions, over the same cells as those of numbers."""
     rng = np.random.default_rng([seed, 3])
     return {
-        **made(seed, n_rows, weighted),
+        **made(seed, n_rows, weighted=weighted),
         "y_true": rng.integers(0, 2, n_rows),
         "y_pred": rng.integers(0, 2, n_rows),
     }
@@ -55,7 +55,7 @@ def check(seed, subgroups, n_rows=60):
     setting = SETTINGS[seed % 4]
     common = {"subgroups": subgroups, "min_group_size": 2, "gamma": 0.1, **setting}
     for data, notion, numbers in (
-        (made(seed, n_rows, weighted), ("mean_outcome", "mean_error"), NUMBERS),
+        (made(seed, n_rows, weighted=weighted), ("mean_outcome", "mean_error"), NUMBERS),
         (decisions(seed, n_rows, weighted), ("statistical_parity", "error_rate"), OF_RATES),
     ):
         for reference in (numbers[seed % 3], GROUPS[seed % 2]):
