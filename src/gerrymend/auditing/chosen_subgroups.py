@@ -2,10 +2,9 @@
 
 After the worst, the next is searched for with what was found taken out: the outcomes of its cells
 are set to the rate of the cells that are left, so that they pull neither way; where rows have a
-reference of their own, to that, and once everyone was found who differs from the others is searched
-for. Each is then measured on all rows. One that is much the same as an earlier one, or as the rest
-of it, is passed over, and taken out as well; so is one that differs from an earlier one by so few
-rows that these are told.
+reference of their own, to that. Once everyone was found, who differs from the others is searched
+for. Each is measured on all rows. One that is much the same as an earlier one, or its rest, is
+passed over and taken out as well; so is one that beside an earlier one tells of few rows.
 """
 
 import math
@@ -20,7 +19,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.everyone import everyone_of, worse_of
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
-from gerrymend.auditing.shown_instead import shown_instead
+from gerrymend.auditing.shown_instead import shown_instead, smaller_half
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined, NotionTally
@@ -124,7 +123,8 @@ def _worst_of_notion(
 ) -> Subgroup | None:
     """Return the worst subgroup of a notion that may be described, beside its reference too."""
     seconds = _half_until(deadline)
-    worst = describable(part, part.bracket.found, part.seen.residual, min_group_size, seconds)
+    found = describable(part, part.bracket.found, part.seen.residual, min_group_size, seconds)
+    worst = smaller_half(part, found, min_group_size)
 
     def shown(subgroup: Subgroup) -> bool:
         return _may_be_shown(examined, subgroup, (), min_group_size)

@@ -14,7 +14,7 @@ from gerrymend.notions.choosing import (
     check_overall,
     directed_notions,
 )
-from gerrymend.notions.moments import Moment, moment_of
+from gerrymend.notions.moments import Moment, as_trainable, moment_of
 from gerrymend.notions.outcomes import (
     ABSOLUTE_ERROR,
     MEAN_ERROR,
@@ -59,6 +59,7 @@ __all__ = [
     "Reference",
     "as_notions",
     "as_rates",
+    "as_trainable",
     "by_class",
     "check_labels_given",
     "check_overall",

@@ -168,13 +168,10 @@ def by_class(
     return tuple(found)
 
 
-def as_rates(
-    notion: NotionLike, argument: str = "notion", *, any_reference: bool = False
-) -> tuple[FairnessNotion, ...]:
+def as_rates(notion: NotionLike, argument: str = "notion") -> tuple[FairnessNotion, ...]:
     """Return notions that are rates of decisions; raise an ArgumentError for means of numbers.
 
-    So it is for a rate that is compared with anything but the overall one, unless `any_reference`
-    will do.
+    And so for a rate that is compared with anything but the overall one.
 
     >>> [n.name for n in as_rates(("statistical_parity", "error_rate"))]
     ['statistical_parity', 'error_rate']
@@ -187,8 +184,7 @@ def as_rates(
             f"is {notions[0].name!r}, a mean of numbers, and a rate of decisions is needed here: "
             f"{', '.join(NOTION_NAMES)}, or a FairnessNotion. Audits take both.",
         )
-    if not any_reference:
-        check_overall(rates, argument)
+    check_overall(rates, argument)
     return rates
 
 
