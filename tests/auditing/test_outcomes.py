@@ -226,6 +226,35 @@ def test_functions_of_ones_own_are_checked(parts, words):
 
 
 @pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ({"rises": 5}, "rises of the notion 'own' is 1, −1 or 0.*got 5"),
+        ({"rises": True}, "rises of the notion 'own'.*got True"),
+        ({"rises": "up"}, "rises of the notion 'own'.*got 'up'"),
+        ({"reads_labels": "no"}, "reads_labels of the notion 'own' is True or False; got 'no'"),
+        ({"reads_labels": 0}, "reads_labels of the notion 'own' is True or False; got 0"),
+    ],
+)
+def test_what_a_notion_says_of_itself_is_checked(bad, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        OutcomeNotion(**{"name": "own", "outcome": lambda y, p: p} | bad)
+
+
+@pytest.mark.parametrize("part", ["outcome", "event"])
+def test_a_function_that_raises_is_named_with_its_cause(part):
+    def broken(y, p):
+        return y - p
+
+    parts = {"outcome": lambda y, p: p, part: broken}
+    own = OutcomeNotion("own", reads_labels=False, **parts)
+    rows = {"sensitive_features": {"town": ["Au", "Ulm"] * 20}}
+    words = f"notion 'own' has an {part} that raised TypeError: .*called as {part}.*None, as there"
+    with pytest.raises(ValueError, match=words) as raised:
+        audit(None, [1.0, 2.0] * 20, **rows, notion=own)
+    assert isinstance(raised.value.__cause__, TypeError)
+
+
+@pytest.mark.parametrize(
     "bad", [{"name": ""}, {"name": 3}, {"outcome": 3}, {"event": 3}, {"unit": 3}]
 )
 def test_a_notion_that_can_not_be_is_refused(bad):
