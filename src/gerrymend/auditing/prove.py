@@ -164,7 +164,7 @@ control_features, leave_out_empty_strata
     seen = [tally.of_notion(notion).notion for notion in notions]
     widest = max(high - low for low, high in (notion.outcome_range for notion in seen))
     reachable = min(at_most, widest)
-    compile_proofs(subgroup_class, tally.columns)
+    compile_proofs([subgroup_class], tally.columns)
     examined = prove_each(tally, notions, subgroup_class, budget, reachable, side=side)
     n = tally.total_weight
     limit = as_sum(reachable, tally)
