@@ -47,7 +47,12 @@ def main():
         unit="days",
         worse="higher",
     )
-    print(audit(None, days, **rows | {"notion": late}, gamma=0.3, subgroups="conjunctions").worst)
+    rows["notion"] = late
+    report = audit(None, days, **rows, gamma=0.3, subgroups="conjunctions", n_permutations=99)
+    worst = report.worst
+    print(f"{worst.describe()} ({worst.size:,} of {report.n_rows:,} people):")
+    print(f"{worst.rate:.1f} days beyond a month, where they wait that long;")
+    print(f"all whose case is as urgent: {worst.overall_rate:.1f} days (p = {report.p_value:.3f}).")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Shared fixtures: the paper's data where it is at hand, and small made data."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -44,6 +45,17 @@ def pytest_collection_modifyitems(config, items):
         from tests.sharing import turn
 
         items.sort(key=lambda item: turn(item.nodeid))
+
+
+def pytest_collection_finish():
+    """Look for no garbage among modules and tests: they live until the end, and are many."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    """Let all go at the end, or bindings that count their objects call them leaked."""
+    gc.unfreeze()
 
 
 # Up to what size the checker lists a class in full, for every report that a test makes.
@@ -128,6 +140,10 @@ def forked_workers():
 
 @pytest.fixture
 def toy():
+    return made_toy()
+
+
+def made_toy():
     """A small dataset with categories and numbers, and a model worth auditing."""
     rng = np.random.default_rng(0)
     n = 300

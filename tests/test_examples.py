@@ -7,7 +7,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
-    "audit_my_model": ["exceeds gamma", "category_0 = v0 and category_1 = v0", "p-value 0.01"],
+    "audit_my_model": ["exceeds gamma", "category_0 = v0 and category_1 = v0", "p = 0.010"],
     "train_a_fair_model": ["plain test", "fair test", "MixtureClassifier"],
     "hire_without_labels": [
         "there are 2: with the rate of those who are alike",
@@ -18,6 +18,9 @@ SAYS = {
         "days, against",
         "in the same strata",
         "Proved",
+        "59.5 ≤ age < 86.5 (1,492 of 4,000 people)",
+        "17.3 days beyond a month, where they wait that long",
+        "all whose case is as urgent: 15.2 days (p = 0.020).",
     ],
     "triage_in_three_levels": [
         "false negative rate of “urgent” 45.2 %, against 9.2 %",

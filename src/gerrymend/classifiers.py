@@ -3,6 +3,7 @@
 from typing import Any
 
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, as_subgroup_class
+from gerrymend.training import defaults
 from gerrymend.training.fit import ParityClassifier
 
 
@@ -19,12 +20,14 @@ class SubgroupParityClassifier(ParityClassifier):
         label, weighted by what the choice is worth; a regressor on the cost, and cut at 0.
         `LinearRegression()` is the paper's heuristic, on a fast path. None is LogisticRegression;
         with its default solver, rounds start from earlier coefficients and end by its own `tol`.
-    notion : str, FairnessNotion or tuple of these, default="false_positive_rate"
+    notion : str, FairnessNotion, OutcomeNotion or tuple of these, default="false_positive_rate"
         The rate to equalise: "false_positive_rate", "false_negative_rate", "statistical_parity",
-        "error_rate", or "equalized_odds" for the first two at once.
+        "error_rate", or "equalized_odds" for the first two at once. A mean of numbers can be too,
+        if it is linear in decisions of 0 and 1 (docs/outcomes.md); gamma is then in its unit.
     gamma : float, default=0.01
         The largest unfairness to allow: the share of all rows that are in the subgroup (and count
-        for the notion), times how far its rate is from the overall one.
+        for the notion), times how far its rate is from the overall one or, with control_features
+        in fit, from what it would be at the rates of its strata.
     subgroups : str or SubgroupClass, default="linear"
         The class of subgroups, as in audit(). "linear" is LinearThresholds(restarts=None) in the
         rounds, as the search is asked often, and as in audit() in the last look: what that finds is
@@ -36,6 +39,7 @@ class SubgroupParityClassifier(ParityClassifier):
     C : float, default=10.0
         The largest total weight of the fairness constraints: a unit of unfairness above gamma is
         traded for at most C units of error. If gamma isn't reached, that trade was the better one.
+        Of a mean of numbers a unit is the most that a decision changes an outcome by.
     max_iter : int, default=120
         The most rounds to play; a round trains the estimator once.
     tol : float or None, default=2e-3
@@ -49,6 +53,9 @@ class SubgroupParityClassifier(ParityClassifier):
         and 60 with certify=True.
     warm_start : bool, default=False
         Start from the predictors of the last fit. For solver="exponentiated_gradient".
+    leave_out_empty_strata : bool, default=False
+        Leave out a stratum of fit's control_features without a row that the rate is over, rather
+        than refuse it.
     random_state : int, RandomState or None
         Seeds the draws of `predict`, and the estimator.
     verbose : int, default=0
@@ -81,7 +88,8 @@ class SubgroupParityClassifier(ParityClassifier):
         audit(). Only where that can't be proven in the time may an audit with a larger budget find
         a worse one. For solvers that average, it may be worse than the last of `history_`, which
         has what the search of the rounds found. Neither tells values that fewer than 10 rows have:
-        their words say how many, and membership is that of all.
+        their words say how many, and membership is that of all. Of a formula they say who is in by
+        the most common values; an audit() of the model has the worst group in a sentence beside it.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
     certified_ : bool
@@ -99,6 +107,21 @@ class SubgroupParityClassifier(ParityClassifier):
     >>> bool(clf.history_["unfairness"][-1] < 0.0105)
     True
 
+    Within strata, every group is compared with those of the same degree. An audit within the same
+    strata finds what the fit reports:
+
+    >>> from gerrymend import audit
+    >>> degree = {"degree": data.data[:, 0] > 0}
+    >>> A = data.sensitive_features
+    >>> asked = {"notion": "statistical_parity", "subgroups": "conjunctions", "gamma": 0.02}
+    >>> clf = SubgroupParityClassifier(LinearRegression(), random_state=0, **asked)
+    >>> clf = clf.fit(data.data, data.target, sensitive_features=A, control_features=degree)
+    >>> report = audit(
+    ...     None, clf.predict_proba(data.data)[:, 1], sensitive_features=A,
+    ...     control_features=degree, decision_probabilities=True, **asked)
+    >>> report.verdict, bool(abs(report.unfairness - abs(clf.worst_subgroup_.unfairness)) < 1e-9)
+    ('within gamma', True)
+
     A fit that is cut short goes on from its checkpoint; one that has ended needs it no more:
 
     >>> import os, tempfile
@@ -113,20 +136,21 @@ class SubgroupParityClassifier(ParityClassifier):
         self,
         estimator: Any = None,
         *,
-        notion: Any = "false_positive_rate",
-        gamma: float = 0.01,
+        notion: Any = defaults.NOTION,
+        gamma: float = defaults.GAMMA,
         subgroups: Any = "linear",
-        solver: Any = "exponentiated_gradient",
-        C: float = 10.0,
-        max_iter: int = 120,
-        tol: float | None = 2e-3,
+        solver: Any = defaults.SOLVER,
+        C: float = defaults.C,
+        max_iter: int = defaults.MAX_ITER,
+        tol: float | None = defaults.TOLERANCE,
         certify: bool = False,
         budget: float | None = None,
         warm_start: bool = False,
+        leave_out_empty_strata: bool = False,
         random_state: Any = None,
         verbose: int = 0,
         checkpoint: Any = None,
-        checkpoint_every: float = 60.0,
+        checkpoint_every: float = defaults.SECONDS_BETWEEN_CHECKPOINTS,
     ) -> None:
         self.estimator = estimator
         self.notion = notion
@@ -139,6 +163,7 @@ class SubgroupParityClassifier(ParityClassifier):
         self.certify = certify
         self.budget = budget
         self.warm_start = warm_start
+        self.leave_out_empty_strata = leave_out_empty_strata
         self.random_state = random_state
         self.verbose = verbose
         self.checkpoint = checkpoint
@@ -173,19 +198,20 @@ class MarginalParityClassifier(ParityClassifier):
         self,
         estimator: Any = None,
         *,
-        notion: Any = "false_positive_rate",
-        gamma: float = 0.01,
-        solver: Any = "exponentiated_gradient",
-        C: float = 10.0,
-        max_iter: int = 120,
-        tol: float | None = 2e-3,
+        notion: Any = defaults.NOTION,
+        gamma: float = defaults.GAMMA,
+        solver: Any = defaults.SOLVER,
+        C: float = defaults.C,
+        max_iter: int = defaults.MAX_ITER,
+        tol: float | None = defaults.TOLERANCE,
         certify: bool = False,
         budget: float | None = None,
         warm_start: bool = False,
+        leave_out_empty_strata: bool = False,
         random_state: Any = None,
         verbose: int = 0,
         checkpoint: Any = None,
-        checkpoint_every: float = 60.0,
+        checkpoint_every: float = defaults.SECONDS_BETWEEN_CHECKPOINTS,
     ) -> None:
         self.estimator = estimator
         self.notion = notion
@@ -197,6 +223,7 @@ class MarginalParityClassifier(ParityClassifier):
         self.certify = certify
         self.budget = budget
         self.warm_start = warm_start
+        self.leave_out_empty_strata = leave_out_empty_strata
         self.random_state = random_state
         self.verbose = verbose
         self.checkpoint = checkpoint

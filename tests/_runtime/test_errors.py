@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from gerrymend._runtime.errors import Argument, ArgumentError, ArgumentWarning
-from gerrymend.training.convergence import NotConvergedWarning
+from gerrymend.training.not_converged import NotConvergedWarning
 
 WHOLE = ArgumentError(
     Argument("y_pred", column="'a'"),

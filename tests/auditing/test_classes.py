@@ -17,6 +17,7 @@ from gerrymend import (
     prove,
 )
 from gerrymend.notions import FairnessNotion
+from tests.auditing.few_rows import few_rows
 from tests.checking import assert_checked
 
 RATES = ("false_positive_rate", "false_negative_rate", "statistical_parity", "error_rate")
@@ -24,23 +25,8 @@ SEARCHED = ("linear", "conjunctions", "value_sets", "trees", "marginals")
 LEVELS = np.array(["later", "now", "soon"])
 
 
-def made(seed, n_rows=60, weighted=False, levels=LEVELS):
-    """Few distinct rows, so that every subgroup can be listed; ties in every column."""
-    rng = np.random.default_rng(seed)
-    attributes = {
-        "town": np.array(["Au", "Ulm", "Rom"])[rng.integers(0, 3, n_rows)],
-        "age": rng.integers(1, 4, n_rows).astype(float),
-    }
-    true = rng.integers(0, len(levels), n_rows)
-    true[: len(levels)] = np.arange(len(levels))  # every class is there
-    decided = np.where(rng.random(n_rows) < 0.4, rng.integers(0, len(levels), n_rows), true)
-    weight = rng.integers(1, 4, n_rows) / 4 if weighted else None
-    return {
-        "y_true": levels[true],
-        "y_pred": levels[decided],
-        "sensitive_features": attributes,
-        "sample_weight": weight,
-    }
+def made(seed, n_rows=60, levels=LEVELS, **how):
+    return few_rows(seed, n_rows, levels=levels, **how)
 
 
 def plain(report):
@@ -71,7 +57,7 @@ def test_three_hundred_instances_hold_by_brute_force(subgroups):
 
 def test_what_is_kept_back_for_few_rows_of_a_class_is_believed():
     """No combination has fewer than two rows here, and a class within one has."""
-    data = made(172, n_rows=30, levels=np.arange(4))
+    data = made(173, n_rows=30, levels=np.arange(4))
     report = audit(**data, notion="false_positive_rate", min_group_size=2)
     assert report.kept_back == ("in_a_sentence",)
     assert_checked(report, **data)
@@ -244,16 +230,57 @@ def test_rows_of_each_class_are_held_out(weighted):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_bound_for_the_population_is_over_every_class(weighted):
-    """All classes see the same resamples, which takes the rows: counts of them are not enough."""
+    """All classes see the same resamples, of rows or of counts of equal ones."""
     data = made(19, 200, weighted=weighted)
     how = {"notion": "false_negative_rate", "subgroups": "marginals", "confidence": 0.9,
            "n_resamples": 39}  # fmt: skip
     every = audit(**data, **how)
     assert_checked(every, **data)
     assert every.population_bound > every.unfairness
-    table = pl.DataFrame({**data["sensitive_features"], "y": data["y_true"], "p": data["y_pred"]})
+    table = pl.DataFrame({**data["sensitive_features"], "y": data["y_true"], "p": data["y_pred"],
+                          "w": np.arange(200) / 7})  # fmt: skip
     named = {"sensitive_features": ["town", "age"], "data": table.lazy(), **how}
-    assert "one by one" in audit("y", "p", **named).population.reason
+    assert audit("y", "p", **named).population_bound > every.unfairness / 2
+    assert "one by one" in audit("y", "p", sample_weight="w", **named).population.reason
+
+
+def by_hand(counts, draws, seed):
+    """Distances of resamples of counts by town, label and decision, over towns and classes."""
+    rng = np.random.default_rng(seed)
+    n = counts.sum()
+
+    def values(table):
+        """The unfairness of each town in the false negative rate of each class: a row a class."""
+        of_label = table.sum(axis=2).T
+        missed = of_label - np.einsum("tkk->kt", table)
+        overall = missed.sum(axis=1, keepdims=True) / of_label.sum(axis=1, keepdims=True)
+        return (missed - overall * of_label) / n
+
+    seen = values(counts)
+    drawn = rng.multinomial(n, counts.ravel() / n, draws).reshape(-1, *counts.shape)
+    return sorted(np.abs(values(one) - seen).max() for one in drawn)
+
+
+def test_counts_of_many_classes_are_drawn_as_one_multinomial():
+    """Against resamples that share no code with ours."""
+    rng = np.random.default_rng(3)
+    counts = rng.integers(5, 90, (3, 3, 3))
+    towns, labels, decisions = np.indices(counts.shape).reshape(3, -1)
+    table = {"town": np.array(["Au", "Rom", "Ulm"])[towns], "label": LEVELS[labels],
+             "prediction": LEVELS[decisions], "count": counts.ravel()}  # fmt: skip
+    report = audit_counts(
+        table, sensitive_features="town", notion="false_negative_rate", subgroups="marginals",
+        confidence=0.8, n_resamples=1999,
+    )  # fmt: skip
+    expected = by_hand(counts, 1999, 1)
+    for part in (0.2, 0.5, 0.8):
+        ours = np.quantile(report.population.distances, part)
+        assert ours == pytest.approx(np.quantile(expected, part), rel=0.04)
+    parted = audit_counts(
+        table, sensitive_features="town", notion="false_negative_rate", subgroups="marginals",
+        confidence=0.8, n_resamples=19, test_size=0.4,
+    )  # fmt: skip
+    assert parted.population.distance > report.population.distance
 
 
 def test_a_proof_is_over_every_class():

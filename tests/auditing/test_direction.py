@@ -20,6 +20,7 @@ from gerrymend.checker.classes import subgroups_of
 from gerrymend.checker.exact import read_table
 from gerrymend.checker.figures import NOTIONS, Measured
 from gerrymend.notions import directed_notions
+from tests.auditing.few_rows import few_rows
 
 # By hand: what a high rate means for a group, by the decision that people wish for.
 WORSE = {
@@ -42,18 +43,10 @@ CLASSES = {
     "value sets": ValueSets(),
     "trees": Trees(),
     "marginals": "marginals",
-    "named": ExplicitGroups({"young": {"age": (None, 30)}, "a": {"race": "a"}, "b": {"race": "b"}}),
+    "named": ExplicitGroups(
+        {"young": {"age": (None, 2)}, "A": {"town": "Au"}, "U": {"town": "Ulm"}}
+    ),
 }
-
-
-def people(seed, n=60):
-    rng = np.random.default_rng(seed)
-    return {
-        "y_true": rng.integers(0, 2, n),
-        "y_pred": rng.integers(0, 2, n),
-        "sensitive_features": {"race": rng.choice(["a", "b", "c"], n),
-                               "age": rng.integers(2, 5, n) * 10},
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("case", "worse"), WORSE.items())
@@ -80,10 +73,10 @@ def test_one_side_is_that_of_all_its_subgroups(name, notion, favourable):
     """The unfairness, the bound and the verdict of one side, against every subgroup on it."""
     sign = {"higher": 1, "lower": -1}[WORSE[notion, favourable]]
     for seed in range(2):
-        data = people(seed)
+        data = few_rows(seed)
         how = {"notion": notion, "favourable": favourable, "subgroups": CLASSES[name]}
         report = audit(**data, **how, side="disadvantaged", gamma=0.02, min_group_size=1)
-        table = read_table(*data.values(), None, None, False, None)
+        table = read_table(*data.values(), None, False, None)
         seen = Measured.of(NOTIONS[notion], table)
         residuals, unit = seen.residuals
         groups = subgroups_of(report.to_dict()["class"], table, seen.active)
@@ -136,7 +129,7 @@ def test_the_best_treated_group_is_not_called_the_worst():
 
 
 def test_nothing_is_called_worse_where_that_is_not_known():
-    report = audit(**people(1), subgroups="conjunctions", top=3, gamma=0.0)
+    report = audit(**few_rows(1), subgroups="conjunctions", top=3, gamma=0.0)
     assert report.disadvantaged is None
     assert report.favoured is None
     for shown in (str(report), report.to_markdown(), report.to_html()):
@@ -149,7 +142,7 @@ def test_nothing_is_called_worse_where_that_is_not_known():
 @pytest.mark.parametrize("how", [{}, {"favourable": "negative"}, {"pos_label": "granted"}])
 def test_which_label_is_positive_is_always_printed(how):
     names = np.array(["granted", "refused"])
-    data = people(2)
+    data = few_rows(2)
     data |= {"y_true": names[data["y_true"]], "y_pred": names[data["y_pred"]]}
     report = audit(**data, **how)
     positive = how.get("pos_label", "refused")
@@ -159,10 +152,10 @@ def test_which_label_is_positive_is_always_printed(how):
 
 
 def test_the_two_sides_of_a_closed_class_are_all_rows():
-    report = audit(**people(3), favourable="negative")
+    report = audit(**few_rows(3), favourable="negative")
     assert report.worst is report.disadvantaged
     assert report.favoured_is_rest
-    A = people(3)["sensitive_features"]
+    A = few_rows(3)["sensitive_features"]
     assert (report.favoured.contains(A) != report.disadvantaged.contains(A)).all()
     assert report.favoured.unfairness == pytest.approx(-report.disadvantaged.unfairness)
     words = " ".join(str(report).split())
@@ -172,7 +165,7 @@ def test_the_two_sides_of_a_closed_class_are_all_rows():
 
 @pytest.mark.parametrize("call", ["audit", "prove", "audit_counts"])
 def test_a_side_that_is_not_known_is_refused_before_any_work(call):
-    data = people(0)
+    data = few_rows(0)
     calls = {
         "audit": lambda **how: audit(**data, **how),
         "prove": lambda **how: prove(**data, at_most=0.1, **how),
@@ -219,7 +212,7 @@ def test_the_permutations_are_of_the_side_that_is_audited():
 
 
 def test_a_single_attribute_is_measured_on_the_same_side():
-    data = people(5)
+    data = few_rows(5)
     for favourable in ("positive", "negative"):
         report = audit(**data, subgroups=Conjunctions(max_depth=1), favourable=favourable,
                        side="disadvantaged")  # fmt: skip

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -19,28 +20,14 @@ from gerrymend import (
     prove,
 )
 from gerrymend.notions import MEAN_OUTCOME, as_notions
+from tests.auditing.few_rows import few_rows
 from tests.checking import assert_checked
 
 NAMES = ("mean_outcome", "mean_error", "absolute_error", "squared_error")
 CLASSES = ("linear", "conjunctions", "value_sets", "trees", "marginals")
 
 
-def made(seed, n_rows=60, weighted=False):
-    """Few distinct rows, so that every subgroup can be listed; ties in every column."""
-    rng = np.random.default_rng(seed)
-    attributes = {
-        "town": np.array(["Au", "Ulm", "Rom"])[rng.integers(0, 3, n_rows)],
-        "age": rng.integers(1, 4, n_rows).astype(float),
-    }
-    predicted = rng.integers(-3, 4, n_rows) / 2
-    true = predicted + rng.integers(-2, 3, n_rows)
-    weight = rng.integers(0, 4, n_rows) / 4 if weighted else None
-    return {
-        "y_true": true,
-        "y_pred": predicted,
-        "sensitive_features": attributes,
-        "sample_weight": weight,
-    }
+made = partial(few_rows, numbers=True)
 
 
 @pytest.mark.parametrize("subgroups", CLASSES)
@@ -65,6 +52,16 @@ def test_three_hundred_instances_hold_by_brute_force(subgroups):
         notion = NAMES[seed % 4]
         report = audit(**data, notion=notion, subgroups=subgroups, gamma=0.1, min_group_size=2)
         assert_checked(report, **data, bound=True)
+
+
+def test_rows_without_weight_hide_nobody_from_the_checker():
+    """Each cell has two rows or more, and some but one of weight: a group is rightly kept back."""
+    data = made(227, n_rows=30, weighted=True)
+    report = audit(
+        **data, notion="squared_error", subgroups="value_sets", gamma=0.1, min_group_size=2
+    )
+    assert report.kept_back == ("favoured",)
+    assert_checked(report, **data, bound=True)
 
 
 def test_a_mean_by_hand():

@@ -16,17 +16,17 @@ from gerrymend.subgroups.linear_rule import LinearRule, Term
 from gerrymend.subgroups.rules import Condition
 from tests.cli.calling import call
 
-N = 900
+N = 480
 RNG = np.random.default_rng(8)
 # Half of the rows are of three towns, the others of villages that three rows have each.
 VILLAGES = np.array([f"Village{i:03}" for i in range(N)])
 TOWN = RNG.choice(np.array(["Ulm", "Bonn", "Graz"], dtype="U10"), N)
-TOWN[1::2] = VILLAGES[np.repeat(np.arange(150), 3)]
+TOWN[1::2] = VILLAGES[np.repeat(np.arange(80), 3)]
 SEX = RNG.choice(["F", "M"], N)
 AGE = RNG.integers(18, 80, N)
 Y = RNG.integers(0, 2, N)
 # Who is harmed lives in some of the villages, and in Ulm.
-IN = np.isin(TOWN, VILLAGES[:60]) | (TOWN == "Ulm")
+IN = np.isin(TOWN, VILLAGES[:32]) | (TOWN == "Ulm")
 D = (RNG.random(N) < 0.2 + 0.6 * IN).astype(int)
 ROWS = {"town": TOWN, "sex": SEX, "age": AGE}
 CLASSES = ["linear", "value_sets", "trees", "conjunctions", "marginals"]
@@ -54,7 +54,7 @@ def test_no_value_of_few_rows_is_in_any_output(subgroups, min_group_size):
     for kind, text in outputs(report).items():
         assert "Village" not in text, kind
     ((attribute, number),) = report.rare_values
-    assert (attribute, number) == ("town", 150 if min_group_size == 10 else N // 2)
+    assert (attribute, number) == ("town", 80 if min_group_size == 10 else N // 2)
     assert f"{number} of town" in report.to_html()
     result = check_report(report, **rows)
     assert result.ok, result.problems
@@ -62,7 +62,7 @@ def test_no_value_of_few_rows_is_in_any_output(subgroups, min_group_size):
 
 def test_the_verdict_is_about_everyone():
     """The search is over all values, and only the description takes the rare ones together."""
-    tie = np.where(np.isin(TOWN, VILLAGES[:60]), "harmed", "other")
+    tie = np.where(np.isin(TOWN, VILLAGES[:32]), "harmed", "other")
     only = {"sensitive_features": {"town": TOWN}, "subgroups": "value_sets"}
     harmed = (tie == "harmed").astype(int)
     report = audit(np.zeros(N, int), harmed, **only, gamma=0.05)

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from gerrymend import audit, audit_counts, check_report, prove
+from tests.auditing.few_rows import few_rows
 from tests.checking import assert_checked
 
 CLASSES = ("linear", "conjunctions", "value_sets", "trees", "marginals")
@@ -30,21 +31,8 @@ def berkeley():
     return pl.DataFrame(lines, schema=["department", "sex", "admitted", "count"], orient="row")
 
 
-def made(seed, n_rows=90, weighted=False):
-    rng = np.random.default_rng(seed)
-    return {
-        "y_true": rng.integers(0, 2, n_rows),
-        "y_pred": rng.integers(0, 2, n_rows),
-        "sensitive_features": {
-            "sex": np.array(["F", "M"])[rng.integers(0, 2, n_rows)],
-            "age": rng.integers(1, 4, n_rows),
-        },
-        "control_features": {
-            "job": np.array(["cook", "nurse"])[rng.integers(0, 2, n_rows)],
-            "years": rng.integers(1, 3, n_rows),
-        },
-        "sample_weight": rng.integers(0, 4, n_rows) / 4 if weighted else None,
-    }
+def made(seed, n_rows=90, **how):
+    return few_rows(seed, n_rows, controlled=True, **how)
 
 
 def test_berkeley_by_hand():
@@ -171,7 +159,7 @@ def test_frames_engines_and_counts_agree(subgroups):
         }
     )
     named = {
-        "sensitive_features": ["sex", "age"],
+        "sensitive_features": ["town", "age"],
         "control_features": ["job", "years"],
         "subgroups": subgroups,
         "n_permutations": 19,
@@ -256,6 +244,14 @@ def test_what_can_not_be_is_refused():
     rows = pl.DataFrame({"sex": ["F", "M"], "y": [0, 1], "d": [0, 1]})
     with pytest.raises(ValueError, match="control_features='jobs' is no column of data"):
         audit("y", "d", data=rows, sensitive_features="sex", control_features="jobs")
+    with pytest.raises(ValueError, match=r"^control_features has no columns; pass at least one\.$"):
+        audit(**data | {"control_features": {}})
+    with pytest.raises(ValueError, match=r"^control_features has no columns; name at least one\.$"):
+        audit("y", "d", data=rows, sensitive_features="sex", control_features=[])
+    wage = np.where(np.arange(90) == 7, np.nan, 1.0)
+    with pytest.raises(ValueError, match="Column 'wage' of control_features is") as raised:
+        audit(**data | {"control_features": {"wage": wage}})
+    assert "threshold" not in str(raised.value)
 
 
 def test_a_stratum_that_tells_of_one_person_beside_a_group_is_not_shown():

@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import typer
 
 import gerrymend
+from gerrymend.cli import main
 from gerrymend.cli.app import application
 from tests.cli.calling import call, options_of
 
@@ -139,9 +141,20 @@ def run(*arguments, hidden=()):
                           text=True, check=False)  # fmt: skip
 
 
-def test_the_version():
-    done = run("--version")
-    assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "gerrymend", "")
+def test_the_version(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["gerrymend", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out.split()[0], said.err) == (0, "gerrymend", "")
+
+
+def test_the_command_line_as_a_module(monkeypatch, capsys):
+    """Python's own exit code for a module that it can't run is 1: a gate's "exceeds gamma"."""
+    monkeypatch.setattr(sys, "argv", ["gerrymend", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("gerrymend", run_name="__main__")
+    assert (ended.value.code, capsys.readouterr().out.split()[0]) == (0, "gerrymend")
 
 
 @pytest.mark.parametrize("package", ["typer", "rich"])
@@ -174,6 +187,16 @@ def test_a_missing_extra_exits_with_2(file, tmp_path, monkeypatch, package):
     assert (code, out) == (2, "")
     assert "pip install 'gerrymend[" in err
     assert not (tmp_path / "out.html").exists()
+
+
+def test_what_saves_models_is_not_imported_before_there_is_one(file, tmp_path, monkeypatch):
+    # skops walks all of scikit-learn, and with it imports torch: seconds.
+    for module in [name for name in sys.modules if name.partition(".")[0] == "skops"]:
+        monkeypatch.delitem(sys.modules, module)
+    options = ["--protected", "race", "--out", tmp_path / "m.skops"]
+    code, _, err = call("fit", file, "--label", "Y", *options)
+    assert (code, "--label" in err) == (2, True)
+    assert "skops" not in sys.modules
 
 
 def test_predictions_stand_beside_an_id(file, tmp_path):

@@ -11,10 +11,19 @@ class Opened:
     def __init__(self, page):
         self.page = page
         self.errors, self.requests, self.refused = [], [], {}
-        page.on("console", lambda message: self._note(message))
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("requestfailed", lambda one: self.refused.update({one.url: one.failure}))
+        self._heard = {
+            "console": self._note,
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "request": lambda request: self.requests.append(request.url),
+            "requestfailed": lambda one: self.refused.update({one.url: one.failure}),
+        }
+        for event, hear in self._heard.items():
+            page.on(event, hear)
+
+    def leave(self):
+        """Listen no more: the next test has the page."""
+        for event, hear in self._heard.items():
+            self.page.remove_listener(event, hear)
 
     def _note(self, message):
         if message.type in ("error", "warning"):
@@ -47,20 +56,34 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def tab(chromium):
+    """The one page of all tests: a process of its own for each takes longer than to draw it."""
+    context = chromium.new_context(offline=True)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def shown_file(tmp_path_factory):
+    """One place for the file that is open: a browser compiles plotly anew for each address."""
+    return tmp_path_factory.mktemp("shown") / "page.html"
+
+
 @pytest.fixture
-def open_page(chromium):
+def open_page(tab, shown_file):
     """Opens a file, at a width, in light or dark; screenshots by `opened.page.screenshot`."""
-    contexts = []
+    at_hand = []
 
     def open_file(path, *, width=1280, scheme="light"):
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
-        )
-        contexts.append(context)
-        opened = Opened(context.new_page())
-        opened.page.goto(path.resolve().as_uri())
-        return opened
+        assert not at_hand, "a test opens one file: there is one page"
+        tab.mouse.move(0, 0)
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.emulate_media(media="null", color_scheme=scheme)
+        at_hand.append(Opened(tab))
+        tab.goto(shutil.copy(path, shown_file).as_uri())
+        return at_hand[0]
 
     yield open_file
-    for context in contexts:
-        context.close()
+    for opened in at_hand:
+        opened.leave()

@@ -51,7 +51,7 @@ def test_markdown_has_the_sections_of_the_page():
     assert [html.unescape(one) for one in page] == sections[:-1]
     assert sections[-1] == "For experts"
     rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert all(len(re.findall(r"(?<!\\)\|", line)) in (3, 4, 6) for line in rows)
+    assert all(len(re.findall(r"(?<!\\)\|", line)) in (3, 4, 7) for line in rows)
 
 
 def test_markdown_shows_names_as_text():

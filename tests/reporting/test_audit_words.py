@@ -13,6 +13,8 @@ import gerrymend
 from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
+from gerrymend.reporting.audit.chance import chance_sentence
+from gerrymend.reporting.audit.how import how_facts
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
@@ -51,14 +53,14 @@ def test_held_out_rows_confirm_what_their_interval_says(interval, words, sign):
 
 CHANCE = {
     "loud": (0.005, 199, "Chance alone would hardly make so much"),
-    "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p-value 0.03, "),
+    "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p = 0.030, "),
     "the least of 19": (0.05, 19, "Chance alone makes as much in at most 1 of 20 samples where "
-                        "nothing differs (p-value 0.05, of the rows that were searched); 19 "
+                        "nothing differs (p = 0.050, of the rows that were searched); 19 "
                         "permutations can't tell more, and 199 would."),
-    "the least of 5": (1 / 6, 5, "It could be chance: 5 permutations are too few to tell (p-value "
-                       "0.17, of the rows that were searched)."),
+    "the least of 5": (1 / 6, 5, "It could be chance: 5 permutations are too few to tell (p = "
+                       "0.167, of the rows that were searched)."),
     "large": (0.33, 199, "What was found could well be chance: where nothing differs, so many rows "
-              "show as much in about 33 % of samples (p-value 0.33, of the rows that were "
+              "show as much in about 33 % of samples (p = 0.330, of the rows that were "
               "searched)."),
 }  # fmt: skip
 
@@ -69,6 +71,16 @@ def test_chance_is_told_as_far_as_it_was_tested(case):
     report["p_value"], report["n_permutations"], words = CHANCE[case]
     assert words in verdict(report)
     assert ("hardly" in verdict(report)) == (case == "loud")
+
+
+def test_the_least_p_value_is_that_of_all_families():
+    """Of three classes each is a test of its own: with 59 draws p is 3/60 at least."""
+    report = audits.fixed().to_dict() | {"p_value": 0.05, "n_permutations": 59}
+    (one,) = report["notions"]
+    report["notions"] = [{**one, "name": f"{one['name']}[{c}]", "class": c} for c in "abc"]
+    assert "59 permutations can't tell more" in chance_sentence(report)
+    report["notions"] = report["notions"][:2]
+    assert "can't tell more" not in chance_sentence(report)
 
 
 @pytest.mark.parametrize("verdict_is", ["exceeds gamma", "within gamma", "undecided"])
@@ -191,6 +203,24 @@ def test_that_combinations_add_nothing_is_said_where_it_is_proven():
     assert "the groups that were named" in said(ExplicitGroups({"blue": {"race": "blue"}}))
 
 
+def test_a_single_attribute_is_not_said_to_show_others():
+    """Women under 42 and green men under 30 are decided 1: it may be about either."""
+    race, sex, age = (np.array(values) for values in zip(*[
+        *[("green", "F", 20 + i % 40) for i in range(60)],
+        *[("blue", "M", 20 + i % 40) for i in range(100)],
+        *[("green", "M", 20 + i % 40) for i in range(200)],
+    ], strict=True))  # fmt: skip
+    decided = ((sex == "F") & (age < 42)) | ((race == "green") & (sex == "M") & (age < 30))
+    report = audit(np.zeros(360, int), decided.astype(int), subgroups="conjunctions",
+                   sensitive_features={"race": race, "sex": sex, "age": age})  # fmt: skip
+    sentence = gap_sentence(report.to_dict())
+    assert 0 < report.single_unfairness < 0.99 * report.unfairness
+    assert "% as much, of the same people or of others: the largest unfairness there" in sentence
+    assert "% of it" not in sentence
+    nothing = gap_sentence(report.to_dict() | {"single_unfairness": 0.0})
+    assert "shows nothing of it" in nothing
+
+
 def test_commands_audit_what_was_audited():
     y, decided, protected = audits.people()
     names = {"race": "two  spaces", "sex": "-dashed", "age": "it's"}
@@ -306,3 +336,14 @@ def test_an_empty_category_is_called_so():
     assert "race = (empty)" in [one.group for one in report.marginals]
     words = audit(y, decided, sensitive_features={"race": named}, subgroups="marginals").worst
     assert str(words) == "race = (empty)"
+
+
+def test_how_it_was_done_has_confidence_resamples_and_discovery_rate():
+    y, decided, protected = audits.people()
+    usual = {"sensitive_features": protected, "subgroups": "marginals"}
+    plain = dict(how_facts(audit(y, decided, **usual).to_dict()))
+    assert plain["For the people behind the rows"] == plain["Flags"] == "not asked for"
+    asked = audit(y, decided, **usual, confidence=0.9, n_resamples=40, discovery_rate=0.2)
+    told = dict(how_facts(asked.to_dict()))
+    assert told["For the people behind the rows"] == "90 % confidence, 40 resamples"
+    assert told["Flags"] == f"false discovery rate 20 %, {asked.discovery.tested} groups tested"

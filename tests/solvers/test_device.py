@@ -9,7 +9,12 @@ from gerrymend import FictitiousPlay, LinearThresholds, SubgroupParityClassifier
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from tests.solvers.test_blocks import GAMMAS, problem
 
-torch = pytest.importorskip("torch")
+
+@pytest.fixture(scope="module", autouse=True)
+def _torch():
+    """Import it for the process that runs these tests alone: it takes seconds."""
+    global torch
+    torch = pytest.importorskip("torch")
 
 
 @pytest.fixture(autouse=True)
@@ -147,6 +152,15 @@ def test_what_has_no_fast_path_is_refused(changes, message):
     X, A, y, _ = tensors(problem(), torch.float64)
     with pytest.raises(ValueError, match=message):
         classifier().set_params(**changes).fit(X, y, sensitive_features=A)
+
+
+def test_control_features_are_refused():
+    X, A, y, _ = tensors(problem(), torch.float64)
+    with pytest.raises(ValueError, match="got control_features"):
+        classifier().fit(X, y, sensitive_features=A, control_features=A[:, :1])
+    on_host = [part.numpy() for part in (X, y, A)]
+    with pytest.raises(TypeError, match=r"X is .*numpy.ndarray, and control_features is"):
+        classifier().fit(*on_host[:2], sensitive_features=on_host[2], control_features=A[:, :1])
 
 
 def bad_rows(**changes):

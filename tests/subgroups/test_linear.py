@@ -232,7 +232,7 @@ def test_the_sweep_is_exact_on_its_circle(seed, whole):
         (lambda: rng.integers(-2, 3, 7).astype(float)) if whole else (lambda: rng.random(7) - 0.5)
     )
     first, second, residual = draw(), draw(), rng.standard_normal(7)
-    angle = best_on_circle(first, second, residual, np.zeros(7, dtype=np.intp), 0)
+    angle = best_on_circle(first, second, residual, 0.0, np.zeros(7, dtype=np.intp), 0)
 
     def value(at):
         return abs(residual[np.cos(at) * first + np.sin(at) * second > 1e-9].sum())

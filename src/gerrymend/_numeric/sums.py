@@ -35,6 +35,14 @@ def exactly_summable(values: Array) -> Array:
     return rounded
 
 
+def parts_on(values: Array, shifts: Iterable[float]) -> Iterator[Array]:
+    """Split values into parts on these grids; what is finer than the last is dropped."""
+    for shift in shifts:
+        part: Array = (values + shift) - shift
+        yield part
+        values = values - part
+
+
 def exact_parts(values: Array) -> Iterator[Array]:
     """Split values into parts that add up to them, each `exactly_summable`; the largest first.
 
@@ -85,12 +93,16 @@ def total(values: Array) -> float:
     return math.fsum(float(part.sum()) for part in exact_parts(values))
 
 
-def total_by_cell(cell: NDArray[np.intp], values: Array, n_cells: int) -> Array:
+def total_by_cell(
+    cell: NDArray[np.intp], values: Array, n_cells: int, shifts: Iterable[float] | None = None
+) -> Array:
     """Return the sum of values in each cell, independent of the order of the rows.
 
-    A sum of positive values is positive, so that a cell with weight has weight in every sum.
+    A sum of positive values is positive, so that a cell with weight has weight in every sum. With
+    the `shifts` of some grids, digits finer than these are dropped.
     """
-    sums = (np.bincount(cell, part, n_cells) for part in exact_parts(values))
+    parts = exact_parts(values) if shifts is None else parts_on(values, shifts)
+    sums = (np.bincount(cell, part, n_cells) for part in parts)
     return add_parts(sums, n_cells)
 
 

@@ -1,6 +1,7 @@
 """Packages that only some of the work needs: imported there, or an error names their extra."""
 
 import importlib
+import importlib.util
 from types import ModuleType
 
 _EXTRA_OF = {
@@ -29,5 +30,20 @@ def need(module: str, work: str, remedy: str = "") -> ModuleType:
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != package:
             raise
-        remedy = remedy or f"pip install 'gerrymend[{_EXTRA_OF[package]}]'"
-        raise ModuleNotFoundError(f"{work} {package}, which is not installed: {remedy}") from None
+        raise _not_installed(package, work, remedy) from None
+
+
+def check_installed(package: str, work: str) -> None:
+    """Raise the error of `need` if a package is not there, without importing it.
+
+    Some take seconds: skops walks all of scikit-learn, which imports torch where that is installed.
+
+    >>> check_installed("skops", "Saving a model needs")
+    """
+    if importlib.util.find_spec(package) is None:
+        raise _not_installed(package, work)
+
+
+def _not_installed(package: str, work: str, remedy: str = "") -> ModuleNotFoundError:
+    remedy = remedy or f"pip install 'gerrymend[{_EXTRA_OF[package]}]'"
+    return ModuleNotFoundError(f"{work} {package}, which is not installed: {remedy}")

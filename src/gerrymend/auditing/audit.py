@@ -54,24 +54,26 @@ def audit(
 
     Parameters
     ----------
-    y_true : array of labels, of two values or more, or None
-        None where the notion compares decisions alone, as "statistical_parity" does. Of more than
-        two classes, up to 30, each is compared with all others together, in one audit with one
-        p-value; the error rate is of all at once.
-    y_pred : array of decisions, of the same values
+    y_true : array of labels, of two values or more, or of numbers, or None
+        None where the notion compares decisions alone, as "statistical_parity" and "mean_outcome"
+        do. Of more than two classes, up to 30, each is compared with all others together, in one
+        audit with one p-value; the error rate is of all at once. Numbers for a mean of errors.
+    y_pred : array of decisions, of the same values, or of numbers
         Or scores, with `threshold`; or a mixture's probabilities of deciding the positive label,
-        with `decision_probabilities=True`.
+        with `decision_probabilities=True`. For a mean of numbers: a price, a dose, days.
     sensitive_features : frame, Series, mapping from names to columns, or array
         The protected attributes: strings, categoricals, booleans and numbers. Rows are matched by
         position, never by an index.
-    notion : str, FairnessNotion or tuple of these, default="false_positive_rate"
-        The rate to compare; of several, the worst is reported.
+    notion : str, FairnessNotion, OutcomeNotion or tuple of these, default="false_positive_rate"
+        The rate to compare, or the mean of numbers: "mean_outcome", "mean_error", "absolute_error",
+        "squared_error", or an OutcomeNotion of your own. Of several, the worst is reported.
     subgroups : str or SubgroupClass, default="linear"
         The class of subgroups to search: "linear" thresholds over all attributes,
         "conjunctions" of values and intervals, "value_sets", "trees", "marginals" (one attribute
         at a time), or an instance of one, such as Conjunctions(max_depth=3).
     gamma : float, default=0.01
-        The unfairness to allow.
+        The unfairness to allow: a share of the rows times a difference of rates or, of numbers, of
+        means in their unit. 0.3 is then 3 days more for a tenth of the people.
     sample_weight : array of weights, optional
         Finite and not negative; by default each row weighs 1.
     threshold : float, optional

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.row_data import Lines
+from gerrymend.auditing.row_data import Lines, Rows
 from gerrymend.auditing.strata import with_strata
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import Cells, distinct_rows
@@ -80,32 +80,40 @@ def tally_of_lines(
     strata: Cells | None = None,
 ) -> Tally:
     """Return the same of lines that count equal rows, each with its cell and stratum."""
-
-    def counted(counts: NDArray[np.int64]) -> Tally:
-        """Return the table of other numbers of rows, as those that are held out."""
-        weight = counts.astype(np.float64)
-
-        def table(y: NDArray[np.intp], p: Array) -> Tally:
-            def summed(chosen: Any = slice(None)) -> Tally:
-                return Tally.of_sums(
-                    Cells(cells.columns, cells.index[chosen]),
-                    y[chosen],
-                    counts[chosen],
-                    weight[chosen],
-                    (weight * p)[chosen],
-                    is_count=True,
-                    labels=classes,
-                    # Each row weighs 1, so that Σ w² is the number of rows, too.
-                    squared_weight=weight[chosen],
-                    is_labelled=label is not None,
-                )
-
-            return summed() if strata is None else with_strata(summed(), strata, summed)
-
-        return tally_of_classes(classes, label, decision, table)
-
+    some = n_rows > 0
+    if not some.all():  # all rows of a line may be held out
+        cells = Cells(cells.columns, cells.index[some])
+        strata = None if strata is None else Cells(strata.columns, strata.index[some])
+        label = None if label is None else label[some]
+        return tally_of_lines(cells, classes, label, decision[some], n_rows[some], strata)
     kind = np.zeros_like(decision) if label is None else label
     if strata is not None:
         # One number for a pair: no label's number reaches len(classes).
         kind = kind + len(classes) * strata.index
-    return replace(counted(n_rows), lines=Lines(kind, n_rows, counted))
+    weight = n_rows.astype(np.float64)
+
+    def counted(counts: NDArray[np.int64]) -> Tally:
+        """Return the table of other numbers of rows, as those that are held out."""
+        return tally_of_lines(cells, classes, label, decision, counts, strata)
+
+    def table(y: NDArray[np.intp], p: Array) -> Tally:
+        def summed(chosen: Any = slice(None)) -> Tally:
+            return Tally.of_sums(
+                Cells(cells.columns, cells.index[chosen]),
+                y[chosen],
+                n_rows[chosen],
+                weight[chosen],
+                (weight * p)[chosen],
+                is_count=True,
+                labels=classes,
+                # Each row weighs 1, so that Σ w² is the number of rows, too.
+                squared_weight=weight[chosen],
+                is_labelled=label is not None,
+            )
+
+        tally = summed() if strata is None else with_strata(summed(), strata, summed)
+        stratum = None if strata is None else strata.index
+        rows = Rows(cells.index, y, p, np.ones(len(y)), stratum)
+        return replace(tally, lines=Lines(rows, n_rows, kind, counted))
+
+    return tally_of_classes(classes, label, decision, table)

@@ -255,9 +255,9 @@ def _about_strata(tally: Tally, notions: Sequence[AnyNotion]) -> Iterator[Doubt]
 
 def _outcome_ends(part: NotionTally) -> tuple[float, float]:
     """Return the least and the largest outcome in a stratum, as far as its sums tell them."""
+    low, high = part.outcome_range
     if part.tally.spread is not None:
-        return part.tally.outcome_range
-    low, high = part.notion.outcome_range
+        return low, high
     rate = float(part.outcomes.sum() / part.cells.mass.sum())
     # All rows have the least outcome or all the largest, or else they differ.
     return (rate, rate) if rate in (low, high) else (low, high)
@@ -276,7 +276,7 @@ def _about_gamma(tally: Tally, notions: Sequence[AnyNotion], gamma: float) -> It
     most = 0.0
     for notion in notions:
         seen = tally.of_notion(notion)
-        low, high = seen.tally.outcome_range if tally.views else seen.notion.outcome_range
+        low, high = seen.outcome_range
         share = float(seen.cells.mass.sum()) / tally.total_weight
         most = max(most, share * (high - low) / 4)
     if gamma >= most - ROUNDING:

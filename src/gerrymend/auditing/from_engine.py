@@ -69,7 +69,7 @@ def tally_of_lazy(
     rows = overview.rows
     summary = rows.sums(overview.shifts)
     columns = read_columns({name: summary[key] for name, key in rows.attributes.items()})
-    n = _numbers(summary["n"])
+    n = numbers_of(summary["n"])
     cells = distinct_rows(columns)
     n_rows = n.astype(np.int64)
     classes = tuple(overview.classes.tolist())
@@ -84,10 +84,10 @@ def tally_of_lazy(
     # weights can't, as they don't say how many rows of which weight are in them.
     if len(classes) > 2 and not rows.weighted:
         return tally_of_lines(cells, classes, label, decided_as, n_rows, strata)
-    weight = _parts(summary, "weight") if rows.weighted else n
-    positive = _parts(summary, "positive") if rows.has_sums else n
-    square = _parts(summary, "square") if rows.weighted else n
-    counted = _numbers(summary["counted"]).astype(np.int64) if rows.weighted else None
+    weight = parts_of(summary, "weight") if rows.weighted else n
+    positive = parts_of(summary, "positive") if rows.has_sums else n
+    square = parts_of(summary, "square") if rows.weighted else n
+    counted = numbers_of(summary["counted"]).astype(np.int64) if rows.weighted else None
 
     def table(y: NDArray[np.intp], p: Array) -> Tally:
         """Sum the lines by labels and decisions of 0 and 1."""
@@ -139,19 +139,19 @@ class Overview:
         cut_off = len(lines) == ENOUGH
         if not cut_off:  # otherwise there are too many values, and not all of them were counted
             if labels is not None:
-                check_none(int(_numbers(lines["n"])[are_missing(labels)].sum()), "y_true")
-            check_none(int(_numbers(lines["missing"]).sum()), "y_pred")
+                check_none(int(numbers_of(lines["n"])[are_missing(labels)].sum()), "y_true")
+            check_none(int(numbers_of(lines["missing"]).sum()), "y_pred")
         if labels is not None:
             labels = labels[~are_missing(labels)]
         if rows.weighted:
-            _check_weights(lines)
+            check_extreme_weights(lines)
         # From here on the checks are those of audit(), on the few lines in place of all rows.
         decisions = as_vector(lines["decision"], "y_pred") if decided.by_label else None
         labelled = read_labels(labels, decisions, decided, AUDIT, cut_off=cut_off)
         if decisions is not None:
             check_decided(decisions, labelled.known, "y_pred")
         if rows.probabilities:
-            extremes = np.concatenate([_numbers(lines["p_min"]), _numbers(lines["p_max"])])
+            extremes = np.concatenate([numbers_of(lines["p_min"]), numbers_of(lines["p_max"])])
             decisions_from(extremes, labelled.classes, None, True, "y_pred")
         overview = cls(rows, lines, labelled)
         check_class_number(labelled.known, overview.n_rows, AUDIT.labels)
@@ -195,7 +195,7 @@ class Overview:
     @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(_numbers(self.lines["n"]).sum())
+        return int(numbers_of(self.lines["n"]).sum())
 
     def shifts(self, name: str, power: int = 1) -> list[float]:
         """Return the shifts that put the parts of a column, or of its squares, on their grids."""
@@ -209,7 +209,7 @@ class Overview:
         They are infinity and 0 where none is positive. Of w·p only rows decided 1 matter: the
         others are left out later.
         """
-        least, largest = (_numbers(self.lines[f"{name}_{end}"]) for end in ("least", "max"))
+        least, largest = (numbers_of(self.lines[f"{name}_{end}"]) for end in ("least", "max"))
         if name == "positive" and len(self.classes) == 2:
             chosen = self.decided(self.lines) > 0
             least = least[chosen]
@@ -221,32 +221,32 @@ class Overview:
     def is_count(self) -> bool:
         """True where each row weighs 1 and is decided 0 or 1."""
         lines = self.lines
-        if self.rows.probabilities and _numbers(lines["certain"]).sum() < self.n_rows:
+        if self.rows.probabilities and numbers_of(lines["certain"]).sum() < self.n_rows:
             return False
         extremes: Sequence[str] = ("weight_min", "weight_max") if self.rows.weighted else ()
-        return all(bool((_numbers(lines[name]) == 1).all()) for name in extremes)
+        return all(bool((numbers_of(lines[name]) == 1).all()) for name in extremes)
 
 
-def _check_weights(lines: "nw.DataFrame[Any]") -> None:
+def check_extreme_weights(lines: "nw.DataFrame[Any]") -> None:
     """Raise what a weight can be wrong in: the least and the greatest have every such fault."""
     ends = ("weight_min", "weight_least", "weight_max")
-    extremes = np.concatenate([_numbers(lines[end]) for end in ends])
+    extremes = np.concatenate([numbers_of(lines[end]) for end in ends])
     # A group without a positive weight has no least one, which is no fault.
-    no_positive = np.isnan(_numbers(lines["weight_least"]))
+    no_positive = np.isnan(numbers_of(lines["weight_least"]))
     extremes[len(lines) : 2 * len(lines)][no_positive] = 0.0
     # Engines leave missing values out of extremes; one is put back, for the check to see it.
-    if _numbers(lines["weight_missing"]).any():
+    if numbers_of(lines["weight_missing"]).any():
         extremes[0] = np.nan
     check_weights(extremes, len(extremes))
 
 
-def _numbers(values: "nw.Series[Any]") -> Array:
+def numbers_of(values: "nw.Series[Any]") -> Array:
     """Return a column of a result as floats."""
     numbers: Array = values.cast(nw.Float64).to_numpy()
     return numbers
 
 
-def _parts(lines: "nw.DataFrame[Any]", name: str) -> Array:
+def parts_of(lines: "nw.DataFrame[Any]", name: str) -> Array:
     """Return the sums of a column's parts, one part a row; zeros where a column has no parts."""
-    parts = [_numbers(lines[part]) for part in lines.columns if part.startswith(f"{name}_")]
+    parts = [numbers_of(lines[part]) for part in lines.columns if part.startswith(f"{name}_")]
     return np.array(parts or [np.zeros(len(lines))])

@@ -8,6 +8,8 @@ import narwhals as nw
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.classes import tally_of_sample
 from gerrymend.auditing.from_engine import tally_of_lazy
+from gerrymend.auditing.lazy_numbers import numbers_of_lazy
+from gerrymend.auditing.outcome_tables import tally_of_outcomes
 from gerrymend.auditing.strata import read_strata, stratified
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.classes import AUDIT, BY_LABEL, Decided, check_class_number
@@ -55,20 +57,27 @@ def _tally(
     if means := [notion for notion in notions if isinstance(notion, OutcomeNotion)]:
         check_no_decisions(decided, means[0])
         if is_lazy(data):
-            # Outcomes are functions of arrays, of one's own among them, that no engine can run.
+            tally = numbers_of_lazy(data, *given, means)
+            if tally is not None:
+                return _like_first(tally, kinds)
+            # A function of arrays that no engine can run.
             data = collected(data, given)
         rows = given if data is None else _chosen(data, given)
         numbers = Numbers.read(*rows[:4], kinds=kinds)
-        return _stratified(Tally.of_outcomes(numbers, means), rows.control_features)
+        return _stratified(tally_of_outcomes(numbers, means), rows.control_features)
     if is_lazy(data):
-        tally = tally_of_lazy(data, *given[:4], given.control_features, decided=decided)
-        if kinds is None:
-            check_spreads(tally.columns)
-        else:
-            check_kinds({column.name: column for column in tally.columns}, kinds, "data")
-        return tally
+        return _like_first(tally_of_lazy(data, *given, decided=decided), kinds)
     rows = given if data is None else _chosen(data, given)
     return _stratified(tally_of_rows(*rows[:4], decided, kinds), rows.control_features)
+
+
+def _like_first(tally: Tally, kinds: Mapping[str, str] | None) -> Tally:
+    """Return a tally of a lazy frame, or raise unless a second sample has the first's kinds."""
+    if kinds is None:
+        check_spreads(tally.columns)
+    else:
+        check_kinds({column.name: column for column in tally.columns}, kinds, "data")
+    return tally
 
 
 def _stratified(tally: Tally, control_features: Any) -> Tally:

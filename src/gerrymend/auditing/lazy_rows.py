@@ -5,7 +5,7 @@ see `from_engine`.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,33 +75,19 @@ class LazyRows:
         schema = frame.collect_schema()
         probabilities = decided.decision_probabilities
         cut = check_cut(decided.threshold, probabilities)
-        names = check_attribute_names(sensitive_features)
-        for name in names:
-            check_column(name, "sensitive_features", schema, "data")
-            check_attribute_type(name, schema[name])
+        attributes = attribute_columns(schema, sensitive_features)
         is_labelled = y_true is not None
         if is_labelled:
             check_column(y_true, "y_true", schema, "data")
         check_column(y_pred, "y_pred", schema, "data")
-        # Under names of our own, as a user's column may be called `weight` or `n`, like columns
-        # that are made here.
-        attributes = {name: f"attribute_{i}" for i, name in enumerate(names)}
-        chosen = {key: nw.col(name) for name, key in attributes.items()}
-        controls = {}
-        if control_features is not None:
-            named = check_attribute_names(control_features, "control_features")
-            for name in named:
-                check_column(name, "control_features", schema, "data")
-                check_attribute_type(name, schema[name], "control_features")
-            controls = {name: f"control_{i}" for i, name in enumerate(named)}
-            chosen |= {key: nw.col(name) for name, key in controls.items()}
+        controls = attribute_columns(schema, control_features, "control_features")
+        chosen = {key: nw.col(name) for name, key in [*attributes.items(), *controls.items()]}
         if is_labelled:
             chosen["label"] = nw.col(y_true)
         chosen |= _predicted(y_pred, schema[y_pred], cut, probabilities)
         weighted = sample_weight is not None
         if weighted:
-            check_column(sample_weight, "sample_weight", schema, "data")
-            chosen |= _weighed(sample_weight, schema[sample_weight])
+            chosen |= weighed(schema, sample_weight)
         rows = cls(
             frame.select(**chosen), attributes, weighted, cut, probabilities, is_labelled, controls
         )
@@ -181,15 +167,8 @@ class LazyRows:
             rows = rows.with_columns(square=nw.col("weight") * nw.col("weight"))
             shifts["square"] = shifts_of("weight", 2)
             sums.append(nw.col("counted").sum())
-        # (x + shift) − shift rounds x to a grid on which the engine's additions are exact; the
-        # remainder goes on to the next, finer grid.
-        for name, grids in shifts.items():
-            for i, shift in enumerate(grids):
-                part = f"{name}_{i}"
-                rows = rows.with_columns(((nw.col(name) + shift) - shift).alias(part))
-                rows = rows.with_columns((nw.col(name) - nw.col(part)).alias(name))
-                sums.append(nw.col(part).sum())
-        return rows.group_by(keys).agg(*sums).collect()
+        rows, parts = in_parts(rows, shifts)
+        return rows.group_by(keys).agg(*sums, *parts).collect()
 
     @property
     def summed(self) -> list[str]:
@@ -197,40 +176,73 @@ class LazyRows:
         return ["weight"] * self.weighted + ["positive"] * self.has_sums
 
 
+def attribute_columns(
+    schema: nw.Schema, named: Any, argument: str = "sensitive_features"
+) -> dict[str, str]:
+    """Return a name of our own for each of the columns named; raise for one that can't be used.
+
+    A user's column may be called `weight` or `n`, like columns that are made here.
+    """
+    if named is None and argument == "control_features":
+        return {}
+    names = check_attribute_names(named, argument)
+    for name in names:
+        check_column(name, argument, schema, "data")
+        check_attribute_type(name, schema[name], argument)
+    return {name: f"{argument}_{i}" for i, name in enumerate(names)}
+
+
+def in_parts(
+    rows: "nw.LazyFrame[Any]", shifts: Mapping[str, Sequence[float]]
+) -> tuple["nw.LazyFrame[Any]", list[nw.Expr]]:
+    """Split columns into parts on their grids; return the rows and the sums of all parts."""
+    sums = []
+    # (x + shift) − shift rounds x to a grid on which the engine's additions are exact; the
+    # remainder goes on to the next, finer grid. All columns at once: a query grows with each step.
+    for i in range(max(map(len, shifts.values()), default=0)):
+        left = {name: grids[i] for name, grids in shifts.items() if i < len(grids)}
+        parts = {f"{name}_{i}": (nw.col(name) + shift) - shift for name, shift in left.items()}
+        rows = rows.with_columns(**parts)
+        rows = rows.with_columns(**{name: nw.col(name) - nw.col(f"{name}_{i}") for name in left})
+        sums += [nw.col(part).sum() for part in parts]
+    return rows, sums
+
+
 def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) -> dict[str, nw.Expr]:
     """Return the expressions of the decision, or its probability, and of its being missing."""
-    missing = {"missing": _missing(name, dtype)}
+    is_missing = {"missing": missing(name, dtype)}
     if cut is not None:
-        score = _as_numbers(name, dtype, "y_pred", Argument("threshold"))
+        score = as_numbers(name, dtype, "y_pred", Argument("threshold"))
         # A whole number is at least the cut where it is at least the cut rounded up.
         if dtype.is_integer() and abs(cut) < 2.0**63:  # exact, as in `at_least`
-            return missing | {"decision": nw.col(name) >= math.ceil(cut)}
-        return missing | {"decision": score >= cut}
+            return is_missing | {"decision": nw.col(name) >= math.ceil(cut)}
+        return is_missing | {"decision": score >= cut}
     if probabilities:
-        return missing | {"p": _as_numbers(name, dtype, "y_pred", PROBABILITIES)}
-    return missing | {"decision": nw.col(name)}
+        return is_missing | {"p": as_numbers(name, dtype, "y_pred", PROBABILITIES)}
+    return is_missing | {"decision": nw.col(name)}
 
 
-def _weighed(name: str, dtype: Any) -> dict[str, nw.Expr]:
+def weighed(schema: nw.Schema, name: Any) -> dict[str, nw.Expr]:
     """Return the expressions of the weight, and of its being missing."""
+    check_column(name, "sample_weight", schema, "data")
     return {
-        "weight": _as_numbers(name, dtype, "sample_weight"),
-        "weight_missing": _missing(name, dtype),
+        "weight": as_numbers(name, schema[name], "sample_weight"),
+        "weight_missing": missing(name, schema[name]),
     }
 
 
-def _as_numbers(name: str, dtype: Any, argument: str, because: Argument | None = None) -> nw.Expr:
+def as_numbers(name: str, dtype: Any, argument: str, because: Argument | None = None) -> nw.Expr:
     """Return a column as floats; raise `no_numbers` if it has none."""
     if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
-        raise no_numbers(argument, str(dtype), because)
+        raise no_numbers(argument, "text" if dtype == nw.String else str(dtype), because)
     return nw.col(name).cast(nw.Float64)
 
 
-def _missing(name: str, dtype: Any) -> nw.Expr:
+def missing(name: str, dtype: Any) -> nw.Expr:
     """Return an expression that is 1 where there is no value.
 
     NaN is one: engines differ in whether they count it as missing.
     """
     column = nw.col(name)
-    missing = column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
-    return missing.cast(nw.Int64)
+    is_missing = column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
+    return is_missing.cast(nw.Int64)

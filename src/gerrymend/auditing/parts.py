@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend.auditing.outcome_tables import with_outcomes
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import Cells, take_rows
 
@@ -15,9 +16,11 @@ def part_of(tally: Tally, chosen: NDArray[np.bool_]) -> Tally:
     assert tally.rows is not None
     rows = tally.rows
     cells = Cells(tally.columns, rows.cell[chosen])
-    some = rows.y[chosen], rows.p[chosen], rows.weight[chosen]
-    of_numbers = tally.spread is not None
-    taken = Tally.of_rows(cells, *some, tally.labels, tally.is_labelled, of_numbers=of_numbers)
+    y, p, weight = rows.y[chosen], rows.p[chosen], rows.weight[chosen]
+    decided = p if tally.spread is None else np.zeros(len(p))
+    taken = Tally.of_rows(cells, y, decided, weight, tally.labels, tally.is_labelled)
+    if tally.spread is not None:
+        taken = with_outcomes(taken, p)
     views = {name: part_of(replace(view, views={}), chosen) for name, view in tally.views.items()}
     classes = {label: part_of(table, chosen) for label, table in tally.by_class.items()}
     taken = replace(taken, views=views, by_class=classes)
@@ -34,8 +37,12 @@ def part_of(tally: Tally, chosen: NDArray[np.bool_]) -> Tally:
 def within(tally: Tally, there: NDArray[np.bool_]) -> Tally:
     """Return the same table without the other cells, which have no rows."""
     rows = tally.rows
+    lines = tally.lines
+    number = np.cumsum(there) - 1
     if rows is not None:
-        rows = rows._replace(cell=(np.cumsum(there) - 1)[rows.cell])
+        rows = rows._replace(cell=number[rows.cell])
+    if lines is not None:
+        lines = lines._replace(rows=lines.rows._replace(cell=number[lines.rows.cell]))
     strata = tally.strata
     if strata is not None:
         strata = replace(strata, parts=tuple(within(part, there) for part in strata.parts))
@@ -53,6 +60,7 @@ def within(tally: Tally, there: NDArray[np.bool_]) -> Tally:
         n_counted=kept(tally.n_counted),
         spread=kept(tally.spread),
         rows=rows,
+        lines=lines,
         views={name: within(view, there) for name, view in tally.views.items()},
         strata=strata,
         by_class={label: within(table, there) for label, table in tally.by_class.items()},

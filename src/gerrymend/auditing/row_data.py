@@ -25,12 +25,13 @@ class Rows(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Hold counts of rows of more than two classes, for some of them to be held out.
+    """Hold counts of equal rows of more than two classes, to be drawn anew or held out.
 
-    `kind` numbers the label and the stratum of each line, `n_rows` are its rows, and `tally` makes
-    the table of other numbers of rows.
+    `rows` has one of each line, and `n_rows` how many there are; `kind` numbers the label and the
+    stratum of each line, and `tally` makes the table of other numbers of rows.
     """
 
-    kind: NDArray[np.intp]
+    rows: Rows
     n_rows: NDArray[np.int64]
+    kind: NDArray[np.intp]
     tally: Callable[[NDArray[np.int64]], Any]

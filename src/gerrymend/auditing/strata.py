@@ -7,7 +7,7 @@ so that nothing below changes; a group that is treated like everyone in each str
 however unevenly it is spread over them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,7 +20,8 @@ from gerrymend.auditing.parts import part_of
 from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.tally import NotionTally, Strata, Tally
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
-from gerrymend.notions import AnyNotion, OutcomeNotion
+from gerrymend.inputs.sample import Sample
+from gerrymend.notions import AnyNotion, FairnessNotion, Moment, OutcomeNotion
 from gerrymend.subgroups.rules import Members, category_label
 
 # Rows a stratum, on average, below which there is next to nothing to compare within them: a rate of
@@ -73,6 +74,23 @@ def with_strata(tally: Tally, strata: Cells, part: Callable[[NDArray[np.bool_]],
     return replace(tally, strata=Strata(strata.columns, parts))
 
 
+def strata_of(sample: Sample, moments: Iterable[Moment], *, leave_out: bool) -> Cells | None:
+    """Return the strata of rows that were read, for decisions that are yet to be made.
+
+    None where there are no control features. Raises an ArgumentError where there are too many, or
+    one has no row that a moment is over, unless those are to be left out.
+    """
+    if not sample.controls:
+        return None
+    strata = check_enough_rows(distinct_rows(sample.controls), len(sample.weight))
+    for moment in () if leave_out else moments:
+        counted = strata.index[moment.counts & (sample.weight > 0)]
+        empty = np.flatnonzero(np.bincount(counted, minlength=len(strata)) == 0)
+        if empty.size:
+            raise _empty_stratum(moment.rate, Strata(strata.columns, ()), int(empty[0]))
+    return strata
+
+
 def check_counted(tally: Tally, notions: tuple[AnyNotion, ...], *, leave_out: bool) -> None:
     """Raise an ArgumentError if a stratum has no row in the event of a notion, unless asked to.
 
@@ -87,13 +105,18 @@ def check_counted(tally: Tally, notions: tuple[AnyNotion, ...], *, leave_out: bo
         event = np.asarray(rate.event, dtype=float)
         for number, part in enumerate(view.strata.parts):
             if not (event @ part.weight).any():
-                raise ArgumentError(
-                    "control_features",
-                    f"has a stratum without a row that the {rate.words} is over: "
-                    f"{stratum_words(view.strata, number)}. Merge it with another, or pass ",
-                    Argument("leave_out_empty_strata", value="True"),
-                    " to leave it out of the comparison.",
-                )
+                raise _empty_stratum(rate, view.strata, number)
+
+
+def _empty_stratum(rate: FairnessNotion, strata: Strata, number: int) -> ArgumentError:
+    """Return the error for a stratum without a row that a rate is over."""
+    return ArgumentError(
+        "control_features",
+        f"has a stratum without a row that the {rate.words} is over: "
+        f"{stratum_words(strata, number)}. Merge it with another, or pass ",
+        Argument("leave_out_empty_strata", value="True"),
+        " to leave it out of the comparison.",
+    )
 
 
 def stratum_words(strata: Strata, number: int) -> str:

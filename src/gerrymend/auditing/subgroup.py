@@ -134,8 +134,9 @@ class Subgroup:
     def __str__(self) -> str:
         """Return who is in, in words, a sum of many terms by the largest of them."""
         from gerrymend.reporting.audit.subgroup_words import who_words
+        from gerrymend.reporting.wording import visible
 
-        return inert(who_words(self.to_dict()))
+        return visible(who_words(self.to_dict()))
 
     def _repr_html_(self) -> str | None:
         from gerrymend.reporting.audit.page import subgroup_fragment

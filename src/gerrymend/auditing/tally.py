@@ -9,7 +9,7 @@ counts, and the decision is its outcome. Of more than two classes it is made onc
 (`by_class`), whose label and decision are positive there, and all others negative.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from gerrymend._numeric.sums import Array, add_parts, total, total_by_cell
 from gerrymend.auditing.row_data import Lines, Rows
 from gerrymend.auditing.subgroup import EventCells, Subgroup
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
-from gerrymend.inputs.sample import Numbers, Sample
+from gerrymend.inputs.sample import Sample
 from gerrymend.notions import AnyNotion, FairnessNotion, OutcomeNotion, nothing_counts
 from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
@@ -54,6 +54,8 @@ class Tally:
     spread : array (2, 2, m) or None
         Of numbers, Σ w²·(u − c) and Σ w²·(u − c)² by label and cell, for intervals, with c the
         `centre`: squares of large numbers keep no digits. None for decisions.
+    outcome_range : pair of float
+        Of numbers, the smallest and the largest outcome of the rows that count.
     views : mapping of str to Tally
         Of numbers, the table of each notion, by its name; empty for decisions.
     strata : Strata or None
@@ -62,7 +64,7 @@ class Tally:
         Of more than two classes, the table of each against the rest. This one then has the wrong
         decisions as positive ones, and every row with label 0.
     lines : Lines or None
-        Of more than two classes, the counts behind all of these, where rows are not at hand.
+        Of more than two classes, the counts of equal rows, where rows are not at hand.
     """
 
     columns: tuple[Column, ...]
@@ -77,6 +79,7 @@ class Tally:
     is_labelled: bool = True
     spread: Array | None = None
     centre: float = 0.0
+    outcome_range: tuple[float, float] = (0.0, 1.0)
     views: Mapping[str, "Tally"] = field(default_factory=dict)
     strata: "Strata | None" = None
     by_class: Mapping[Any, "Tally"] = field(default_factory=dict)
@@ -91,13 +94,10 @@ class Tally:
         weight: Array,
         labels: tuple[Any, ...] = (0, 1),
         is_labelled: bool = True,
-        *,
-        of_numbers: bool = False,
     ) -> "Tally":
         """Sum rows by cell and label, to the same bits for every order of the rows.
 
-        `y` has 0 and 1, and `p` the probability of deciding 1, by row. Rows `of_numbers` have 1
-        where they count, and their outcome.
+        `y` has 0 and 1, and `p` the probability of deciding 1, by row.
         """
         m = len(cells)
         # Label and cell in one number, so that one pass sums by both.
@@ -107,47 +107,18 @@ class Tally:
             """Return sums by label and cell."""
             return total_by_cell(key, values, 2 * m).reshape(2, m)
 
-        spread = None
-        centre = 0.0
-        if of_numbers:
-            counted = weight * (y == 1)
-            centre = float(counted @ p / (counted.sum() or 1.0))
-            squares = weight**2 * (p - centre)
-            spread = np.array([by_label(squares), by_label(squares * (p - centre))])
         return cls(
             columns=cells.columns,
             n_rows=np.bincount(key, minlength=2 * m).reshape(2, m),
             weight=by_label(weight),
             positive=by_label(weight * p),
-            is_count=not of_numbers and bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
+            is_count=bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
             labels=labels,
             squared_weight=by_label(weight**2),
             n_counted=np.bincount(key[weight > 0], minlength=2 * m).reshape(2, m),
             rows=Rows(cells.index, y, p, weight),
             is_labelled=is_labelled,
-            spread=spread,
-            centre=centre,
         )
-
-    @classmethod
-    def of_outcomes(cls, numbers: Numbers, notions: Iterable[OutcomeNotion]) -> "Tally":
-        """Sum the outcomes of each notion by cell; the first is the table itself."""
-        cells = distinct_rows(numbers.columns)
-        views = {}
-        for notion in notions:
-            counts = notion.counts(numbers.y, numbers.p)
-            # A row that doesn't count has no outcome, whatever the function makes of it.
-            u = np.where(counts, notion.outcomes(numbers.y, numbers.p, counts), 0.0)
-            views[notion.name] = cls.of_rows(
-                cells,
-                counts.astype(np.intp),
-                u,
-                numbers.weight,
-                (None, None),
-                numbers.y is not None,
-                of_numbers=True,
-            )
-        return replace(next(iter(views.values())), views=views)
 
     @classmethod
     def of_sample(cls, sample: Sample) -> "Tally":
@@ -171,6 +142,8 @@ class Tally:
         squared_weight: Array | None = None,
         n_counted: NDArray[np.int64] | None = None,
         is_labelled: bool = True,
+        spread: Sequence[Array] | None = None,
+        **numbers: Any,
     ) -> "Tally":
         """Add up entries that each stand for many rows of one cell and label.
 
@@ -189,6 +162,8 @@ class Tally:
             Whether each row weighs 1 and is decided 0 or 1.
         labels : pair
             The user's labels behind 0 and 1.
+        spread : pair of arrays (parts, entries), optional
+            Of numbers, with their `centre` and `outcome_range`.
         """
         m = len(cells)
         key = cells.index + m * y
@@ -211,19 +186,14 @@ class Tally:
             squares,
             counted,
             is_labelled=is_labelled,
+            spread=None if spread is None else np.array([by_label(parts) for parts in spread]),
+            **numbers,
         )
 
     @cached_property
     def total_weight(self) -> float:
         """The weight of all rows, n in the formulas."""
         return total(self.weight.ravel())
-
-    @property
-    def outcome_range(self) -> tuple[float, float]:
-        """The smallest and the largest outcome of the rows that count; of numbers, at hand."""
-        assert self.rows is not None
-        outcomes = self.rows.p[self.rows.y == 1]
-        return float(outcomes.min(initial=np.inf)), float(outcomes.max(initial=-np.inf))
 
     @property
     def strata_columns(self) -> tuple[Column, ...]:
@@ -311,6 +281,12 @@ class NotionTally:
     def notion(self) -> FairnessNotion:
         """The notion that was summed."""
         return self.cells.notion
+
+    @property
+    def outcome_range(self) -> tuple[float, float]:
+        """The least and the largest outcome: of numbers those of the rows, of a rate any."""
+        of_numbers = self.tally.spread is not None
+        return self.tally.outcome_range if of_numbers else self.notion.outcome_range
 
     @property
     def rows_of_cells(self) -> NDArray[np.intp]:

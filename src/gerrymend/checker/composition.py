@@ -108,11 +108,12 @@ def _number(attribute: Attribute, own: list[int], rows: list[int]) -> dict[str, 
 
 def _quantile(attribute: Attribute, rows: list[int], tenths: int) -> Fraction:
     """Return the least value that so many tenths of the rows do not exceed."""
+    enough = tenths * sum(rows)
     counted = 0
-    for value, number in sorted(zip(attribute.values, rows, strict=True)):
-        counted += number
-        if 10 * counted >= tenths * sum(rows):
-            return Fraction(value)
+    for cell in attribute.ascending:
+        counted += rows[cell]
+        if 10 * counted >= enough:
+            return Fraction(attribute.values[cell])
     raise AssertionError("no rows")
 
 

@@ -154,9 +154,10 @@ def wrong_single(case: Case) -> Iterator[str]:
         for attribute in case.table.attributes.values():
             values = [attribute.values[cell] for cell in seen.active]
             rows = [seen.rows[cell] for cell in seen.active]
-            for total, n in _sums_of(values, residuals, rows) if attribute.is_number else ():
-                if n in enough:
-                    worst = max(worst, (sign * total if sign else abs(total)) * unit)
+            if attribute.is_number:
+                sums = [total for total, n in _sums_of(values, residuals, rows) if n in enough]
+                most = max((sign * total if sign else abs(total) for total in sums), default=0)
+                worst = max(worst, most * unit)
     stated = case.stated["single_unfairness"]
     if abs(exact(stated) - worst) > case.tolerance:
         yield f"single_unfairness is stated as {stated!r}, and is {shown(worst)}."

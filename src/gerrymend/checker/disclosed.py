@@ -46,15 +46,16 @@ def wrong_kept_back(case: Case) -> Iterator[str]:
     """Yield a sentence if something is said to be kept back that can't be for telling of few rows.
 
     Where each distinct row is there `min_group_size` times under each label that it has, no sum is
-    over fewer.
+    over fewer. Rows without weight are in no rate, and don't count there.
     """
     kept_back = case.stated["kept_back"]
     parts = {"disadvantaged", "favoured", "in_a_sentence", "composition"}
     if len(set(kept_back)) < len(kept_back) or not set(kept_back) <= parts:
         yield f"kept_back is stated as {kept_back!r}, which are no parts of a report, one each."
         return
-    tables = [case.table, *case.table.by_class.values()]
-    numbers = [number for one in tables for labels in one.rows for number in labels if number]
+    tables = [case.table, *case.table.views.values(), *case.table.by_class.values()]
+    counts = [counted for one in tables for counted in (one.rows, one.weighty or ())]
+    numbers = [number for by_cell in counts for labels in by_cell for number in labels if number]
     if min(numbers) < max(2, case.stated["min_group_size"]):
         case.leave("kept_back", "whether more, or less, would tell of a group of few rows")
     elif kept_back:

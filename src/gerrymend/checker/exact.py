@@ -37,9 +37,18 @@ def exact(number: Any) -> Fraction:
     return Fraction(number)
 
 
+def _whole(number: Any) -> Fraction | int:
+    """Return the decimal that a number prints as; a whole one as an integer, which is quicker."""
+    value = exact(number)
+    return value.numerator if value.denominator == 1 else value
+
+
 @dataclass(frozen=True)
 class Attribute:
-    """Hold a protected attribute by cell: fractions, or categories with None for a missing one."""
+    """Hold a protected attribute by cell: whole numbers and fractions, or categories.
+
+    A missing category is None.
+    """
 
     name: str
     is_number: bool
@@ -50,6 +59,11 @@ class Attribute:
         """The distinct categories in order, a missing one last."""
         present = set(self.values)
         return [*sorted(present - {None}), *(present & {None})]
+
+    @cached_property
+    def ascending(self) -> list[int]:
+        """The cells by the number that they have, the least first."""
+        return sorted(range(len(self.values)), key=self.values.__getitem__)
 
 
 @dataclass(frozen=True)
@@ -233,7 +247,7 @@ def summed(
         squares[place[cell]][y] += mass * each
         positive[place[cell]][y] += mass * (outcome_of or _probability)(p)
     attributes = {
-        name: Attribute(name, is_number, tuple(map(exact, values) if is_number else values))
+        name: Attribute(name, is_number, tuple(map(_whole, values) if is_number else values))
         for (name, (is_number, _)), values in zip(
             columns.items(), zip(*place, strict=True), strict=True
         )

@@ -95,6 +95,7 @@ _GROUP = {
     "notion": TEXT,
     "size": WHOLE,
     "rate": NUMBER,
+    "overall_rate": NUMBER,
     "rate_interval": _INTERVAL,
     "unfairness": NUMBER,
     "unfairness_interval": _INTERVAL,

@@ -259,7 +259,8 @@ def _wrong_group(one: Mapping[str, Any], group: Group, level: float, case: Case)
             f"{one['group']!r}, only its rule",
         )
     figures = seen.figures(inside)
-    yield from wrong_figures(one, figures, seen.scale, ("size", "rate", "unfairness"))
+    names = ("size", "rate", "overall_rate", "unfairness")
+    yield from wrong_figures(one, figures, seen.scale, names)
     yield from wrong_intervals(one, ("rate_interval", "unfairness_interval"), seen, inside, level)
     smallest = case.stated["min_group_size"]
     if min(figures.rows_inside, figures.rows_outside) < smallest:

@@ -81,7 +81,9 @@ def scores(rule: Mapping[str, Any], table: Table) -> list[Fraction]:
         _check_parts(term, {"attribute", "coefficient"} | ({"value"} & set(term)))
         coefficient = _number(term["coefficient"])
         values = _term(term, table)
-        total = [score + coefficient * value for score, value in zip(total, values, strict=True)]
+        # Most values are those of many cells.
+        product = {value: coefficient * value for value in set(values)}
+        total = [score + product[value] for score, value in zip(total, values, strict=True)]
     return total
 
 
@@ -120,11 +122,11 @@ def attribute_of(part: Mapping[str, Any], table: Table) -> Attribute:
     return table.attributes[name]
 
 
-def _term(term: Mapping[str, Any], table: Table) -> list[Fraction]:
+def _term(term: Mapping[str, Any], table: Table) -> list[Fraction | int]:
     """Return the value of a term by cell: a number, or the indicator of a category."""
     attribute = attribute_of(term, table)
     if "value" in term:
-        return [Fraction(value == term["value"]) for value in attribute.values]
+        return [int(value == term["value"]) for value in attribute.values]
     _check_number(attribute)
     return list(attribute.values)
 

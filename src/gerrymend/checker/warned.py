@@ -62,12 +62,13 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
     if table.n_rows > _FEW_ROWS:
         # Of two classes the other one follows from this.
         tables = list(table.by_class.values()) or [table]
-        by_label = [[weight[1] for weight in one.weight] for one in tables]
-        decided = [[sum(positive, ZERO) for positive in one.positive] for one in tables]
+        weights = [sum(weight, ZERO) for weight in table.weight]
+        by_label = [_parts([weight[1] for weight in one.weight], weights) for one in tables]
+        decided = [_parts([sum(one, ZERO) for one in some.positive], weights) for some in tables]
         for attribute in table.attributes.values():
-            if not table.views and _tells(attribute, by_label, table):
+            if not table.views and _tells(attribute, by_label):
                 found.add("label_is_protected")
-            if not table.views and _tells(attribute, decided, table):
+            if not table.views and _tells(attribute, decided):
                 found.add("decision_is_protected")
             if len(set(attribute.values)) == 1:
                 found.add("constant_attribute")
@@ -138,18 +139,23 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _tells(attribute: Attribute, positives: list[list[Any]], table: Table) -> bool:
+def _parts(weights: list[Fraction], of: list[Fraction]) -> list[Fraction | None]:
+    """Return which part some weights are of others, by cell; None where there is none."""
+    return [part / whole if whole else None for part, whole in zip(weights, of, strict=True)]
+
+
+def _tells(attribute: Attribute, parts: list[list[Fraction | None]]) -> bool:
     """Return whether each value of an attribute has all rows of one class, and no others.
 
-    `positives` has the weight of each class by cell; of two, that of the second alone.
+    `parts` has by cell the part that is of each class; of two, of the second alone.
     """
-    n_classes = max(2, len(positives))
-    for positive in positives:
-        sides: dict[Any, set[Any]] = {}
-        for value, weighed, weight in zip(attribute.values, positive, table.weight, strict=True):
-            if total := sum(weight, ZERO):
-                sides.setdefault(value, set()).add(weighed / total)
-        if sorted(map(sorted, sides.values())) != [[0]] * (n_classes - 1) + [[1]]:
+    n_classes = max(2, len(parts))
+    for part in parts:
+        sides: dict[Any, Fraction] = {}
+        for value, share in zip(attribute.values, part, strict=True):
+            if share is not None and sides.setdefault(value, share) != share:
+                return False
+        if sorted(sides.values()) != [0] * (n_classes - 1) + [1]:
             return False
     return True
 

@@ -90,9 +90,10 @@ def _item(text: str, table: Table) -> tuple[Members, str]:
         if text.startswith(word):
             return [word == "everyone"] * len(table), text.removeprefix(word)
     for attribute in table.attributes.values():
-        for pattern, holds in _conditions(attribute):
+        for pattern, test_of in _conditions(attribute):
             if found := re.match(pattern + _END, text):
-                return [holds(value, found) for value in attribute.values], text[found.end() :]
+                holds = test_of(found)
+                return [holds(value) for value in attribute.values], text[found.end() :]
     raise UnreadError(text)
 
 
@@ -103,11 +104,13 @@ def _after(sign: str, text: str) -> str:
     return text.removeprefix(sign)
 
 
-_Holds = Callable[[Any, re.Match[str]], bool]
+_TestOf = Callable[[re.Match[str]], Callable[[Any], bool]]
 
 
-def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
-    """Yield a pattern for each form of a condition on the attribute, and its test of a value.
+def _conditions(attribute: Attribute) -> Iterator[tuple[str, _TestOf]]:
+    """Yield a pattern for each form of a condition on the attribute, and what makes its test.
+
+    The test is of a value, and made of what the pattern found.
 
     Labels are those of the data, so that a label may contain signs and words of the language
     itself.
@@ -115,15 +118,29 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
     name = re.escape(attribute.name)
     one = f"(?:{_labels(attribute)})"
 
-    def is_named(value: Any, found: re.Match[str]) -> bool:
-        """Return whether the value is one of the labels that were found."""
+    def is_named(found: re.Match[str]) -> Callable[[Any], bool]:
+        """Return the test of whether a value is one of the labels that were found."""
         # What follows a label is a comma or the end, so that a label with a comma is one label.
         labels = re.findall(rf"({one})(?:, |$)", found[1])
-        return value in map(_fraction, labels) if attribute.is_number else _label(value) in labels
+        if attribute.is_number:
+            return set(map(_fraction, labels)).__contains__
+        return lambda value: _label(value) in labels
 
-    def is_not_named(value: Any, found: re.Match[str]) -> bool:
-        """Return whether the value is none of the labels that were found."""
-        return not is_named(value, found)
+    def is_not_named(found: re.Match[str]) -> Callable[[Any], bool]:
+        """Return the test of whether a value is none of the labels that were found."""
+        named = is_named(found)
+        return lambda value: not named(value)
+
+    def is_on_a_side(found: re.Match[str]) -> Callable[[Any], bool]:
+        """Return the test of whether a value is on the side of the cut that was found."""
+        compare = _COMPARE[found[1]]
+        cut = _fraction(found[2])
+        return lambda value: compare(value, cut)
+
+    def is_between(found: re.Match[str]) -> Callable[[Any], bool]:
+        """Return the test of whether a value is between the cuts that were found."""
+        low, high = map(_fraction, found.groups())
+        return lambda value: low <= value < high
 
     several = rf"\{{({one}(?:, {one})*)\}}"
     yield rf"{name} in {several}", is_named
@@ -131,14 +148,8 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _Holds]]:
     yield rf"{name} = ({one})", is_named
     yield rf"{name} ≠ ({one})", is_not_named
     if attribute.is_number:
-        yield (
-            rf"{name} ([<≤≥]) ({NUMBER})",
-            lambda value, found: _COMPARE[found[1]](value, _fraction(found[2])),
-        )
-        yield (
-            rf"({NUMBER}) ≤ {name} < ({NUMBER})",
-            lambda value, found: _fraction(found[1]) <= value < _fraction(found[2]),
-        )
+        yield rf"{name} ([<≤≥]) ({NUMBER})", is_on_a_side
+        yield rf"({NUMBER}) ≤ {name} < ({NUMBER})", is_between
 
 
 def same_labels(attribute: Attribute) -> bool:

@@ -48,7 +48,8 @@ def add_to(app: typer.Typer) -> None:
         protected: options.Protected,
         label: Annotated[
             str | None,
-            _column("True label, of two values or more; only statistical_parity needs none."),
+            _column("True label, of two values or more, or a number; statistical_parity and "
+                "mean_outcome need none."),
         ] = None,
         prediction: Annotated[str | None, _column("Decision, of the same values.")] = None,
         score: Annotated[str | None, _column("Or: score, cut at --threshold.")] = None,
@@ -59,18 +60,14 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        ranges: options.Ranges = None,
         favourable: options.Favourable = None,
         side: options.Side = "both",
         weight: options.Weight = None,
         counts: Annotated[str | None, _column(
             "Number of rows that a line stands for: FILE is a table that GROUP BY made.")] = None,
-        control: Annotated[list[str] | None, option(
-            "What may rightly matter, such as an occupation: groups are compared among rows of "
-            "equal values of these columns, and summed.", DATA, metavar="COLUMNS",
-            show_default=False)] = None,
-        leave_out_empty_strata: Annotated[bool, option(
-            "Leave out values of --control without a row that the rate is over, rather than stop.",
-            DATA, "--leave-out-empty-strata")] = False,
+        control: options.Control = None,
+        leave_out_empty_strata: options.LeaveOutEmptyStrata = False,
         features: Annotated[list[str] | None, option(
             "Columns that the model decides by, where they are known: the report says which of "
             "them are protected.", DATA, metavar="COLUMNS", show_default=False)] = None,

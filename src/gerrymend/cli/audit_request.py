@@ -17,7 +17,6 @@ from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
 from gerrymend.cli.table_files import unreadable
 from gerrymend.cli.table_request import TableRequest
 from gerrymend.inputs.settings import check_choice
-from gerrymend.inputs.validation import check_column
 from gerrymend.notions import (
     NOTION_NAMES,
     OUTCOME_NAMES,
@@ -58,8 +57,6 @@ class AuditRequest(TableRequest):
     features: list[str] | None = None
     intersection: list[str] | None = None
     unit: str | None = None
-    control: list[str] | None = None
-    leave_out_empty_strata: bool = False
 
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
@@ -191,12 +188,7 @@ class AuditRequest(TableRequest):
 
         (decided,) = self.decided.values()
         how = self.settings()
-        controls = None
-        if self.control is not None:
-            there = frame.collect_schema().names()
-            controls = split(self.control, there)
-            for column in controls:
-                check_column(column, "--control", there, str(self.file))
+        controls = self.controls_in(frame)
         how |= {
             "sensitive_features": attributes,
             "control_features": controls,
@@ -208,11 +200,12 @@ class AuditRequest(TableRequest):
                 frame, label=self.label, prediction=decided, count=self.counts, **how
             )
         # Permutations, resamples and held-out rows need the rows themselves, unless counts tell all
-        # of them: with weights or probabilities they don't.
+        # of them: with numbers, weights or probabilities they don't.
         tables: list[Any] = [frame, second]
         needs_rows = self.permutations > 0
         needs_rows |= self.test_size is not None or self.confidence is not None
-        if needs_rows and (self.weight is not None or self.probability is not None):
+        sums_tell_less = self._are_means or (self.weight, self.probability) != (None, None)
+        if needs_rows and sums_tell_less:
             named = [self.label, decided, self.weight, *attributes, *(controls or [])]
             chosen = [name for name in dict.fromkeys(named) if name is not None]
             tables = [None if table is None else table.select(chosen).collect() for table in tables]
@@ -235,9 +228,7 @@ class AuditRequest(TableRequest):
             holdout=f"--holdout {self.holdout}",
             n_permutations="--permutations",
             n_resamples="--resamples",
-            control_features="--control",
         ) | {
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",
-            "leave_out_empty_strata=True": "--leave-out-empty-strata",
         }

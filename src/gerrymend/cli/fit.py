@@ -13,7 +13,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 
-from gerrymend._runtime.extras import need
+from gerrymend._runtime.extras import check_installed
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.exit_codes import gate_code
@@ -63,7 +63,10 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        ranges: options.Ranges = None,
         weight: options.Weight = None,
+        control: options.Control = None,
+        leave_out_empty_strata: options.LeaveOutEmptyStrata = False,
         impute: options.Impute = False,
         favourable: options.Favourable = None,
         side: options.Side = "both",
@@ -141,7 +144,7 @@ class Asked:
 
     def check(self, request: TrainingRequest) -> None:
         """Raise an error for files that can't be written, and a gate that can't be closed."""
-        need("skops.io", "Saving a model needs")
+        check_installed("skops", "Saving a model needs")
         check_target(self.out, "--out", request.file)
         self.targets.check(self.out, request.file)
         taken = (self.out, self.targets.page, self.targets.markdown, request.file)
@@ -207,7 +210,7 @@ def _trained(request: TrainingRequest, prepared: Prepared, asked: Asked, say: Sa
     with rounds_told(say):
         classifier.fit(
             train.features, train.labels, sensitive_features=train.protected,
-            sample_weight=train.given_weight,
+            control_features=train.control, sample_weight=train.given_weight,
         )  # fmt: skip
     return classifier
 
@@ -235,6 +238,7 @@ def _saved_and_audited(
         "min_group_size": request.min_group_size,
         "favourable": request.favourable,
         "side": request.side,
+        "leave_out_empty_strata": request.leave_out_empty_strata,
         "features": prepared.columns,
         "top": _TOP if for_people else 1,
     }

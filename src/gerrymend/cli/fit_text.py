@@ -18,6 +18,7 @@ from gerrymend.reporting.audit.model import (
     proven_words,
     remedy_sentences,
     samples_sentences,
+    within_words,
 )
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.text import warning_spans
@@ -87,6 +88,7 @@ def as_data(fitted: Fitted) -> dict[str, Any]:
         "n_predictors": len(fitted.classifier.weights_),
         "gamma": fitted.measured[0].report.gamma,
         "columns": fitted.prepared.columns,
+        "control_features": list(fitted.prepared.train.control or ()),
         "audited": fitted.names[fitted.deciding],
         "gate": fitted.gate or "both",
         "samples": [
@@ -149,12 +151,13 @@ def _model(fitted: Fitted, request: TrainingRequest, report: Mapping[str, Any]) 
     rounds = (
         "1 round" if fitted.classifier.n_iter_ == 1 else f"{fitted.classifier.n_iter_:,} rounds"
     )
+    model = as_data(fitted)
     facts = [
-        ("Model", f"{fitted.out}: {predictors_words(as_data(fitted))}"),
+        ("Model", f"{fitted.out}: {predictors_words(model)}"),
         ("  decides", f"{request.label}, {negative} or {positive} (positive)"),
         ("", " ".join(direction_sentences(report))),
         ("  by", names_of(fitted.prepared.columns)),
-        ("  trained in", f"{rounds}, for {', '.join(request.notion)}"),
+        ("  trained in", f"{rounds}, for {', '.join(request.notion)}{within_words(model)}"),
         ("  use it", f"gerrymend predict {fitted.out} FILE --out predictions.csv"),
     ]
     if fitted.to_trust:

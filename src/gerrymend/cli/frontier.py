@@ -61,6 +61,7 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        ranges: options.Ranges = None,
         prediction: Annotated[str | None, column(
             "What your model decides today, to compare with: decisions, which nothing is trained "
             "on.", DATA)] = None,
@@ -69,6 +70,8 @@ def add_to(app: typer.Typer) -> None:
         threshold: Annotated[float | None, option(
             "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         weight: options.Weight = None,
+        control: options.Control = None,
+        leave_out_empty_strata: options.LeaveOutEmptyStrata = False,
         impute: options.Impute = False,
         favourable: options.Favourable = None,
         side: options.Side = "both",
@@ -249,6 +252,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
         "X_test": test.features,
         "y_test": test.labels,
         "sensitive_features_test": test.protected,
+        "control_features_test": test.control,
         "sample_weight_test": test.given_weight,
         "today_test": _today(test),
     }  # fmt: skip
@@ -260,6 +264,7 @@ def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFronti
             train.features,
             train.labels,
             sensitive_features=train.protected,
+            control_features=train.control,
             sample_weight=train.given_weight,
             pos_label=train.pair[1],
             favourable=request.favourable,

@@ -53,6 +53,9 @@ Categorical = Annotated[list[str] | None, option(
 Dates = Annotated[str, option(
     "What protected dates are told by: year, month, or a day such as 2024-03-01, for ages in days "
     "on it.", READING, metavar="UNIT")]  # fmt: skip
+Ranges = Annotated[list[str] | None, option(
+    "Where a protected number is cut into ranges, such as age=30,50; those that are missing are "
+    "one more.", READING, metavar="COLUMN=CUTS", show_default=False)]  # fmt: skip
 Depth = Annotated[int | None, option(
     "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
     TRAINING, show_default="2")]  # fmt: skip
@@ -72,6 +75,13 @@ Drop = Annotated[
 ExcludeProtected = Annotated[bool, option(
     "Decisions may not use the protected columns.", DATA, "--exclude-protected")]  # fmt: skip
 Weight = Annotated[str | None, column("Weight of each row.", DATA)]
+Control = Annotated[list[str] | None, option(
+    "What may rightly matter, such as an occupation: groups are compared among rows of equal "
+    "values of these columns, and summed.", DATA, metavar="COLUMNS",
+    show_default=False)]  # fmt: skip
+LeaveOutEmptyStrata = Annotated[bool, option(
+    "Leave out values of --control without a row that the rate is over, rather than stop.", DATA,
+    "--leave-out-empty-strata")]  # fmt: skip
 Impute = Annotated[bool, option(
     "Missing numbers become the median, and are marked; missing text is a value of its own.",
     DATA, "--impute")]  # fmt: skip

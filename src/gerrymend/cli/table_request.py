@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gerrymend.cli.protected_dates import check_unit, with_dates
+from gerrymend.cli.protected_ranges import read_ranges, with_ranges
 from gerrymend.cli.shared import options_of, split
 from gerrymend.cli.table_files import Reading, open_table, unreadable
 from gerrymend.inputs.identifiers import BY_DATE
+from gerrymend.inputs.protected import IN_RANGES
 from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA
 from gerrymend.inputs.validation import check_column
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 class TableRequest:
     """Hold the options that commands share, which their help explains, as they were given.
 
-    An entry of `protected` or `categorical` may be several columns, separated by commas.
+    An entry of `protected`, `control` or `categorical` may be several columns, separated by commas.
     """
 
     file: Path
@@ -33,11 +35,14 @@ class TableRequest:
     score: str | None = None
     threshold: float | None = None
     weight: str | None = None
+    control: list[str] | None = None
+    leave_out_empty_strata: bool = False
     subgroups: str = "linear"
     depth: int | None = None
     seed: int = 0
     categorical: tuple[str, ...] = ()
     dates: str = "year"
+    ranges: tuple[str, ...] = ()
     separator: str | None = None
     decimal: str = "."
     missing: tuple[str, ...] = ()
@@ -45,6 +50,7 @@ class TableRequest:
     def __post_init__(self) -> None:
         """Raise a ValueError, in the terms of the command, for options that can't be used."""
         check_unit(self.dates)
+        read_ranges(self.ranges)
         if self.threshold is not None and self.score is None:
             given = " ".join(f"{option} has none;" for option in self.decided)
             raise ValueError(
@@ -99,7 +105,7 @@ class TableRequest:
         return frame
 
     def with_protected(self, frame: "pl.LazyFrame", file: Path) -> "tuple[pl.LazyFrame, list[str]]":
-        """Return the frame with protected dates as numbers, and the protected columns."""
+        """Return the frame with dates as numbers, numbers in ranges, and the protected columns."""
         there = frame.collect_schema().names()
         attributes = split(self.protected, there)
         for column in attributes:
@@ -107,9 +113,20 @@ class TableRequest:
         import polars as pl
 
         try:
-            return with_dates(frame, attributes, self.dates)
+            frame, attributes = with_dates(frame, attributes, self.dates)
+            return with_ranges(frame, attributes, read_ranges(self.ranges))
         except pl.exceptions.PolarsError as error:  # which reads some rows
             raise unreadable(file, error) from None
+
+    def controls_in(self, frame: "pl.LazyFrame") -> list[str] | None:
+        """Return the columns of --control; raise a ValueError where one is not in the frame."""
+        if self.control is None:
+            return None
+        there = frame.collect_schema().names()
+        controls = split(self.control, there)
+        for column in controls:
+            check_column(column, "--control", there, str(self.file))
+        return controls
 
     def positive_label(self, frame: "pl.LazyFrame") -> Any:
         """Return the positive label in the type of the labels, from the text of the option.
@@ -137,6 +154,7 @@ class TableRequest:
         return options_of(
             self,
             sensitive_features="--protected",
+            control_features="--control",
             sample_weight=f"--weight {self.weight}",
             random_state="--seed",
             max_depth="--depth",
@@ -144,7 +162,9 @@ class TableRequest:
             na_values="--missing",
             **others,
         ) | {
+            "leave_out_empty_strata=True": "--leave-out-empty-strata",
             AS_CATEGORY.name: "--categorical",
+            IN_RANGES.name: "--ranges, such as age=30,50",
             DECIMAL_COMMA.name: "--decimal=','",
             BY_DATE.name: "--dates, which reads those that are written 2024-12-31 or 31.12.2024",
         }

@@ -151,6 +151,7 @@ class TrainingRequest(TableRequest):
             make_estimator(estimator),
             subgroups=self.subgroups if self.depth is None else self.subgroup_class,
             random_state=self.seed,
+            leave_out_empty_strata=self.leave_out_empty_strata,
             **parameters,
         )
 
@@ -164,10 +165,12 @@ class TrainingRequest(TableRequest):
         single = {"--label": self.label, "--weight": self.weight, **self.decided}
         frame = self.open(self.file, single)
         features = self._features(frame.collect_schema().names())
+        controls = self.controls_in(frame)
         frame, protected = self.with_protected(frame, self.file)
         named = [name for name in single.values() if name is not None]
+        wanted = dict.fromkeys([*named, *features, *protected, *(controls or [])])
         try:
-            table = frame.select(list(dict.fromkeys([*named, *features, *protected]))).collect()
+            table = frame.select(list(wanted)).collect()
         except pl.exceptions.PolarsError as error:
             raise unreadable(self.file, error) from None
         with errors_in_options(self.options):
@@ -185,6 +188,7 @@ class TrainingRequest(TableRequest):
                 label,
                 table.select(protected),
                 weight,
+                control=None if controls is None else table.select(controls),
                 features=used,
                 pos_label=self.positive_label(frame),
             )

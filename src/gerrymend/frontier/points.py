@@ -12,6 +12,8 @@ from gerrymend.auditing.audit import audit
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.inputs.sample import Sample
+from gerrymend.reporting.audit.direction import is_the_same, says_most
+from gerrymend.reporting.wording import percent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,8 +39,9 @@ class OnRows:
     def measure(cls, rows: Sample, p: Array, how: Mapping[str, Any]) -> "OnRows":
         """Audit decisions that are positive with probability `p`, with the settings `how`."""
         report = audit(
-            rows.labels, p, sensitive_features=rows.protected, sample_weight=rows.given_weight,
-            decision_probabilities=True, pos_label=rows.pair[1], **how,
+            rows.labels, p, sensitive_features=rows.protected, control_features=rows.control,
+            sample_weight=rows.given_weight, decision_probabilities=True,
+            pos_label=rows.pair[1], **how,
         )  # fmt: skip
         wrong = np.where(rows.y == 1, 1.0 - p, p)
         return cls(float(np.average(wrong, weights=rows.given_weight)), report)
@@ -60,8 +63,23 @@ class OnRows:
 
     @property
     def shown(self) -> Subgroup | None:
-        """The subgroup that is treated worst or, where that is not known, differs most."""
+        """The subgroup that is treated worst or, where that is not known, differs most.
+
+        Where that is a formula, the group in a sentence that has most of its unfairness.
+        """
+        said = self.report.in_a_sentence
+        if said is not None and says_most(self.report.to_dict()):
+            return said.subgroup
         return self.report.disadvantaged or self.report.worst
+
+    @property
+    def _who(self) -> str | None:
+        """Who is in it, in words, with its part of the unfairness found where that is not all."""
+        data = self.report.to_dict()
+        if self.shown is None or not says_most(data) or is_the_same(data):
+            return None if self.shown is None else str(self.shown)
+        part = percent(abs(self.shown.unfairness) / self.unfairness)
+        return f"{self.shown}, with {part} of the unfairness found"
 
     @property
     def worst(self) -> str | None:
@@ -80,11 +98,12 @@ class OnRows:
             "covers": self.report.covers,
             "verdict": self.report.verdict,
             "worst": self.worst,
-            "worst_who": None if worst is None else str(worst),
+            "worst_who": self._who,
             "worst_size": None if worst is None else worst.size,
             "worst_rate_of": None if worst is None else worst.notion.words,
             "worst_rate": None if worst is None else worst.rate,
             "overall_rate": None if worst is None else worst.overall_rate,
+            "within_strata": bool(self.report.control_features),
             "worst_treated": None if worst is None else worst.treated,
             "withheld": self.report.withheld,
             "min_group_size": self.report.min_group_size,

@@ -7,6 +7,7 @@ from typing import Any
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.workers import Workers, check_jobs
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
+from gerrymend.auditing.strata import strata_of
 from gerrymend.frontier.points import FrontierPoint, FrontierReference
 from gerrymend.frontier.references import check_today, with_today
 from gerrymend.frontier.settings import (
@@ -20,7 +21,7 @@ from gerrymend.frontier.tradeoffs import ParetoFrontier, mark_dominated, mark_re
 from gerrymend.frontier.training import trained_and_audited
 from gerrymend.inputs.sample import Names, Sample, named_columns
 from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
-from gerrymend.notions import directed_notions
+from gerrymend.notions import directed_notions, moment_of
 from gerrymend.training.fit import ParityClassifier
 
 # From none to more than most models have without constraint, in steps of about two.
@@ -41,6 +42,7 @@ def pareto_frontier(
     y: Any,
     *,
     sensitive_features: Any = None,
+    control_features: Any = None,
     gammas: Sequence[float] = GAMMAS,
     notions: Sequence[Any] | None = None,
     estimators: Mapping[str, Any] | Sequence[Any] | None = None,
@@ -49,6 +51,7 @@ def pareto_frontier(
     X_test: Any = None,
     y_test: Any = None,
     sensitive_features_test: Any = None,
+    control_features_test: Any = None,
     sample_weight_test: Any = None,
     pos_label: Any = None,
     favourable: str | None = None,
@@ -69,8 +72,9 @@ def pareto_frontier(
     ----------
     estimator : SubgroupParityClassifier or MarginalParityClassifier
         The classifier to train; it is cloned, and never changed. Its own gamma is ignored.
-    X, y, sensitive_features, sample_weight :
-        The rows, as in its fit().
+    X, y, sensitive_features, control_features, sample_weight :
+        The rows, as in its fit(). With control features all models are trained and audited within
+        strata, the references too.
     gammas : sequence of float
         The unfairness to allow. The gammas of a notion and an estimator are trained together.
     notions : sequence of notions, optional
@@ -79,9 +83,10 @@ def pareto_frontier(
     estimators : mapping from names to estimators, or sequence of estimators, optional
         The estimators that the Learner trains, each in turn; the classifier's own by default.
     test_size : float, optional
-        Share of the rows, of each label, to keep out of the training and to audit on too.
-    X_test, y_test, sensitive_features_test, sample_weight_test : optional
-        Or other rows to audit on. Protected attributes that are columns of X need not be given.
+        Share of the rows, of each label in each stratum, to keep out of the training and to audit
+        on too.
+    X_test, y_test, sensitive_features_test, control_features_test, sample_weight_test : optional
+        Or other rows to audit on. Attributes that are columns of X need not be given.
     pos_label, favourable, side :
         The positive label, the decision that people wish for, and which subgroups the audits
         count, as in audit(). Models are trained to be fair to both sides.
@@ -161,12 +166,14 @@ def pareto_frontier(
         "min_group_size": check_min_group_size(min_group_size),
         "favourable": favourable,
         "side": side,
+        "leave_out_empty_strata": estimator.leave_out_empty_strata,
     }
     for setting in settings:
         directed_notions(setting.rates, favourable, side)
     levels = check_levels(gammas)
     check_today(today, today_test, second=X_test is not None)
-    rows = with_today(Sample.read(y, sensitive_features, sample_weight, features=X), today)
+    read = Sample.read(y, sensitive_features, sample_weight, control=control_features, features=X)
+    rows = with_today(read, today)
     if rows.with_positive(pos_label).pair != rows.pair:
         settings = [setting.of_other_label() for setting in settings]
     samples: Sequence[Sample]
@@ -182,15 +189,17 @@ def pareto_frontier(
             "X_test": X_test,
             "y_test": y_test,
             "sensitive_features_test": sensitive_features_test,
+            "control_features_test": control_features_test,
             "sample_weight_test": sample_weight_test,
         }
-        second = _test_rows(rows, sensitive_features, given)
+        second = _test_rows(rows, sensitive_features, control_features, given)
         decided = today if today_test is None else today_test
         argument = "today" if today_test is None else "today_test"
         samples = (rows, *(with_today(sample, decided, argument) for sample in second))
     samples = [sample.with_positive(pos_label) for sample in samples]
+    _check_strata(samples, settings, leave_out=estimator.leave_out_empty_strata)
 
-    data = _data_arguments(sensitive_features, sample_weight)
+    data = _data_arguments(sensitive_features, control_features, sample_weight)
     points: list[FrontierPoint] = []
     references: list[FrontierReference] = []
     asked = len(settings) * len(levels)
@@ -232,39 +241,79 @@ def _frontier(
     )
 
 
-def _data_arguments(sensitive_features: Any, sample_weight: Any) -> dict[str, str]:
+def _check_strata(
+    samples: Sequence[Sample], settings: Sequence[Setting], *, leave_out: bool
+) -> None:
+    """Raise ArgumentError if a sample has a stratum that a rate can't be compared within."""
+    rates = list(dict.fromkeys(rate for setting in settings for rate in setting.rates))
+    for sample, lead in zip(samples, ("", "In the test rows: "), strict=False):
+        try:
+            moments = [moment_of(rate, sample.y) for rate in rates]
+            strata_of(sample, moments, leave_out=leave_out)
+        except ArgumentError as error:
+            error.lead = f"{lead}{error.lead}"
+            raise
+
+
+def _data_arguments(
+    sensitive_features: Any, control_features: Any, sample_weight: Any
+) -> dict[str, str]:
     """Return the arguments of fit beside X and y, as code: names of columns, or of variables."""
     data = {}
-    if sensitive_features is not None:
-        names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+    attributes = {"sensitive_features": sensitive_features, "control_features": control_features}
+    for argument, given in attributes.items():
+        names = [given] if isinstance(given, str) else given
         is_names = isinstance(names, list | tuple) and all(isinstance(n, str) for n in names)
-        data["sensitive_features"] = repr(list(names)) if is_names else "sensitive_features"
+        if given is not None:
+            data[argument] = repr(list(names)) if is_names else argument
     return data if sample_weight is None else data | {"sample_weight": "sample_weight"}
 
 
-def _test_rows(train: Sample, sensitive_features: Any, given: dict[str, Any]) -> list[Sample]:
+def _test_rows(
+    train: Sample, sensitive_features: Any, control_features: Any, given: dict[str, Any]
+) -> list[Sample]:
     """Read the second sample; return it in a list, which is empty if none was given.
 
     Raises ValueError if a part of it is missing, or its labels differ from those of the training.
     """
-    X, y, protected, weight = given.values()
+    X, y, protected, control, weight = given.values()
     if all(value is None for value in given.values()):
         return []
     if X is None or y is None:
         missing = "X_test" if X is None else "y_test"
         raise ArgumentError(missing, "is not given; a second sample needs both X_test and y_test.")
-    if protected is None:
-        protected = sensitive_features
-        if protected is not None and named_columns(train.features, protected) is protected:
-            raise ArgumentError(
-                "sensitive_features_test",
-                "is not given, and sensitive_features are no columns of X; pass those of the test "
-                "rows too.",
-            )
-    names = Names("y_test", "", "sensitive_features_test", "sample_weight_test", "X_test")
-    test = Sample.read(y, protected, weight, features=X, names=names)
+    if control is not None and control_features is None:
+        raise ArgumentError(
+            "control_features_test",
+            "is given, and control_features is not: both samples are compared within strata, or "
+            "neither.",
+        )
+    names = Names(
+        "y_test", "", "sensitive_features_test", "sample_weight_test", "X_test",
+        "control_features_test",
+    )  # fmt: skip
+    test = Sample.read(
+        y,
+        _of_test_rows(train, protected, sensitive_features, "sensitive_features"),
+        weight,
+        control=_of_test_rows(train, control, control_features, "control_features"),
+        features=X,
+        names=names,
+    )
     if test.pair != train.pair:
         raise ArgumentError(
             "y_test", f"has the labels {[*test.pair]}, and y {[*train.pair]}; they must agree."
         )
     return [test]
+
+
+def _of_test_rows(train: Sample, given: Any, of_training: Any, argument: str) -> Any:
+    """Return the attributes of the test rows: those given, or the same columns of X."""
+    if given is not None or of_training is None:
+        return given
+    if named_columns(train.features, of_training, argument) is of_training:
+        raise ArgumentError(
+            f"{argument}_test",
+            f"is not given, and {argument} are no columns of X; pass those of the test rows too.",
+        )
+    return of_training

@@ -126,7 +126,8 @@ def _train(samples: Common[Sequence[Sample]], setting: Setting, gammas: list[flo
     with heard_warnings() as heard:
         models = setting.classifier.fit_path(
             train.features, train.labels, gammas=gammas,
-            sensitive_features=train.protected, sample_weight=train.given_weight,
+            sensitive_features=train.protected, control_features=train.control,
+            sample_weight=train.given_weight,
         )  # fmt: skip
         seconds = time.perf_counter() - start
         plain: list[Array] = []

@@ -28,6 +28,7 @@ class Names(NamedTuple):
     protected: str = "sensitive_features"
     weight: str = "sample_weight"
     features: str = "X"
+    control: str = "control_features"
 
 
 FIT = Names()

@@ -75,8 +75,12 @@ def data_digests(
     labels: NDArray[np.intp],
     protected: Sequence[Column],
     weight: Array,
+    controls: Sequence[Column] = (),
+    moments: Sequence[NDArray[Any]] = (),
 ) -> dict[str, str]:
     """Return the sha256 of each argument of fit, by name; the order of the rows matters.
+
+    `moments` are what functions of a notion make of the rows: functions can't be told apart.
 
     >>> y, w = np.array([0, 1]), np.ones(2)
     >>> one = data_digests(np.array([[1.0], [2.0]]), y, y, [], w)
@@ -84,13 +88,17 @@ def data_digests(
     >>> [name for name in one if one[name] != other[name]]
     ['X']
     """
-    columns = [(one.name, one.kind, repr(one.categories)) for one in protected]
-    return {
+    digests = {
         "X": _digest(_head(features), words_of_columns(features)),
         "y": _digest([str(classes.dtype), repr(classes.tolist())], [labels.astype(np.int64)]),
-        "sensitive_features": _digest(columns, [one.values for one in protected]),
+        "sensitive_features": _digest_of_columns(protected),
         "sample_weight": _digest([], [weight]),
     }
+    if controls:
+        digests["control_features"] = _digest_of_columns(controls)
+    if moments:
+        digests["notion"] = _digest([], moments)
+    return digests
 
 
 def combined_digests(parts: Sequence[Mapping[str, str]], sizes: Sequence[int]) -> dict[str, str]:
@@ -129,6 +137,12 @@ def _head(features: Any) -> list[Any]:
         return [list(features.shape)]
     schema = nw.from_native(features, eager_only=True).schema
     return [[name, str(dtype)] for name, dtype in schema.items()]
+
+
+def _digest_of_columns(columns: Sequence[Column]) -> str:
+    """Return the sha256 of attributes, with their names, kinds and categories."""
+    head = [(one.name, one.kind, repr(one.categories)) for one in columns]
+    return _digest(head, [one.values for one in columns])
 
 
 def _digest(head: Any, columns: Iterable[NDArray[Any]]) -> str:

@@ -31,6 +31,8 @@ from gerrymend.inputs.text_numbers import check_no_numbers
 from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 
 MISSING_LABEL = "(missing)"
+# How numbers are cut into ranges: the command line has an option.
+IN_RANGES = Argument("pandas.cut")
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,14 @@ class Cells:
     def __len__(self) -> int:
         return len(self.columns[0].values)
 
-    def sorted_by(self, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], "Cells"]:
-        """Return the order of rows by label and then cell, and the cells for rows in that order.
+    def sorted_by(
+        self, labels: NDArray[np.intp], *others: NDArray[Any]
+    ) -> tuple[NDArray[np.intp], "Cells"]:
+        """Return the order of rows by label, cell and all others, and the cells in that order.
 
         By label, the event of a notion is a slice; by cell, its sums read memory in order.
         """
-        order = np.lexsort((self.index, labels))
+        order = np.lexsort((*others, self.index, labels))
         return order, replace(self, index=self.index[order])
 
 
@@ -127,7 +131,7 @@ def read_columns(
         for column in columns:
             _check_text(column, argument)
     if not columns:
-        raise ArgumentError(argument, "has no columns; pass at least one protected attribute.")
+        raise ArgumentError(argument, "has no columns; pass at least one.")
     lengths = {column.name: len(column.values) for column in columns}
     if len(set(lengths.values())) > 1:
         raise ArgumentError(argument, f"differ in length: {lengths}.", lead="The columns of ")
@@ -381,6 +385,9 @@ def _missing_number(where: Subject) -> ValueError:
     """Return the error for missing values of a number."""
     return ArgumentError(
         where,
-        "is numeric and has missing values. A threshold can't place them: fill them in or drop "
-        "these rows, and say so; or cut it into a few named ranges, with missing as one more.",
+        "is numeric and has missing values, which have no place among numbers: fill them in or "
+        "drop these rows, and say so; or cut it into a few named ranges, with missing as one "
+        "more (",
+        IN_RANGES,
+        ").",
     )

@@ -26,6 +26,7 @@ from gerrymend.inputs.numbers import LARGEST, as_numbers
 from gerrymend.inputs.protected import (
     Column,
     check_spreads,
+    distinct_rows,
     in_use,
     read_columns,
     select_columns,
@@ -75,6 +76,8 @@ class Sample:
         All labels; `classes` are fewer where one is compared with the rest.
     decided : array (n_rows,) of int or None
         The class of each decision, by its number, where there are more than two.
+    controls : tuple of Column
+        The control features; none where groups are not compared within strata.
 
     >>> sample = Sample.read([0, 1, 0, 1], {"sex": ["F", "F", "M", "M"]}, features=[[1], [2]] * 2)
     >>> train, test = sample.split(0.5, seed=0)
@@ -92,6 +95,7 @@ class Sample:
     is_labelled: bool = True
     known: NDArray[Any] = field(default_factory=lambda: np.empty(0))
     decided: NDArray[np.intp] | None = None
+    controls: tuple[Column, ...] = ()
 
     @classmethod
     def read(
@@ -100,6 +104,7 @@ class Sample:
         protected: Any,
         weight: Any = None,
         *,
+        control: Any = None,
         features: Any = _NO_FEATURES,
         decisions: Any = None,
         decided: Decided | None = None,
@@ -114,6 +119,8 @@ class Sample:
         labels, protected, weight :
             By row. `protected` may name columns of the features; None is all of them. `labels` are
             None where rows have decisions alone.
+        control : optional
+            The control features by row; they may name columns of the features, too.
         features : frame, array or list, optional
         decisions, decided : optional
             Decisions by row, read as `decided` says; without it there are none.
@@ -140,10 +147,15 @@ class Sample:
             rows |= {names.labels: len(y)}
         if predicted is not None:
             rows |= {names.decisions: len(predicted)}
-        check_same_length(**rows, **{names.protected: len(columns[0].values)})
+        n_rows = len(columns[0].values)
+        rows |= {names.protected: n_rows}
+        controls: tuple[Column, ...] = ()
+        if control is not None:
+            controls = read_columns(named_columns(features, control, names.control), names.control)
+            rows |= {names.control: len(controls[0].values)}
+        check_same_length(**rows)
         if kinds is None:
             check_spreads(columns)
-        n_rows = len(columns[0].values)
         if features is not _NO_FEATURES:
             refuse_identifiers(columns, n_rows)
         by_row = check_weights(weight, n_rows, names.weight)
@@ -160,7 +172,9 @@ class Sample:
         if y is None:
             y = np.full(n_rows, classes[0])
         given = weight is not None
-        return cls(y, classes, columns, by_row, given, p, kept, is_labelled, known, number)
+        return cls(
+            y, classes, columns, by_row, given, p, kept, is_labelled, known, number, controls
+        )
 
     @property
     def y(self) -> NDArray[np.intp]:
@@ -180,26 +194,47 @@ class Sample:
         return {column.name: column for column in self.columns}
 
     @property
+    def control(self) -> dict[str, Column] | None:
+        """The control features by name, as every reader takes them; None where there are none."""
+        return {column.name: column for column in self.controls} or None
+
+    @property
     def given_weight(self) -> Array | None:
         """The weights, or None where none were given."""
         return self.weight if self.is_weighted else None
 
     def split(self, test_size: float, seed: int) -> tuple["Sample", "Sample"]:
-        """Split into rows to train on and rows kept out, stratified by label, each in order."""
+        """Split into rows to train on and rows kept out, of each label, each in order.
+
+        With control features they are of each label in each stratum, where that has two rows.
+        """
         try:
             kept, out = train_test_split(
                 np.arange(len(self.labels)),
                 test_size=test_size,
-                stratify=self.labels,
+                stratify=self._kinds(),
                 random_state=seed,
             )
         except ValueError as error:
+            what = "both labels of every stratum are" if self.controls else "both labels are"
             raise ArgumentError(
                 Argument("test_size", value=f"{test_size:g}"),
-                f"can't be kept out of {len(self.labels):,} rows so that both labels are on both "
-                f"sides: {error}",
+                f"can't be kept out of {len(self.labels):,} rows so that {what} on both sides: "
+                f"{error}",
             ) from None
         return self._take(np.sort(kept)), self._take(np.sort(out))
+
+    def _kinds(self) -> NDArray[Any]:
+        """Return labels, or numbers of label and stratum; a row alone is with most of its label."""
+        if not self.controls:
+            return self.labels
+        known, label = np.unique(self.labels, return_inverse=True)
+        kind = label + len(known) * distinct_rows(self.controls).index
+        number = np.bincount(kind)
+        for one in range(len(known)):
+            most = np.argmax(number[one :: len(known)]) * len(known) + one
+            kind[(label == one) & (number[kind] == 1)] = most
+        return kind
 
     def with_positive(self, pos_label: Any, names: Names = FIT) -> "Sample":
         """Return the rows with this label as the positive one; None keeps it."""
@@ -219,6 +254,7 @@ class Sample:
             self,
             labels=self.labels[rows],
             columns=tuple(map(in_use, take_rows(self.columns, rows))),
+            controls=tuple(map(in_use, take_rows(self.controls, rows))),
             weight=self.weight[rows],
             p=None if self.p is None else self.p[rows],
             features=None if self.features is None else _take(self.features, rows),
@@ -254,8 +290,8 @@ class Numbers:
         >>> Numbers.read(None, [3, 4.5], {"sex": ["F", "M"]}).p.tolist()
         [3.0, 4.5]
         """
-        y = None if true is None else _finite(true, names.labels)
-        p = _finite(predicted, names.decisions)
+        y = None if true is None else finite(true, names.labels)
+        p = finite(predicted, names.decisions)
         columns = _read_protected(_NO_FEATURES, protected, kinds, names)
         rows = {} if y is None else {names.labels: len(y)}
         rows |= {names.decisions: len(p), names.protected: len(columns[0].values)}
@@ -265,17 +301,22 @@ class Numbers:
         return cls(y, p, columns, check_weights(weight, len(p), names.weight))
 
 
-def _finite(values: Any, argument: str) -> Array:
+def finite(values: Any, argument: str) -> Array:
     """Return numbers, one a row; raise an ArgumentError for one that is missing or too large."""
     numbers = as_numbers(read_vector(values, argument), argument)
     wrong = ~(np.abs(numbers) <= LARGEST)
     if wrong.any():
-        raise ArgumentError(
-            argument,
-            f"has {int(wrong.sum())} numbers that are infinite or above {LARGEST:g} in size, such "
-            f"as {numbers[wrong][0]:g}; a mean of them says nothing. Correct or drop these rows.",
-        )
+        raise too_large(int(wrong.sum()), float(numbers[wrong][0]), argument)
     return numbers
+
+
+def too_large(number: int, such_as: float, argument: str) -> ArgumentError:
+    """Return the error for numbers that are infinite, or as good as that."""
+    return ArgumentError(
+        argument,
+        f"has {number} numbers that are infinite or above {LARGEST:g} in size, such as "
+        f"{such_as:g}; a mean of them says nothing. Correct or drop these rows.",
+    )
 
 
 def read_vector(values: Any, argument: str) -> NDArray[Any]:
@@ -285,27 +326,25 @@ def read_vector(values: Any, argument: str) -> NDArray[Any]:
     return vector
 
 
-def named_columns(X: Any, sensitive_features: Any) -> Any:
+def named_columns(X: Any, given: Any, argument: str = "sensitive_features") -> Any:
     """Return these columns of the frame X if names were given, else what was given."""
-    names = sensitive_features
-    if isinstance(names, str):
-        names = [names]
+    names = [given] if isinstance(given, str) else given
     if not (isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names)):
-        return sensitive_features
+        return given
     if not is_frame(X):
         # As many strings as rows are the values of one attribute, not names.
         if len(names) == np.shape(X)[0]:
             return list(names)
         raise ArgumentError(
-            Argument("sensitive_features", value=repr(names)),
-            "names columns, and X has no column names. Pass X as a frame, or pass the protected "
+            Argument(argument, value=repr(names)),
+            "names columns, and X has no column names. Pass X as a frame, or pass the "
             "columns themselves.",
         )
     frame = frame_of(X, "X")
     for name in names:
         if name not in frame.columns:
             raise ArgumentError(
-                "sensitive_features",
+                argument,
                 f"names {name!r}, which is no column of X{did_you_mean(name, frame.columns)}. A "
                 "list of strings names columns; pass values as an array or a Series.",
             )

@@ -96,7 +96,7 @@ def check_attribute_names(names: Any, argument: str = "sensitive_features") -> l
             f"is a frame; got {type(names).__name__}.",
         )
     if not listed:
-        raise ArgumentError(argument, "has no columns; name at least one attribute.")
+        raise ArgumentError(argument, "has no columns; name at least one.")
     if len(set(listed)) < len(listed):
         raise same_name(argument, list(listed))
     return list(listed)

@@ -62,6 +62,16 @@ class OutcomeNotion:
     >>> worst = audit(None, waited, sensitive_features={"town": town}, notion=delay).worst
     >>> worst.describe(), worst.rate, worst.overall_rate, worst.unfairness
     ('town = Au', 35.0, 25.0, 5.0)
+
+    What decisions of 0 and 1 bring about can be trained for, too, as it is linear in them:
+
+    >>> from gerrymend import SubgroupParityClassifier
+    >>> amount = np.array([100.0, 200, 300, 400] * 10)
+    >>> paid = OutcomeNotion("payment", lambda y, decided: amount * decided, unit="EUR")
+    >>> clf = SubgroupParityClassifier(notion=paid, gamma=10.0, subgroups="marginals")
+    >>> clf = clf.fit(amount[:, None], [0, 1] * 20, sensitive_features={"town": town})
+    >>> bool(abs(clf.worst_subgroup_.unfairness) <= 10.0)
+    True
     """
 
     name: str
@@ -130,24 +140,30 @@ class OutcomeNotion:
         """
         values = _by_row(self.outcome(y, p), len(p), self.name, "outcome")
         outcomes = as_numbers(values, "notion")
-        # Not `> LARGEST`, which is False of NaN.
-        is_wrong = counts & ~(np.abs(outcomes) <= LARGEST)
-        if is_wrong.any():
-            wrong = outcomes[is_wrong][0]
-            raise ArgumentError(
-                "notion",
-                f"{self.name!r} has the outcome {wrong:g} in a row; outcomes are finite numbers, "
-                f"of at most {LARGEST:g} in size. Leave such rows out, by its event.",
-            )
         some = outcomes[counts]
-        if len(some) and 0 < np.ptp(some) < _LEAST_RANGE:
+        if len(some):
+            self.check_outcomes(float(some.min()), float(some.max()))
+        return outcomes
+
+    def check_outcomes(self, low: float, high: float) -> None:
+        """Raise an ArgumentError for outcomes, by the least and the largest, that can't be used.
+
+        NaN is either where it is an outcome.
+        """
+        for end in (low, high):
+            if not abs(end) <= LARGEST:  # not `> LARGEST`, which is False of NaN
+                raise ArgumentError(
+                    "notion",
+                    f"{self.name!r} has the outcome {end:g} in a row; outcomes are finite numbers, "
+                    f"of at most {LARGEST:g} in size. Leave such rows out, by its event.",
+                )
+        if 0 < high - low < _LEAST_RANGE:
             raise ArgumentError(
                 "notion",
-                f"{self.name!r} has outcomes that differ by at most {np.ptp(some):g}, which can't "
+                f"{self.name!r} has outcomes that differ by at most {high - low:g}, which can't "
                 f"be told from rounding; give them in a smaller unit, so that they differ by "
                 f"{_LEAST_RANGE:g} or more.",
             )
-        return outcomes
 
     def counts(self, y: Array | None, p: Array) -> NDArray[np.bool_]:
         """Return a mask of the rows that count."""
@@ -183,7 +199,7 @@ def _error(y: Any, p: Any) -> Any:
 
 
 def _absolute_error(y: Any, p: Any) -> Any:
-    return np.abs(y - p)
+    return abs(y - p)
 
 
 def _squared_error(y: Any, p: Any) -> Any:

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gerrymend.auditing.audit import audit
+from gerrymend.auditing.inference import GroupEstimate
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.notions import in_words
 from gerrymend.plotting._display import (
     BLUE,
@@ -17,7 +19,7 @@ from gerrymend.plotting._display import (
     say_nothing,
 )
 from gerrymend.reporting.audit.subgroup_words import short_name
-from gerrymend.reporting.wording import percent
+from gerrymend.reporting.wording import figure, percent
 
 # Line styles of the overall rates, one a notion.
 _LINES = ("--", ":", "-.", (0, (5, 1)))
@@ -27,6 +29,7 @@ class GroupRate(NamedTuple):
     """Hold one line of the picture: a group, its rate, and the interval of that where there is one.
 
     `found` is true for a subgroup that the audit found, and false for a group that is listed.
+    `expected` is what it is compared with, where that is not the overall rate.
     """
 
     words: str
@@ -35,6 +38,7 @@ class GroupRate(NamedTuple):
     size: int
     interval: tuple[float, float] | None
     found: bool
+    expected: float | None = None
 
 
 class AuditDisplay(Display):
@@ -49,6 +53,8 @@ class AuditDisplay(Display):
     overall : mapping from the name of a notion to its overall rate
     level : float, default=0.95
         The confidence with which all intervals hold at once.
+    unit : str, optional
+        What means of numbers are counted in; None for rates.
 
     Attributes
     ----------
@@ -74,11 +80,16 @@ class AuditDisplay(Display):
     """
 
     def __init__(
-        self, groups: Sequence[GroupRate], overall: Mapping[str, float], level: float = 0.95
+        self,
+        groups: Sequence[GroupRate],
+        overall: Mapping[str, float],
+        level: float = 0.95,
+        unit: str | None = None,
     ) -> None:
         self.groups = tuple(groups)
         self.overall = dict(overall)
         self.level = level
+        self.unit = unit
 
     @classmethod
     def from_report(cls, report: AuditReport, *, ax: Any = None) -> "AuditDisplay":
@@ -88,7 +99,7 @@ class AuditDisplay(Display):
         """
         if not isinstance(report, AuditReport):
             raise TypeError(f"report must be an AuditReport, as audit() returns; got {report!r}.")
-        display = cls(_groups(report), _overall(report))
+        display = cls(_groups(report), _overall(report), unit=report.notions[0].unit)
         display.plot(ax)
         return display
 
@@ -131,21 +142,26 @@ class AuditDisplay(Display):
     def _draw(self, ax: Any) -> None:
         """Draw the overall rates as lines, the groups, and the legend."""
         if not self.groups:
-            say_nothing(ax, "No subgroup that may be described differs from the overall rate.")
+            say_nothing(ax, "No subgroup that may be described differs from the overall.")
             return
         for (notion, rate), style in zip(self.overall.items(), _LINES, strict=False):
             words = f"overall {_words(notion) if len(self._notions) > 1 else ''}".strip()
-            ax.axvline(rate, color="black", lw=1.2, ls=style, label=f"{words}: {percent(rate)}")
+            ax.axvline(
+                rate, color="black", lw=1.2, ls=style, label=f"{words}: {self._figure(rate)}"
+            )
         self._draw_kind(ax, True, VERMILLION, "D", "worst found by the audit")
         self._draw_kind(ax, False, BLUE, "o", "others")
+        if any(group.expected is not None for group in self.groups):
+            ax.plot([], [], "|", color="black", ms=11, label="expected by its strata")
         if any(group.interval for group in self.groups):
             words = f"{percent(self.level)} intervals, all at once"
             ax.plot([], [], color="0.4", lw=1.4, marker="|", ms=7, label=words)
         ax.set_yticks(range(len(self.groups)), [self._label(group) for group in self.groups])
         ax.tick_params(axis="y", length=0, labelsize=9 if len(self.groups) <= 25 else 8)
         ax.set_ylim(len(self.groups) - 0.4, -0.6)
-        ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-        ax.set_xlabel("rate" if len(self._notions) > 1 else _words(next(iter(self._notions))))
+        ax.xaxis.set_major_formatter(lambda value, _: self._figure(value))
+        several = "rate" if self.unit is None else "mean"
+        ax.set_xlabel(several if len(self._notions) > 1 else _words(next(iter(self._notions))))
         ax.grid(axis="x", color="0.9")
         ax.set_axisbelow(True)
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -156,10 +172,12 @@ class AuditDisplay(Display):
         """Draw the groups that were found, or those that were listed."""
         chosen = [(i, group) for i, group in enumerate(self.groups) if group.found == found]
         for i, group in chosen:
-            if group.notion in self.overall:  # a bar from the overall rate to the group's
-                ax.plot(
-                    [self.overall[group.notion], group.rate], [i, i], color=colour, lw=4, alpha=0.3
-                )
+            reference = self.overall.get(group.notion)
+            if group.expected is not None:
+                reference = group.expected
+                ax.plot([reference], [i], "|", color="black", ms=11)
+            if reference is not None:  # a bar from there to the group's rate
+                ax.plot([reference, group.rate], [i, i], color=colour, lw=4, alpha=0.3)
             if group.interval is not None:
                 low, high = group.interval
                 ax.plot(
@@ -174,6 +192,9 @@ class AuditDisplay(Display):
         if chosen:
             rates = [group.rate for _, group in chosen]
             ax.plot(rates, [i for i, _ in chosen], marker, color=colour, ms=7, label=words)
+
+    def _figure(self, value: float) -> str:
+        return label(figure(value, self.unit), lines=1)
 
     @property
     def _notions(self) -> dict[str, None]:
@@ -196,6 +217,10 @@ def _groups(report: AuditReport) -> list[GroupRate]:
     The others are those that the class lists, or the groups of one attribute at a time. A group
     that is both found and listed comes once, as found, with the interval of its listing.
     """
+
+    def expected(group: Subgroup | GroupEstimate) -> float | None:
+        return group.overall_rate if report.control_features else None
+
     others = {(group.group, group.notion): group for group in report.intervals or report.marginals}
     groups = []
     for group in report.top:
@@ -203,11 +228,16 @@ def _groups(report: AuditReport) -> list[GroupRate]:
         notion = group.notion.name
         listed = others.pop((group.describe(), notion), None)
         interval = None if listed is None else listed.rate_interval
-        groups.append(GroupRate(words, notion, group.rate, group.size, interval, True))
+        groups.append(
+            GroupRate(words, notion, group.rate, group.size, interval, True, expected(group))
+        )
     return groups + [
-        GroupRate(group.group, group.notion, group.rate, group.size, group.rate_interval, False)
+        GroupRate(
+            group.group, group.notion, group.rate, group.size, group.rate_interval, False,
+            expected(group),
+        )
         for group in sorted(others.values(), key=lambda group: -group.rate)
-    ]
+    ]  # fmt: skip
 
 
 def _overall(report: AuditReport) -> dict[str, float]:

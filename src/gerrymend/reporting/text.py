@@ -12,8 +12,8 @@ WIDEST = 100
 # What is printed without a console to ask for its width.
 PLAIN_WIDTH = 80
 _NAME_WIDTH = 16
-# A sign stays with what follows it, and a unit with its number.
-_TOGETHER = re.compile(r"(?<= [−+≥≤<=]) | (?=(?:rows|points|times|%)\b)| (?=%)")
+# A sign stays with what follows it, a unit with its number, and p with its sign.
+_TOGETHER = re.compile(r"(?<= [−+≥≤<=]) |(?<=\bp) (?=[=<])| (?=(?:rows|points|times|%)\b)| (?=%)")
 
 Facts = Sequence[tuple[str, str]]
 # A style of rich ("" for none) and what is printed in it.

@@ -1,10 +1,11 @@
 """Word numbers and rates as a person would say them, and make names from the data safe to show."""
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from gerrymend._runtime.reprs import shortened
 
@@ -27,6 +28,17 @@ def visible(text: str) -> str:
     return _INVISIBLE.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
+def json_text(data: Any, indent: int | None = None) -> str:
+    """Return plain data as JSON, in which what `visible` writes out is escaped, and little else.
+
+    >>> print(json_text({"sex": "ünknown\u202e"}))
+    {"sex": "ünknown\\u202e"}
+    """
+    text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+    # Outside of strings there are none: lines end in \\n, which is not among them.
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def percent(rate: float) -> str:
     """Return a rate in percent, with one decimal, or as many as a small one needs.
 
@@ -35,10 +47,12 @@ def percent(rate: float) -> str:
     """
     if not math.isfinite(rate):
         return "–"
-    digits = 1
-    while digits < 6 and _hides(rate, digits):
-        digits += 1
-    return f"{100 * (rate or 0.0):.{digits}f}".rstrip("0").rstrip(".") + " %"
+    return f"{100 * (rate or 0.0):.{_decimals(rate)}f}".rstrip("0").rstrip(".") + " %"
+
+
+def _decimals(rate: float) -> int:
+    """Return how many decimals a rate in percent is shown with."""
+    return next((digits for digits in range(1, 6) if not _hides(rate, digits)), 6)
 
 
 def _hides(rate: float, digits: int) -> bool:
@@ -55,24 +69,58 @@ def figure(value: float, unit: str | None = None) -> str:
     """
     if unit is None:
         return percent(value)
+    return _number(value, _place(value, 4), unit)
+
+
+def _place(value: float, digits: int) -> int:
+    """Return the decimals that show so many digits of a number; negative ones are tens, hundreds.
+
+    >>> _place(24.675, 4), _place(0.0312, 2), _place(123456.0, 2)
+    (2, 3, -4)
+    """
+    return 0 if value == 0 else digits - 1 - math.floor(math.log10(abs(value)))
+
+
+def _number(value: float, place: int, unit: str) -> str:
     if not math.isfinite(value):
         return "–"
-    digits = 0 if value == 0 else 3 - math.floor(math.log10(abs(value)))
-    rounded = round(value, digits) + 0.0
-    words = f"{rounded:,.{max(digits, 0)}f}"
+    words = f"{round(value, place) + 0.0:,.{max(place, 0)}f}"
     words = words.rstrip("0").rstrip(".") if "." in words else words
     return f"{words} {unit}".strip().replace("-", "−")
 
 
-def difference(gap: float, unit: str | None = None) -> str:
-    """Return a difference of rates in points, or of means in their unit, with its sign.
+class Compared(NamedTuple):
+    """A rate, or a mean, what it is compared with, and the difference with its sign, in words."""
 
-    >>> difference(0.5), difference(3.1, "days"), difference(-2.0, ""), difference(0.0, "days")
-    ('+50 points', '+3.1 days', '−2', '0 days')
+    rate: str
+    reference: str
+    gap: str
+
+
+def compared(rate: float, reference: float, unit: str | None = None) -> Compared:
+    """Return two rates, or two means in their unit, and their difference as a reader subtracts it.
+
+    The difference is that of the two as they are shown: 0.1364 − 0.2385 = −0.1021 beside "13.6 %"
+    and "23.8 %" would puzzle. Means have as many decimals as show two digits of it.
+
+    >>> compared(0.13640, 0.23851)
+    Compared(rate='13.6 %', reference='23.9 %', gap='−10.3 points')
+    >>> compared(24.675, 21.5311, "days")
+    Compared(rate='24.68 days', reference='21.53 days', gap='+3.15 days')
+    >>> compared(1000.0672, 1000.0, "")
+    Compared(rate='1,000.067', reference='1,000', gap='+0.067')
     """
     if unit is None:
-        return points(gap)
-    return ("+" if gap > 0 else "") + figure(gap, unit)
+        shown = [round(100 * value, _decimals(value)) for value in (rate, reference)]
+        return Compared(percent(rate), percent(reference), points((shown[0] - shown[1]) / 100))
+    place = max(_place(max(abs(rate), abs(reference)), 4), _place(rate - reference, 2))
+    gap = round(rate, place) - round(reference, place)
+    sign = "+" if gap > 0 else ""
+    return Compared(
+        _number(rate, place, unit),
+        _number(reference, place, unit),
+        sign + _number(gap, place, unit),
+    )
 
 
 def points(gap: float) -> str:
@@ -162,14 +210,22 @@ def _decimal(value: float, rounding: str, beside: float | None) -> str:
 
 
 def p_value(value: float) -> str:
-    """Return a p-value, to two digits.
+    """Return a p-value, to three decimals.
 
-    >>> p_value(0.005), p_value(0.31415), p_value(0.00004), p_value(1e-12)
-    ('0.005', '0.31', '0.00004', 'below 0.00001')
+    >>> p_value(0.005), p_value(0.31415), p_value(0.05), p_value(0.0009)
+    ('0.005', '0.314', '0.050', '< 0.001')
     """
-    if value < 1e-5:
-        return "below 0.00001"
-    return f"{value:.2g}" if value >= 1e-4 else f"{value:.5f}".rstrip("0")
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def p_equals(value: float) -> str:
+    """Return a p-value as a sentence has it.
+
+    >>> p_equals(0.0025), p_equals(1e-12)
+    ('p = 0.003', 'p < 0.001')
+    """
+    words = p_value(value)
+    return f"p {words}" if words.startswith("<") else f"p = {words}"
 
 
 def count(number: float) -> str:

@@ -29,8 +29,8 @@ from gerrymend.subgroups.base import RuleSequence
 class Duals(NamedTuple):
     """The Auditor's play, one game a row.
 
-    `pressure` has for each notion Σ_g (λ⁻_g − λ⁺_g)·centre(g) by cell; `total_dual`
-    is Σ_g λ⁺_g + λ⁻_g.
+    `pressure` has for each notion Σ_g (λ⁻_g − λ⁺_g)·g by cell, which is centred when it is priced;
+    `total_dual` is Σ_g λ⁺_g + λ⁻_g.
     """
 
     pressure: list[Array]

@@ -34,10 +34,7 @@ class CellPlay:
         self._n_plays = 0
 
     def cost(self) -> Array:
-        """Return the cost of deciding 1 in each label-cell.
-
-        The strains need no centring: Σ_c m_c·(W_c / m_c) = 0, so their mean is 0 from the start.
-        """
+        """Return the cost of deciding 1 in each label-cell."""
         cost = self._auditor.base_cost[None].copy()
         self._auditor.price(self._strain, out=cost)
         price: Array = cost[0]

@@ -113,8 +113,7 @@ class FictitiousPlayer(Player):
         self._short = short
         self._realised = realised
         shapes = [(len(gammas), len(notion.event_weight)) for notion in auditor.notions]
-        self._sums = [np.zeros(shape) for shape in shapes]  # Σ ±C·g, before it is centred
-        self._means = [np.zeros(len(gammas)) for _ in shapes]
+        self._sums = [np.zeros(shape) for shape in shapes]  # Σ ±C·g
         self._total_dual = np.zeros(len(gammas))
         self._n_steps = 0
         none = [np.zeros(shape) for shape in shapes]
@@ -132,7 +131,6 @@ class FictitiousPlayer(Player):
                 if len(answer.found) > 1:
                     multiplier *= answer.notion == i
                 self._sums[i] += multiplier[:, None] * found.members
-                self._means[i] += multiplier * self._auditor.notions[i].event_share(found.members)
         self._n_steps = number
         average = self._average()
         self.duals = self._next if self._lag else average
@@ -140,17 +138,12 @@ class FictitiousPlayer(Player):
 
     def _average(self) -> Duals:
         scale = 1.0 / (self._n_steps if self._short else self._n_steps + 1)
-        pressure = [
-            (total - mean[:, None]) * scale
-            for total, mean in zip(self._sums, self._means, strict=True)
-        ]
-        return Duals(pressure, self._total_dual * scale)
+        return Duals([total * scale for total in self._sums], self._total_dual * scale)
 
     def state(self) -> State:
         """Return the sums; with a lag the duals too, which are then those of the round before."""
         return {
             "sums": self._sums,
-            "means": self._means,
             "total_dual": self._total_dual,
             "n_steps": self._n_steps,
             "lagging": tuple(self.duals) if self._lag else None,
@@ -159,7 +152,6 @@ class FictitiousPlayer(Player):
     def restore(self, state: State) -> None:
         """Go on from a state."""
         self._sums = state["sums"]
-        self._means = state["means"]
         self._total_dual = state["total_dual"]
         self._n_steps = state["n_steps"]
         self._next = self._average()
@@ -169,12 +161,15 @@ class FictitiousPlayer(Player):
 def _is_regression(rows: MemoryRows, auditor: Auditor) -> bool:
     """Return whether both sides are least squares, for one notion with an event of one label.
 
-    Then the event is a slice, unless label-cells are not in their order, or some weigh nothing.
+    Nor may there be strata or means of numbers: its sums know one mean, of one slope. Then the
+    event is a slice, unless label-cells are not in their order, or some weigh nothing.
     """
     notion = auditor.notions[0]
     return (
         type(rows.learner) is LinearLearner
         and len(auditor.notions) == 1
+        and auditor.label_cells.stratum is None
+        and not auditor.label_cells.own_moments
         and type(notion.subgroups) is RegressionSearch
         and isinstance(notion.event, slice)
         and bool((rows.weight[rows.rows_of(notion.event)] > 0).all())

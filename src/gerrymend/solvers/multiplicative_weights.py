@@ -69,10 +69,6 @@ class _WeightsPlayer(Player):
         ]  # fmt: skip
         self._sizes = [len(listed.rules) for listed in self._classes]
         self._cells_of = [listed.membership.T.tocsr() for listed in self._classes]
-        self._shares = [
-            listed.membership @ notion.event_weight / notion.event_weight.sum()
-            for notion, listed in zip(auditor.notions, self._classes, strict=True)
-        ]
         # Two constraints a subgroup: its rate may be too high (−) or too low (+).
         self._violations = np.zeros((len(gammas), 2 * sum(self._sizes)))
         self._squares = np.zeros(len(gammas))
@@ -107,9 +103,7 @@ class _WeightsPlayer(Player):
         multipliers = hedge(self._violations, self._squares, self._C)
         too_high, too_low = np.split(multipliers, 2, axis=1)
         by_notion = np.split(too_high - too_low, np.cumsum(self._sizes)[:-1], axis=1)
-        # Σ_g (λ⁻_g − λ⁺_g)·centre(g), the groups' sum less the sum of their shares of the event.
         pressure = [
-            (cells_of @ net.T).T - (net @ shares)[:, None]
-            for cells_of, net, shares in zip(self._cells_of, by_notion, self._shares, strict=True)
+            (cells_of @ net.T).T for cells_of, net in zip(self._cells_of, by_notion, strict=True)
         ]
         self.duals = Duals(pressure, multipliers.sum(axis=1))

@@ -1,7 +1,14 @@
 """The interface of a class of subgroups: `SubgroupClass.bind` to cells, then `BoundClass.worst`.
 
-A residual W is the centred outcome, summed over each cell. The signed value of a subgroup is the
-sum of W over its cells, and the class searches for the subgroup whose value is furthest from 0.
+A residual W is the outcome less what it is compared with, summed over each cell. The signed value
+of a subgroup is the sum of W over its cells, and the class searches for the subgroup whose value is
+furthest from 0. Compared with the overall rate W sums to 0. Compared with anything else it sums to
+some S, the value of everyone, and the complement of a subgroup of value v has S − v. A class that
+is closed under complement then has max(−v) = max(v) − S: the worst side is that of S, and
+
+    max |v| = max |v − S/2| + |S|/2
+
+where v − S/2 only changes its sign with the side, so that searches need not know which is theirs.
 
 Residuals cover only the cells with rows in the event, since W is 0 on the others. They are stacked
 in an array of shape (n_residuals, n_cells), so that many games are answered by one call.
@@ -19,6 +26,9 @@ from sklearn.base import BaseEstimator
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.rules import Rare, Rule
+
+# A sum of residuals is 0 where it is no more than this part of what they are in all.
+_ROUNDING = 1e-12
 
 
 class Found(NamedTuple):
@@ -83,6 +93,8 @@ class BoundClass(ABC):
 
     is_closed: bool = False
     """True if the complement of every subgroup is a subgroup too, by `Rule.complement`."""
+    has_everyone: bool = False
+    """True if everyone is a subgroup, and `worst` finds them where nothing is worse."""
 
     @abstractmethod
     def worst(self, residuals: Array) -> Found:
@@ -129,15 +141,9 @@ class BoundClass(ABC):
     def upper_bound(self, residuals: Array) -> Array:
         """Return, for each residual, a |value| that no subgroup of the class exceeds.
 
-        A class that is exact answers with its worst. For others the bound is Σ W⁺, which holds for
-        any set of cells.
+        A class that is exact answers with its worst. For others the bound is `most_of_any`.
         """
-        if self.exact:
-            return np.abs(self.worst(residuals).values)
-        # No set of cells does better than to take every positive one, or every negative one; the
-        # two are equal, Σ W⁺ = Σ W⁻, as W sums to 0.
-        bound: Array = np.maximum(residuals, 0.0).sum(axis=1)
-        return bound
+        return np.abs(self.worst(residuals).values) if self.exact else most_of_any(residuals)
 
     def prove(
         self,
@@ -215,6 +221,29 @@ class SubgroupClass(BaseEstimator, ABC):
             for name, value in given.items()
         }
         return {"name": type(self).__name__, "parameters": plain}
+
+
+def value_of_all(residuals: Array) -> Array:
+    """Return the value of everyone, S = Σ W, by residual; 0.0 where it is but rounding.
+
+    >>> value_of_all(np.array([[0.1, 0.2, -0.3], [0.5, -0.25, 0.0]])).tolist()
+    [0.0, 0.25]
+    """
+    total = residuals.sum(axis=-1)
+    is_rounding = np.abs(total) <= _ROUNDING * np.abs(residuals).sum(axis=-1)
+    value: Array = np.where(is_rounding, 0.0, total)
+    return value
+
+
+def most_of_any(residuals: Array) -> Array:
+    """Return the largest |value| of any set of cells at all, by residual.
+
+    No set does better than to take every positive cell, or every negative one: Σ W⁺ or Σ W⁻, the
+    former where W sums to 0 or more.
+    """
+    sign = np.where(value_of_all(residuals) < 0, -1.0, 1.0)
+    most: Array = np.maximum(sign[..., None] * residuals, 0.0).sum(axis=-1)
+    return most
 
 
 def check_cells(n_cells: int, *by_cell: NDArray[Any]) -> None:

@@ -1,8 +1,9 @@
 """Search one side of a class alone: subgroups whose rate is too high, or those where it is too low.
 
-W sums to 0, so that a group and its complement have opposite values. A class that is closed under
-complement has the same worst |value| on both sides, and the worst group of the one is the rest of
-the other's: no search is needed beyond the one for both. A class that is not closed (conjunctions,
+With S the value of everyone, 0 where groups are compared with the overall rate, a group of value v
+has a complement of value S − v. Of a class that is closed under complement the worst group of one
+side is thus the rest of the other's: no search is needed beyond the one for both, which ends on the
+side of S, and the other side's worst is less by |S|. A class that is not closed (conjunctions,
 named groups) overrides `BoundClass.one_sided` by a search of its own. For any other class what is
 proven of both sides bounds each of them, and a group that was found on the wrong side is none.
 """
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, RuleSource, value_of_all
 from gerrymend.subgroups.rules import Rule
 
 
@@ -48,6 +49,7 @@ class OneSided(BoundClass):
         self._sign = sign
         self.exact = both.exact and both.is_closed
         self.is_closed = both.is_closed
+        self.has_everyone = both.has_everyone
         self.covers = both.covers
         self.source = TurnedRules(both.source)
 
@@ -71,15 +73,21 @@ class OneSided(BoundClass):
 
     def worst(self, residuals: Array) -> Found:
         """Return the worst subgroup on this side, for each residual."""
-        return self._turned(self._both.worst(residuals))
+        return self._turned(self._both.worst(residuals), residuals)
 
     def search(self, residual: Array, *, seconds: float = math.inf) -> Found:
         """Return the worst that was found on this side when the time was up."""
-        return self._turned(self._both.search(residual, seconds=seconds))
+        return self._turned(self._both.search(residual, seconds=seconds), residual[None])
 
     def upper_bound(self, residuals: Array) -> Array:
-        """Return what no subgroup of either side exceeds."""
-        return self._both.upper_bound(residuals)
+        """Return what no subgroup of this side exceeds."""
+        less: Array = np.maximum(self._both.upper_bound(residuals) - self._less(residuals), 0.0)
+        return less
+
+    def _less(self, residuals: Array) -> Array:
+        """Return by how much this side's worst is less than that of both: |S|, or 0 on S's side."""
+        less = np.maximum(-self._sign * value_of_all(residuals), 0.0)
+        return less if self._both.is_closed else np.zeros_like(less)
 
     def prove(
         self,
@@ -88,9 +96,16 @@ class OneSided(BoundClass):
         at_most: float | None = None,
         seconds: float = math.inf,
     ) -> Bracket:
-        """Bracket the worst value on this side; the bound is that of both."""
-        bracket = self._both.prove(residual, at_most=at_most, seconds=seconds)
-        return bracket._replace(found=self._turned(bracket.found))
+        """Bracket the worst value on this side, by a bracket of both."""
+        less = float(self._less(residual))
+        limit = None if at_most is None else at_most + less
+        bracket = self._both.prove(residual, at_most=limit, seconds=seconds)
+        found = self._turned(bracket.found, residual[None])
+        return Bracket(
+            found,
+            max(bracket.upper_bound - less, abs(float(found.values[0]))),
+            tuple((words, max(0.0, bound - less)) for words, bound in bracket.partial),
+        )
 
     def worst_of_size(
         self,
@@ -104,17 +119,17 @@ class OneSided(BoundClass):
         found = self._both.worst_of_size(residual, rows, min_group_size, seconds=seconds)
         if found is None:
             return None
-        turned = self._turned(found)
+        turned = self._turned(found, residual[None])
         return turned if turned.members.any() else None
 
-    def _turned(self, found: Found) -> Found:
+    def _turned(self, found: Found, residuals: Array) -> Found:
         """Return complements of what is on the other side, or no one where there are none."""
         turns = self._sign * found.values < 0
         keys = np.empty(len(found.keys), dtype=object)
         keys[:] = [(key, bool(turn)) for key, turn in zip(found.keys, turns, strict=True)]
+        values, members, _ = found
         if self._both.is_closed:
-            members = np.where(turns[:, None], 1.0 - found.members, found.members)
-            return Found(np.where(turns, -found.values, found.values), members, keys)
-        return Found(
-            np.where(turns, 0.0, found.values), np.where(turns[:, None], 0.0, found.members), keys
-        )
+            members = np.where(turns[:, None], 1.0 - members, members)
+            values = np.where(turns, value_of_all(residuals) - values, values)
+            turns = self._sign * values < 0  # whose rest is on the wrong side as well
+        return Found(np.where(turns, 0.0, values), np.where(turns[:, None], 0.0, members), keys)

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array, Whole, as_whole
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.settings import check_whole
-from gerrymend.subgroups.base import BoundClass, Bracket, Found, SubgroupClass, check_cells
+from gerrymend.subgroups.base import (
+    BoundClass,
+    Bracket,
+    Found,
+    SubgroupClass,
+    check_cells,
+    most_of_any,
+    value_of_all,
+)
 from gerrymend.subgroups.conjunctions import check_bins
 from gerrymend.subgroups.products.scales import Axis, Scale, axes_of, cuts_in_words
 from gerrymend.subgroups.tree_rule import Node, Split, TreeRule
@@ -97,6 +105,7 @@ class TreeSearch(BoundClass):
     """
 
     is_closed = True
+    has_everyone = True
 
     def __init__(self, axes: Sequence[Axis], max_depth: int, covers: str) -> None:
         self.exact = max_depth <= 2
@@ -108,7 +117,8 @@ class TreeSearch(BoundClass):
     def worst(self, residuals: Array) -> Found:
         """Return the worst tree for each residual.
 
-        Its rate is too high; the complement, whose rate is too low, is in the class and as bad.
+        Its rate is too high, or too low where everyone's is; the complement, on the other side, is
+        in the class, and no worse.
         """
         found = [
             self._found(residual, _Growth(self._axes, residual).tree(self._max_depth))
@@ -140,14 +150,14 @@ class TreeSearch(BoundClass):
     ) -> Bracket:
         """Bracket the worst |value|; both sides meet for two levels, if time allows.
 
-        Otherwise the upper bound is the trivial one, Σ W⁺. `at_most` doesn't shorten the
+        Otherwise the upper bound is the trivial one, `most_of_any`. `at_most` doesn't shorten the
         search.
         """
         growth = _Growth(self._axes, residual, seconds=seconds)
         found = self._found(residual, growth.tree(self._max_depth))
-        value = float(found.values[0])
-        trivial = float(np.maximum(residual, 0.0).sum())
-        return Bracket(found, value if self.exact and not growth.cut_short else trivial)
+        is_worst = self.exact and not growth.cut_short
+        value = abs(float(found.values[0]))
+        return Bracket(found, value if is_worst else float(most_of_any(residual)))
 
     def worst_of_size(
         self,
@@ -202,7 +212,9 @@ class _Growth:
     ) -> None:
         self._axes = axes
         self._least_rows = least_rows
-        self._w = as_whole(residual)[0]  # whole numbers: sums are exact, and ties are ties
+        # Leaves that are positive are in; where everyone's value is negative, that side is worse.
+        side = -1.0 if value_of_all(residual) < 0 else 1.0
+        self._w = as_whole(side * residual)[0]  # whole numbers: sums are exact, and ties are ties
         self._rows = np.ones(len(residual), np.int64) if rows is None else rows.astype(np.int64)
         check_cells(len(axes[0].rank), self._w, self._rows)
         self._deadline = time.monotonic() + seconds

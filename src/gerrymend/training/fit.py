@@ -25,14 +25,14 @@ from gerrymend.inputs.settings import (
 )
 from gerrymend.models.features import FeatureReader, warn_all_protected
 from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
-from gerrymend.notions import as_rates
+from gerrymend.notions import as_notions, as_trainable
 from gerrymend.solvers import Equilibrium, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.solvers.players.auditor import Subgroup
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind
 from gerrymend.solvers.regression.rows import RowsRead
 from gerrymend.subgroups import SubgroupClass
-from gerrymend.training.assemble import Setting, check_playable, read_rows
+from gerrymend.training.assemble import Setting, check_playable, rate_of, read_rows
 from gerrymend.training.callbacks import (
     CallbackSupportMixin,
     Progress,
@@ -42,8 +42,8 @@ from gerrymend.training.callbacks import (
     with_callbacks,
 )
 from gerrymend.training.checkpoints import FitCheckpoint
-from gerrymend.training.convergence import warn_unless_converged
 from gerrymend.training.fitted import Fitted
+from gerrymend.training.not_converged import warn_unless_converged
 
 Play = Callable[..., list[Equilibrium]]
 
@@ -57,7 +57,13 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Learn a mixture with the least error such that no subgroup exceeds gamma.
 
@@ -71,13 +77,23 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             The protected attributes: strings, categoricals, booleans and numbers, matched to X by
             position of the rows. A list of strings names columns if X is a frame. None is every
             column of X, with a warning.
+        control_features : the same, optional
+            What may rightly matter, such as a department: groups are compared within each stratum,
+            the rows of equal values, and summed over strata, as audit() does. Decisions don't need
+            them, unless they are among the columns of X.
         sample_weight : array of n_rows weights, optional
 
         Returns
         -------
         self
         """
-        (equilibrium,) = self._play(X, y, sensitive_features, sample_weight, [self.gamma])
+        data = {
+            "y": y,
+            "sensitive_features": sensitive_features,
+            "control_features": control_features,
+            "sample_weight": sample_weight,
+        }
+        (equilibrium,) = self._play(X, data, [self.gamma])
         self._store(equilibrium, self._about())
         self._fitted_.make()
         weighted = None if sample_weight is None else {"sample_weight": sample_weight}
@@ -91,6 +107,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         *,
         gammas: Sequence[float],
         sensitive_features: Any = None,
+        control_features: Any = None,
         sample_weight: Any = None,
     ) -> list[Self]:
         """Fit one classifier for each gamma, for less than so many fits.
@@ -116,8 +133,14 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         player = clone(self)
         if self.warm_start and hasattr(self, "mixture_"):
             player._fitted_ = self._fitted_
+        data = {
+            "y": y,
+            "sensitive_features": sensitive_features,
+            "control_features": control_features,
+            "sample_weight": sample_weight,
+        }
         try:
-            played = player._play_path(X, y, sensitive_features, sample_weight, levels)
+            played = player._play_path(X, data, levels)
         except Interrupted as stop:
             stop.models = self._models(player, stop.equilibria)
             raise
@@ -128,7 +151,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         blank = clone(self)
         parameters = blank.get_params(deep=False)
         learned = {name: vars(player)[name] for name in vars(player).keys() - vars(blank).keys()}
-        about = self._about()
+        about = player._about()
         models = []
         for equilibrium in equilibria:
             # As clone(), which looks at the signature of each parameter again for every model.
@@ -196,25 +219,22 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         return tags
 
     @with_callbacks
-    def _play_path(self, *data: Any) -> list[Equilibrium]:
-        equilibria = self._play(*data)
+    def _play_path(self, X: Any, data: dict[str, Any], gammas: list[float]) -> list[Equilibrium]:
+        equilibria = self._play(X, data, gammas)
         end_fit(self)
         return equilibria
 
-    def _play(
-        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, gammas: list[float]
-    ) -> list[Equilibrium]:
-        """Check everything, then bind and play."""
+    def _play(self, X: Any, data: dict[str, Any], gammas: list[float]) -> list[Equilibrium]:
+        """Check everything, then bind and play; `data` has the other arguments of fit by name."""
         last: MixtureClassifier | None = getattr(self, "mixture_", None)
         known = last.predictors_ if self.warm_start and last is not None else []
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # a fit that fails leaves no model, rather than half of one
-        setting = self._setting(gammas, known, weighted=sample_weight is not None)
+        setting = self._setting(gammas, known, weighted=data["sample_weight"] is not None)
         limits = self._limits()
         checkpoint = None
         if self.checkpoint is not None:
             checkpoint = FitCheckpoint(self.checkpoint, self.checkpoint_every)
-        data = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
         check_playable(X, setting, **data)
 
         allow_nan = get_tags(self).input_tags.allow_nan
@@ -226,10 +246,11 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
                 f"starts from the last fit, whose X had {last.n_features_in_} columns; X has "
                 f"{self.n_features_in_}. Set warm_start=False for other columns.",
             )
-        if sensitive_features is None:
+        if data["sensitive_features"] is None:
             warn_all_protected()
         rows = read_rows(X, features, **data, setting=setting)
         self.classes_ = rows.classes
+        self._controls = rows.controls
         self._rare = rare_of(rows.counts)
         self._seed = self._settle_seed(checkpoint, rows, setting.identity(X))
         if self.random_state is not None or checkpoint is not None:
@@ -247,12 +268,15 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             gammas=check_gammas(gammas),
             C=check_number(self.C, "C", low=0.0, above=True),
             certify=check_flag(self.certify, "certify"),
-            notions=as_rates(self.notion),
+            notions=as_trainable(self.notion),
             solver=as_solver(self.solver),
             subgroups=self._subgroup_class(),
             audited=self._subgroup_class(audited=True),
             estimator=check_estimator_kind(self.estimator, weighted=weighted),
             known=known,
+            leave_out_empty_strata=check_flag(
+                self.leave_out_empty_strata, "leave_out_empty_strata"
+            ),
         )
 
     def _limits(self) -> dict[str, Any]:
@@ -336,6 +360,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         return {
             "classifier": type(self).__name__,
             "estimator": repr(self.estimator),
-            "notions": [notion.to_dict() for notion in as_rates(self.notion)],
+            "notions": [rate_of(notion).to_dict() for notion in as_notions(self.notion)],
             "subgroups": repr(self._subgroup_class()),
+            "control_features": list(self._controls),
         }

@@ -43,8 +43,12 @@ def overall_variance(seen: NotionTally) -> float:
     assert seen.tally.squared_weight is not None
     event = np.asarray(seen.notion.event, float)
     squares = float((event @ seen.tally.squared_weight).sum())
-    _, second = np.einsum("y,kym->k", event, seen.tally.spread)
-    return float(second) / squares if squares > 0 else 0.0
+    if squares <= 0:
+        return 0.0
+    first, second = np.einsum("y,kym->k", event, seen.tally.spread)
+    # Of a stratum the sums may be centred at the mean of all rows.
+    off = float(seen.outcomes.sum() / seen.cells.mass.sum()) - seen.tally.centre
+    return max(0.0, float(second - 2 * off * first) / squares + off**2)
 
 
 def mean_ends(sums: Array, level: float, overall: float) -> tuple[Array, Array, Array]:
@@ -59,8 +63,7 @@ def mean_ends(sums: Array, level: float, overall: float) -> tuple[Array, Array, 
     # Of about one row nothing is known; half a degree of freedom makes that wide, and finite.
     freedom = np.maximum(size - 1, 0.5)
     deviations = np.maximum(second - 2 * mean * first + mean**2 * squares, 0.0)
-    # Of rows that are all alike it is not known how others differ: as much as all rows do. (Sums
-    # are centred at the mean of all.)
+    # Of rows that are all alike it is not known how others differ: as much as all rows do.
     alike = deviations <= 1e-12 * np.maximum(second, 1e-300)
     deviations = np.where(alike, overall * squares, deviations)
     variance = np.divide(deviations, mass**2, out=np.zeros_like(mass), where=there)

@@ -5,40 +5,20 @@ published parts them into these and, together, the values that are left out. All
 partitions have sums that are known, and so has every combination of them. A sum over a set of rows
 follows if its indicator is in the span of those of the blocks: v = Σ_p c_p(block of partition p).
 
-Rows that no partition tells apart are an *atom*; v is constant on each. A set of fewer than
-`min_group_size` rows is 0 on all atoms of that many, the large ones, which leaves few v to look at:
-
-- Two blocks b, b' of a partition have the same c wherever v is over too few rows, if the atoms that
-  differ by b and b' alone have Σ min(rows of one, rows of the other) ≥ `min_group_size`: with
-  another c, v would not be 0 on one of each two. Such blocks are merged, again and again.
-- Of what is left, the v that are 0 on all large atoms are a space, from a singular value
-  decomposition. A v is decided by its values at a *basis*, as many atoms as the space has
-  dimensions. Take J bases that share no rows: of fewer than `min_group_size` rows, at most
-  (min_group_size − 1) / J are in one of them. So all choices of so few of each basis are tried, as
-  Brouwer and Zimmermann do for codes; with `min_group_size` bases there are none.
-
-Where these are too many to try, nothing more is published.
+As long as there are as many bases as `min_group_size` that share no row (`disjoint_bases`), no set
+of fewer rows follows. Where there aren't, such sets are searched for (`small_sets`).
 """
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
-from gerrymend._numeric.sums import Array
+from gerrymend.auditing.inference.disjoint_bases import DisjointBases, Extension, Suspects
+from gerrymend.auditing.inference.small_sets import Blocks, small_set, sums_by, zero_or_one
 from gerrymend.subgroups.rules import Members
 
-# The block of each cell, in whole numbers from 0.
-Blocks = NDArray[np.intp]
-
-# Below this part of the largest, singular values and what they leave are rounding.
-_RANK = 1e-9
-# Numbers of a table of atoms that is decomposed, and choices of atoms that are tried.
-_MOST_NUMBERS = 4_000_000
-_MOST_CHOICES = 5_000
 # Groups that are tried to be shown again, after enough were left out.
 _MOST_SHOWN_AGAIN = 16
 
@@ -60,43 +40,90 @@ class KnownSums:
         self.rows = rows[self.cells].astype(np.float64)
         self.min_group_size = min_group_size
         self._partitions: list[Blocks] = []
+        # Those whose sums didn't all follow from earlier ones, and atoms of the first of them.
+        self._telling: list[Blocks] = []
+        self._n_joined = 0
         self._atom: Blocks = np.zeros(len(self.cells), dtype=np.intp)
+        # One more than sets of fewer rows are excluded by; see `Suspects`.
+        self._bases = DisjointBases(self.rows, min_group_size + 1)
+        # Whether it is known that no small group follows, and what a partition would add to that.
+        self._is_safe = self._are_enough
+        self._looked_at: tuple[Blocks, Extension | Suspects | None] | None = None
+
+    @property
+    def _are_enough(self) -> bool:
+        """Whether there are so many bases that no small group follows."""
+        return self._bases.number > self.min_group_size
 
     def add(self, blocks: Blocks) -> None:
         """Publish a partition, given as the number of each cell's block."""
-        mine = blocks[self.cells].astype(np.intp)
+        mine = self._mine(blocks)
+        if self._looked_at is None or not np.array_equal(mine, self._looked_at[0]):
+            self._looked_at = (mine, self._bases.extension(mine))
+            self._is_safe = False
+        extension = self._looked_at[1]
+        self._looked_at = None
         self._partitions.append(mine)
-        _, self._atom = _joint(self._atom, mine)
+        if isinstance(extension, Extension):
+            self._bases.extend(extension)
+            if extension.tells_nothing:
+                return
+        self._telling.append(mine)
+        if not isinstance(extension, Extension):
+            # Too few rows for so many bases; one is enough to see that a partition tells nothing.
+            self._bases = DisjointBases.of(self.rows, 1, self._telling)
 
     def told(self, blocks: Blocks) -> Members | None:
         """Return the cells of a small group that would follow with this partition; None if none.
 
         Where that can't be worked out in the time, the cells of all small atoms are returned.
         """
-        mine = blocks[self.cells].astype(np.intp)
-        first, atom = _joint(self._atom, mine)
-        # One cell stands for its atom, whose cells are in the same block of each partition.
-        table = np.array([partition[first] for partition in (*self._partitions, mine)])
-        found = _small_set(table, _sums(atom, self.rows), self.min_group_size)
+        mine = self._mine(blocks)
+        extension = self._bases.extension(mine)
+        found = self._small(mine, extension)
         if found is None:
+            self._is_safe = True
+            self._looked_at = (mine, extension)
             return None
         told = np.zeros(len(blocks), dtype=bool)
-        told[self.cells] = found[atom]
+        told[self.cells] = found
         return told
+
+    def _mine(self, blocks: Blocks) -> Blocks:
+        """Return the blocks of the cells that have rows, in as few bytes as hold them."""
+        return blocks[self.cells].astype(np.min_scalar_type(int(blocks.max(initial=0))))
+
+    def _small(self, mine: Blocks, extension: Extension | Suspects | None) -> Members | None:
+        """Return the cells of a small group, of those that have rows; None if there is none."""
+        if isinstance(extension, Extension) and (
+            self._are_enough or (extension.tells_nothing and self._is_safe)
+        ):
+            return None
+        if isinstance(extension, Suspects) and self._are_enough:
+            at = zero_or_one(extension.values, self.rows[extension.cells], self.min_group_size)
+            return None if at is None else np.isin(np.arange(len(mine)), extension.cells[at])
+        for partition in self._telling[self._n_joined :]:
+            _, self._atom = _joint(self._atom, partition)
+        self._n_joined = len(self._telling)
+        first, atom = _joint(self._atom, mine)
+        # One cell stands for its atom, whose cells are in the same block of each partition.
+        table = np.array([partition[first] for partition in (*self._telling, mine)], dtype=np.intp)
+        found = small_set(table, sums_by(atom, self.rows), self.min_group_size)
+        return None if found is None else found[atom]
 
     def known(self, groups: Blocks) -> set[int]:
         """Return which of these disjoint groups, numbered by cell, are a published block."""
         known: set[int] = set()
-        mine = groups[self.cells].astype(np.intp)
+        mine = self._mine(groups)
         size = np.bincount(mine, self.rows)
+        first = np.zeros(len(size), dtype=np.intp)
+        first[mine[::-1]] = np.arange(len(mine))[::-1]
         for other in self._partitions:
-            width = int(other.max()) + 1
-            pairs, place = np.unique(mine * width + other, return_inverse=True)
-            both = np.bincount(place, self.rows)
-            group = pairs // width
-            # A block is the group itself if what they share is all of both.
-            whole = both == np.bincount(other, self.rows)[pairs % width]
-            known.update(group[whole & (both == size[group])].tolist())
+            # A group is a block if what it shares with that of its first cell is all of both.
+            block = other[first]
+            shared = np.bincount(mine, np.where(other == block[mine], self.rows, 0.0))
+            whole = (size > 0) & (shared == size) & (shared == np.bincount(other, self.rows)[block])
+            known.update(np.flatnonzero(whole).tolist())
         return known
 
 
@@ -182,150 +209,8 @@ class Published:
             yield self.people
 
 
-def _sums(place: Blocks, values: Array) -> Array:
-    """Return the sum of values by place."""
-    return np.asarray(np.bincount(place, values), dtype=np.float64)
-
-
 def _joint(atom: Blocks, blocks: Blocks) -> tuple[Blocks, Blocks]:
     """Return a cell of each atom that two partitions have together, and the atom of each cell."""
     width = int(blocks.max(initial=0)) + 1
     _, first, joint = np.unique(atom * width + blocks, return_index=True, return_inverse=True)
     return first, joint
-
-
-def _small_set(table: Blocks, rows: Array, floor: int) -> Members | None:
-    """Return a set of atoms, with fewer rows than the floor, whose sum follows; None if none does.
-
-    `table` has a row for each partition, the block of each atom.
-    """
-    table, place = _merged(table, rows, floor)
-    rows = _sums(place, rows)
-    small = rows < floor
-    if not small.any():
-        return None
-    n_blocks = sum(len(np.unique(partition)) for partition in table)
-    if n_blocks * len(rows) > _MOST_NUMBERS:
-        # Of some atoms alone; no space of these partitions has more dimensions than this.
-        some = np.random.default_rng(0).permutation(len(rows))[: _MOST_NUMBERS // n_blocks]
-        space = _zero_where(_indicators(table[:, some]), np.zeros(len(some), dtype=bool))
-        # The blocks of each partition add up to the same vector of ones, so that of all blocks of
-        # k partitions k − 1 follow from the others. If these atoms show as many dimensions, a v is
-        # decided by them; unless it is 0, it has a row in each basis: too many, where there are as
-        # many bases as the floor.
-        if len(space) == n_blocks - len(table) + 1:
-            n_bases = sum(1 for _ in _disjoint_bases(space, rows[some], floor))
-            return None if n_bases == floor else small[place]
-        return small[place]
-    space = _zero_where(_indicators(table), ~small)
-    if len(space) == 0:
-        return None
-    at = np.flatnonzero(small)
-    found = _zero_or_one(space[:, at], rows[at], floor)
-    if found is None:
-        return None
-    members = np.zeros(len(rows), dtype=bool)
-    members[at[found]] = True
-    return members[place]
-
-
-def _indicators(table: Blocks) -> Array:
-    """Return a row for each block of all partitions, 1 where it is."""
-    return np.vstack([blocks == np.unique(blocks)[:, None] for blocks in table]).astype(np.float64)
-
-
-def _merged(table: Blocks, rows: Array, floor: int) -> tuple[Blocks, Blocks]:
-    """Merge blocks that no set of too few rows tells apart; return the table and atoms' places."""
-    place = np.arange(table.shape[1])
-    rng = np.random.default_rng(0)
-    while True:
-        # Profiles by a random number for each block, so that leaving one out is a subtraction.
-        codes = [rng.integers(2**63, size=int(p.max()) + 1, dtype=np.int64)[p] for p in table]
-        profile = np.sum(codes, axis=0)
-        merged = np.array(
-            [
-                _merged_partition(partition, profile - code, rows, floor)
-                for partition, code in zip(table, codes, strict=True)
-            ]
-        )
-        finer, joint = np.unique(merged, axis=1, return_inverse=True)
-        joint = joint.ravel()
-        if finer.shape[1] == table.shape[1]:
-            return table, place
-        table = finer
-        rows = _sums(joint, rows)
-        place = joint[place]
-
-
-def _merged_partition(partition: Blocks, others: Blocks, rows: Array, floor: int) -> Blocks:
-    """Give the blocks of a partition that can't be told from its largest one that one's number.
-
-    `others` is one number for the blocks that an atom is in of all other partitions.
-    """
-    _, other = np.unique(others, return_inverse=True)
-    largest = int(np.argmax(np.bincount(partition, rows)))
-    in_largest = np.bincount(other, np.where(partition == largest, rows, 0.0))
-    alike = np.bincount(partition, np.minimum(rows, in_largest[other]))
-    return np.where(alike[partition] >= floor, largest, partition)
-
-
-def _zero_where(blocks: Array, large: Members) -> Array:
-    """Return a basis of the combinations of these rows that are 0 in some columns."""
-    left, sizes, _ = np.linalg.svd(blocks[:, large], full_matrices=True)
-    rank = int((sizes > _RANK * sizes.max(initial=1.0)).sum())
-    # Left vectors beyond the rank are the combinations c that make 0 of all large columns.
-    # Different ones may make the same v, for a basis of which these are decomposed once more.
-    free = left[:, rank:].T @ blocks
-    _, sizes, basis = np.linalg.svd(free, full_matrices=False)
-    return np.asarray(basis[sizes > _RANK * max(1.0, sizes.max(initial=0.0))])
-
-
-def _zero_or_one(space: Array, rows: Array, floor: int) -> NDArray[np.intp] | None:
-    """Return where a vector of a space is 1, of those of 0 and 1 over too few rows; None if none.
-
-    Where there are too many to try, all places are returned.
-    """
-    bases = list(_disjoint_bases(space, rows, floor))
-    most = (floor - 1) // len(bases)
-    left = _MOST_CHOICES
-    for basis in bases if most else ():
-        choices = list(itertools.islice(_choices(rows[basis].tolist(), floor, most), left))
-        left -= len(choices)
-        if left == 0:
-            return np.arange(len(rows))
-        # The identity at the basis: the v that is 1 at some of its atoms is the sum of these rows.
-        reduced = np.linalg.solve(space[:, basis], space)
-        for chosen in choices:
-            vector = reduced[chosen].sum(axis=0)
-            members = vector > 0.5
-            if np.abs(vector - members).max() < 1e-6 and rows[members].sum() < floor:
-                return np.flatnonzero(members)
-    return None
-
-
-def _disjoint_bases(space: Array, rows: Array, at_most: int) -> Iterator[NDArray[np.intp]]:
-    """Yield sets of atoms that a vector of a space is decided by, each row of an atom in one."""
-    # Atoms in blocks of few rows are long vectors; made short, they are chosen only where needed.
-    length = (space * space).sum(axis=0)
-    short = space / np.maximum(length, 1e-3 * length.max()) ** 2
-    short /= np.abs(short).max()
-    left = rows.copy()
-    for _ in range(at_most):
-        there = np.flatnonzero(left > 0)
-        if len(there) < len(space):
-            return
-        triangle, order = qr(short[:, there], mode="r", pivoting=True)
-        if abs(triangle[len(space) - 1, len(space) - 1]) < 1e-7:
-            return
-        basis = there[order[: len(space)]]
-        left[basis] -= 1
-        yield basis
-
-
-def _choices(rows: list[float], floor: float, most: int, start: int = 0) -> Iterator[list[int]]:
-    """Yield each choice of `most` of these, or fewer, with fewer rows together than the floor."""
-    for i in range(start, len(rows) if most else 0):
-        if rows[i] < floor:
-            yield [i]
-            for rest in _choices(rows, floor - rows[i], most - 1, i + 1):
-                yield [i, *rest]

@@ -220,8 +220,9 @@ def _split_rows(tally: Tally, test_size: float, rng: np.random.Generator) -> tup
     if tally.rows is None:
         raise ArgumentError(
             "test_size",
-            "can't part rows that weigh differently, or are decided with a probability, "
-            "where only their sums are at hand; pass a second sample as holdout.",
+            "can't part rows that weigh differently, have numbers or are decided with a "
+            "probability where only their sums are at hand; collect the frame, or pass a second "
+            "sample as holdout.",
         )
     rows = tally.rows
     # By value first, so that what is drawn doesn't depend on the order of the rows.

@@ -61,8 +61,10 @@ class GroupEstimate:
         Who is in, in words, and the rate that was compared.
     size : int
         Rows in the group, in the event or not.
-    rate, unfairness : float
-        On the rows that were audited.
+    rate, overall_rate, unfairness : float
+        On the rows that were audited: the rate in the group, the one that it is compared with (with
+        control features, what its members would have at the rates of their strata), and the
+        difference times its share.
     rate_interval, unfairness_interval : Interval
         Where they are for the people that the rows were drawn from.
     rule : Rule
@@ -89,6 +91,7 @@ class GroupEstimate:
     notion: str
     size: int
     rate: float
+    overall_rate: float
     rate_interval: Interval
     unfairness: float
     unfairness_interval: Interval
@@ -104,6 +107,7 @@ class GroupEstimate:
             "notion": self.notion,
             "size": self.size,
             "rate": self.rate,
+            "overall_rate": self.overall_rate,
             "rate_interval": list(self.rate_interval),
             "unfairness": self.unfairness,
             "unfairness_interval": list(self.unfairness_interval),
@@ -204,6 +208,7 @@ def group_estimates(
         mass = active @ seen.cells.mass
         outcomes = active @ seen.outcomes
         values = active @ seen.residual / seen.cells.total_weight
+        expected = outcomes - active @ seen.residual
         for i in np.flatnonzero(mask).tolist():
             rate = float(outcomes[i] / mass[i])
             rows.append(
@@ -212,6 +217,7 @@ def group_estimates(
                     notion=seen.notion.name,
                     size=int(groups.sizes[i]),
                     rate=rate,
+                    overall_rate=float(expected[i] / mass[i]),
                     rate_interval=_interval(estimates.rate, i),
                     unfairness=float(values[i]),
                     unfairness_interval=_interval(estimates.unfairness, i),

@@ -265,7 +265,7 @@ class _Searches:
             )
             for which in together
         ]
-        sums = replace(tally, rows=None)
+        sums = replace(tally, rows=None, lines=None)
         return cls(
             seen=[replace(part.seen, tally=sums) for part in parts],
             bounds=[part.bound.quick for part in parts],

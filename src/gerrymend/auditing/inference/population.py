@@ -219,10 +219,7 @@ def _unseen(tally: Tally, examined: Sequence[Examined], confidence: float) -> fl
     p is at most −ln(1 − confidence)/n. It matters where outcomes are rare: with none among the
     rows all resamples are alike, and the bootstrap would tell a distance of 0.
     """
-    ranges = (
-        part.seen.tally.outcome_range if tally.views else part.seen.notion.outcome_range
-        for part in examined
-    )
+    ranges = (part.seen.outcome_range for part in examined)
     # So many people may have any outcome: a mean moves by that part of its range at most.
     widest = max(high - low for low, high in ranges)
     return -math.log1p(-confidence) / int(tally.n_rows.sum()) * widest

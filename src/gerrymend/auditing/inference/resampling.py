@@ -17,13 +17,12 @@ Table = tuple[Array, Array]
 
 def no_resamples(tally: Tally) -> str:
     """Say why rows can't be drawn anew; return an empty string where they can."""
-    if tally.rows is not None or (tally.is_count and not tally.by_class):
+    at_hand = tally.rows is not None or tally.lines is not None
+    if at_hand or (tally.is_count and not tally.by_class):
         return ""
-    if tally.is_count:
-        return "rows of more than two classes are drawn one by one, and only counts are at hand"
     return (
-        "rows that weigh differently, or are decided with a probability, are drawn one by one, and "
-        "only their sums are at hand"
+        "rows that weigh differently, have numbers or are decided with a probability are drawn one "
+        "by one, and only their sums are at hand; collect the frame for that"
     )
 
 
@@ -109,10 +108,11 @@ class _Counts:
 
 
 class _Rows:
-    """Rows that weigh differently, are decided with a probability or have numbers, one by one."""
+    """Rows that weigh differently, have numbers or a probability, one by one; or lines of equal."""
 
     def __init__(self, tallies: Sequence[Tally]) -> None:
-        tables: list[Rows] = [tally.rows for tally in tallies if tally.rows is not None]
+        held = [tally.rows if tally.lines is None else tally.lines.rows for tally in tallies]
+        tables: list[Rows] = [rows for rows in held if rows is not None]
         assert len(tables) == len(tallies)
         first = tables[0]
         stratum = first.stratum
@@ -124,6 +124,8 @@ class _Rows:
         m = tallies[0].weight.shape[1]
         self._shape = (int(stratum.max()) + 1, 2, m)
         self._weight = first.weight[order]
+        lines = tallies[0].lines
+        self._n_rows = None if lines is None else lines.n_rows[order]
         # A row's place in a flattened table of this shape, so that one bincount adds up all of it.
         self._tables = [
             ((rows.cell + m * (rows.y + 2 * stratum))[order], (rows.weight * rows.p)[order])
@@ -132,9 +134,14 @@ class _Rows:
 
     def draw(self, rng: np.random.Generator) -> list[Table]:
         """Draw how often each row occurs, and sum."""
-        n = len(self._weight)
         # All tables see one draw, as how often each row occurs in it; no row is copied.
-        times = np.bincount(rng.integers(0, n, n), minlength=n)
+        if self._n_rows is None:
+            n = len(self._weight)
+            times = np.bincount(rng.integers(0, n, n), minlength=n)
+        else:
+            # Equal rows are drawn as often as their part of all tells: one multinomial draw.
+            n = int(self._n_rows.sum())
+            times = rng.multinomial(n, self._n_rows / n)
 
         def by_label(key: NDArray[np.intp], values: Array) -> Array:
             sums = np.bincount(key, times * values, math.prod(self._shape))

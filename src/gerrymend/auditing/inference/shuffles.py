@@ -36,8 +36,8 @@ def obstacle(tally: Tally) -> str:
     if tally.is_count or tally.rows is not None:
         return ""
     return (
-        "rows that weigh differently, or are decided with a probability, are permuted one by one, "
-        "and only their sums are at hand"
+        "rows that weigh differently, have numbers or are decided with a probability are permuted "
+        "one by one, and only their sums are at hand; collect the frame for that"
     )
 
 

@@ -9,7 +9,8 @@ from gerrymend.reporting.wording import (
     bound,
     count,
     event_noun,
-    p_value,
+    figure,
+    p_equals,
     percent,
     points,
     signed_unfairness,
@@ -42,7 +43,7 @@ def chance_sentence(report: Report) -> str:
         return f"Whether chance alone could make as much was not tested ({why})."
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
-    told = f"(p-value {p_value(value)}{', of the rows that were searched' if apart else ''})"
+    told = f"({p_equals(value)}{', of the rows that were searched' if apart else ''})"
     if value <= _TINY:
         return f"Chance alone would hardly make so much {told}."
     draws = count(report["n_permutations"])
@@ -61,11 +62,24 @@ def chance_sentence(report: Report) -> str:
 def _is_least(report: Report) -> bool:
     """Return whether a p-value is the least that so many permutations can give.
 
-    (1 + draws at or above) / (1 + draws), times the number of tests: rates over all rows are tested
-    apart from those over rows of one label.
+    (1 + draws at or above) / (1 + draws), times the number of families that are tested.
     """
-    tests = len({all(notion["event"]) for notion in report["notions"]})
-    return bool(report["p_value"] * (1 + report["n_permutations"]) <= tests * (1 + 1e-9))
+    draws = report["n_permutations"]
+    return bool(report["p_value"] * (1 + draws) <= _families(report) * (1 + 1e-9))
+
+
+def _families(report: Report) -> int:
+    """Return how many tests the p-value is over.
+
+    Rates over all rows are tested apart from those over rows of one label; so is each class of more
+    than two, and each mean of numbers.
+    """
+
+    def family(notion: Mapping[str, Any]) -> tuple[Any, ...]:
+        of_numbers = None if notion.get("unit") is None else notion["name"]
+        return all(notion["event"]), notion.get("class"), of_numbers
+
+    return len(set(map(family, report["notions"])))
 
 
 def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
@@ -82,7 +96,8 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
     )
     line = report["detectable"]
     if line is None:
-        return [f"{draws} permutations are too few for a p-value of 5 %; 19 are enough.", tested]
+        enough = 20 * _families(report) - 1
+        return [f"{draws} permutations are too few for p = 0.05; {enough} are enough.", tested]
     return [
         f"With so many rows, a quick search finds up to {unfairness(line)} in 19 of 20 samples "
         f"where nothing differs ({draws} permutations): less than that can't be told from chance."
@@ -92,7 +107,11 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
 
 
 def _example(report: Report, line: float) -> str:
-    """Translate an unfairness into points, for a group of a common size."""
+    """Translate an unfairness into points, or into its unit, for a group of a common size."""
+    unit = report["notions"][0].get("unit")
+    if unit is not None:
+        off = figure(line / _EXAMPLE_SHARES[0], unit)
+        return f" That is, for example, {off} for {percent(_EXAMPLE_SHARES[0])} of the rows."
     share = next((share for share in _EXAMPLE_SHARES if line / share < 0.5), None)
     if share is None:
         return ""

@@ -23,6 +23,10 @@ _SENTENCE = {
     "better": "The most favoured subgroup",
     None: "The subgroup that differs most",
 }
+# The one that a group in a sentence stands for, where that group leads.
+_OF_ALL = {"worse": "Worst of all", "better": "Best of all", None: "Most of all"}
+# A group in a sentence leads if it has this part of the worst's unfairness, or more.
+_MOST = 0.8
 
 
 def leads(report: Report) -> list[Subgroup]:
@@ -36,6 +40,45 @@ def leads(report: Report) -> list[Subgroup]:
 def _sides(report: Report) -> list[Subgroup]:
     """Return who is treated worst, and who best, as far as they are described."""
     return [one for one in (report["disadvantaged"], report["favoured"]) if one is not None]
+
+
+def headline(report: Report) -> Subgroup | None:
+    """Return the subgroup that a report is about: the worst or, for it, the group in a sentence."""
+    if says_most(report):
+        said: Subgroup = report["in_a_sentence"]["subgroup"]
+        return said
+    return next(iter(leads(report)), None)
+
+
+def says_most(report: Report) -> bool:
+    """Return whether the group in a sentence leads: it has most of the worst's unfairness.
+
+    A sum of ten terms names nobody, and who is in it by composition makes a sharp group look
+    diluted. Both have to be on the same side of gamma, which the verdict is about.
+    """
+    said = report["in_a_sentence"]
+    if said is None:
+        return False
+    gamma = report["gamma"]
+    own = abs(said["subgroup"]["unfairness"])
+    worst = abs(leads(report)[0]["unfairness"])
+    return bool(own >= _MOST * worst and (own > gamma) == (worst > gamma))
+
+
+def is_the_same(report: Report) -> bool:
+    """Return whether the group in a sentence has the very rows of the one that it stands for."""
+    said = report["in_a_sentence"]
+    if said is None or said["overlap"] is None:
+        return False
+    same_size = said["subgroup"]["size"] == leads(report)[0]["size"]
+    return bool(said["overlap"] == 1.0 and same_size)
+
+
+def of_all(report: Report) -> str:
+    """Return what the one is called that a group in a sentence stands for, and leads before."""
+    if is_the_same(report):
+        return "As a formula"
+    return _OF_ALL[leads(report)[0]["treated"]]
 
 
 def is_rest(subgroup: Subgroup, report: Report) -> bool:
@@ -52,11 +95,19 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
             others.append(one)
     said = report["in_a_sentence"]
     shown = [(_FIRST[one["treated"]], one) for one in first]
-    # Beside the one that it stands for, before the other side.
-    shown[1:1] = [] if said is None else [("In a sentence", said["subgroup"])]
+    if says_most(report):
+        shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
+    elif said is not None:  # beside the one that it stands for, before the other side
+        shown[1:1] = [("In a sentence", said["subgroup"])]
     shown += [(_ANOTHER[one["treated"]], one) for one in others]
     # All others are not alike: those who are most favoured are some of them.
-    return [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
+    named = [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
+    return [(name, one) for name, one in named if name != "Everyone else" or tells_rest(report)]
+
+
+def tells_rest(report: Report) -> bool:
+    """Return whether everyone else is told of: not where these are not the rest of who leads."""
+    return is_the_same(report) or not says_most(report)
 
 
 def standing(treated: str | None) -> str:
@@ -98,20 +149,28 @@ def counts_sentence(treated: str | None, average: str = "rate") -> str:
 
 
 def strata_sentences(report: Report) -> list[str]:
-    """Say within what groups are compared; nothing where there are no control features."""
+    """Say within what groups are compared; nothing where there are no control features.
+
+    >>> strata_sentences({"control_features": ["job"], "notions": []})
+    ['Everyone is compared within strata of job: with the rate of those who are alike in that, not \
+with the overall one.']
+    """
     if not (controls := report.get("control_features")):
         return []
+    names = " and ".join(controls)
+    alike = f"with the {average(report)} of those who are alike in that, not with the overall one."
+    if "strata" not in report:  # a frontier, of many reports
+        return [f"Everyone is compared within strata of {names}: {alike}"]
     n_notions = len(report["notions"])
     shown = len(report["strata"]) // n_notions
     number = shown + report["strata_left_out"] // n_notions
     sentences = [
-        f"Everyone is compared within strata of {' and '.join(controls)}, of which there are "
-        f"{number:,}: with the rate of those who are alike in that, not with the overall rate."
+        f"Everyone is compared within strata of {names}, of which there are {number:,}: {alike}"
     ]
     if report["strata_left_out"]:
         sentences.append(
-            f"Of {number - shown:,} the rates are not shown: they have too few rows to tell, or as "
-            "few could be worked out from the others."
+            f"Of {number - shown:,} the {average(report)}s are not shown: they have too few rows "
+            "to tell, or as few could be worked out from the others."
         )
     return sentences
 
@@ -119,6 +178,27 @@ def strata_sentences(report: Report) -> list[str]:
 def of_numbers(report: Report) -> bool:
     """Return whether means of numbers are compared, and not rates of decisions."""
     return any(one.get("unit") is not None for one in report["notions"])
+
+
+def average(report: Report) -> str:
+    """Return what is compared, in a word.
+
+    >>> average({"notions": [{"unit": "days"}]}), average({"notions": [{"unit": None}]})
+    ('mean', 'rate')
+    """
+    return "mean" if of_numbers(report) else "rate"
+
+
+def reference_words(report: Report) -> str:
+    """Return what the rate, or mean, of a group is compared with.
+
+    >>> reference_words({"notions": [{"unit": None}]})
+    'overall rate'
+    >>> reference_words({"notions": [{"unit": "days"}], "control_features": ["urgency"]})
+    'mean expected by its strata'
+    """
+    noun = average(report)
+    return f"{noun} expected by its strata" if report.get("control_features") else f"overall {noun}"
 
 
 def _about_labels(report: Report) -> list[str]:

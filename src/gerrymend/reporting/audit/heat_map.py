@@ -7,7 +7,7 @@ from gerrymend._runtime.reprs import shortened
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.population import flag_of
 from gerrymend.reporting.audit.subgroup_words import unit_of
-from gerrymend.reporting.wording import capitalised, count, difference, figure
+from gerrymend.reporting.wording import capitalised, compared, count, figure
 
 # The part of a colour that the furthest rate gets: more would be hard to read on.
 _STRONGEST = 45
@@ -33,21 +33,21 @@ def heat_map_sentence(report: Report) -> str:
 
 
 def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the table of one notion; colours are by distance from the overall rate."""
+    """Return the table of one notion; colours are by distance from what a cell is compared with."""
     cells: dict[tuple[Any, Any], Mapping[str, Any]] = {}
     for group in report["intersections"]:
         if group["notion"] == overall["notion"]:
             first, second = (one["values"][0] for one in group["rule"]["conditions"])
             cells[first, second] = group
-    middle = overall["rate"] or 0.0
+    within = bool(report.get("control_features"))
     unit = unit_of(report, overall["notion"])
-    furthest = max((abs(one["rate"] - middle) for one in cells.values()), default=0.0) or 1.0
+    furthest = max(map(_gap, cells.values()), key=abs, default=0.0) or 1.0
     # Not every row shows every value, so that their order is not that of the groups.
     columns = sorted({second for _, second in cells}, key=lambda value: (value is None, value))
     names = report["intersected"]
     return {
         "name": capitalised(in_words(overall["notion"])),
-        "overall": figure(middle, unit),
+        "overall": figure(overall["rate"] or 0.0, unit),
         "across": names[1] if names else "",
         "down": names[0] if names else "",
         "columns": [*map(_words, columns)],
@@ -55,7 +55,8 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
             {
                 "value": _words(value),
                 "cells": [
-                    _cell(cells.get((value, column)), middle, furthest, unit) for column in columns
+                    _cell(cells.get((value, column)), furthest, unit, within_strata=within)
+                    for column in columns
                 ],
             }
             for value in dict.fromkeys(first for first, _ in cells)
@@ -67,19 +68,25 @@ def _words(value: Any) -> str:
     return "missing" if value is None else shortened(str(value))
 
 
+def _gap(group: Mapping[str, Any]) -> float:
+    return float(group["rate"] - group["overall_rate"])
+
+
 def _cell(
-    group: Mapping[str, Any] | None, middle: float, furthest: float, unit: str | None
+    group: Mapping[str, Any] | None, furthest: float, unit: str | None, *, within_strata: bool
 ) -> dict[str, Any] | None:
     """Return what is read in a cell, and how strong which colour is; None for one not shown."""
     if group is None:
         return None
-    gap = group["rate"] - middle
+    gap = _gap(group)
+    shown = compared(group["rate"], group["overall_rate"], unit)
     return {
         "mark": flag_of(group),
-        "rate": figure(group["rate"], unit),
-        "gap": difference(gap, unit),
+        "rate": shown.rate,
+        "gap": shown.gap,
+        "expected": shown.reference if within_strata else "",
         "sign": "▲" if gap > 0 else "▼" if gap < 0 else "",
         "rows": count(group["size"]),
         "side": "above" if gap > 0 else "below",
-        "strength": round(_STRONGEST * abs(gap) / furthest),
+        "strength": round(_STRONGEST * abs(gap / furthest)),
     }

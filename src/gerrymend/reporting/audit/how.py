@@ -78,6 +78,24 @@ def _strata_facts(report: Report) -> Facts:
     return facts
 
 
+def _confidence(report: Report) -> str:
+    """Return the confidence of what is said of the people, and the resamples that it rests on."""
+    population = report["population"]
+    if population is None:
+        return "not asked for"
+    sure = f"{percent(population['confidence'])} confidence"
+    return f"{sure}, {count(population['n_resamples'])} resamples"
+
+
+def _flags(report: Report) -> str:
+    """Return the false discovery rate of the flags, and the groups that were tested."""
+    discovery = report["discovery"]
+    if discovery is None:
+        return "not asked for"
+    rate = f"false discovery rate {percent(discovery['rate'])}"
+    return f"{rate}, {count(discovery['tested'])} groups tested"
+
+
 def how_facts(report: Report) -> Facts:
     """Return what was audited, and how."""
     rates = [_rate_words(notion, report) for notion in report["notions"]]
@@ -93,6 +111,8 @@ def how_facts(report: Report) -> Facts:
         ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
         ("Smallest group described", _smallest(report)),
         ("Permutations", count(report["n_permutations"])),
+        ("For the people behind the rows", _confidence(report)),
+        ("Flags", _flags(report)),
     ]
     made = report["provenance"]
     if made is None:

@@ -38,7 +38,7 @@ def audit_markdown(
         f"## {titles['rates']}",
     ]
     for rates in view["rates"]:
-        parts += _rates(rates, view["no_groups"])
+        parts += _rates(rates, view)
     parts += _maps(view)
     for section in ("detection", "protected", "next"):
         if view[section]:
@@ -86,17 +86,22 @@ def _model(view: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _rates(rates: Mapping[str, Any], no_groups: str) -> list[str]:
-    """Return the groups of one rate as a table."""
-    columns = ("name", "size", "rate", "interval", "unfairness")
+def _rates(rates: Mapping[str, Any], view: Mapping[str, Any]) -> list[str]:
+    """Return the groups of one rate, or mean, as a table."""
+    within = any(group["expected"] for group in rates["groups"])
+    expected = ["expected"] if within else []
+    columns = ("name", "size", "rate", "interval", *expected, "gap", "unfairness")
     rows = [[group[column] for column in columns] for group in rates["groups"]]
     for row, group in zip(rows, rates["groups"], strict=True):
         row[0] = f"{group['mark']} {row[0]}".lstrip()
     parts = [f"### {escaped(rates['name'])}", escaped(rates["sentence"])]
     if not rows:
-        return [*parts, no_groups]
+        return [*parts, view["no_groups"]]
     parts += [escaped(rates[note]) for note in ("legend", "not_shown") if rates[note]]
-    heads = ("Group", "Rows", "Rate", "95 % interval, all at once", "Unfairness")
+    average = view["average"].capitalize()
+    more = [f"{average} expected by its strata"] if within else []
+    heads = ("Group", "Rows", average, "95 % interval, all at once", *more, "Difference",
+             "Unfairness")  # fmt: skip
     return [*parts, _table(heads, rows)]
 
 
@@ -114,7 +119,7 @@ def _maps(view: Mapping[str, Any]) -> list[str]:
                 *(
                     "–"
                     if c is None
-                    else f"{c['mark']} {c['rate']} ({c['gap']}; {c['rows']} rows)".lstrip()
+                    else f"{c['mark']} {c['rate']} ({_beside(c)}; {c['rows']} rows)".lstrip()
                     for c in row["cells"]
                 ),
             )
@@ -122,6 +127,11 @@ def _maps(view: Mapping[str, Any]) -> list[str]:
         ]
         parts += [f"### {escaped(one['name'])}, overall {one['overall']}", _table(heads, rows)]
     return [f"## {view['titles']['maps']}", *parts, view["maps_sentence"]] if parts else []
+
+
+def _beside(cell: Mapping[str, Any]) -> str:
+    """Return how far a cell is off, and from what where that is not the same for all."""
+    return f"{cell['gap']} from {cell['expected']}" if cell["expected"] else str(cell["gap"])
 
 
 def _list(facts: Sequence[tuple[str, str]]) -> str:

@@ -24,7 +24,7 @@ def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
         "sentence": _sentence(model),
         "facts": [
             ("Predictors", predictors_words(model)),
-            ("Trained to allow", f"{model['gamma']:g} (gamma)"),
+            ("Trained to allow", f"{model['gamma']:g} (gamma){within_words(model)}"),
             ("Decides by", ", ".join(model["columns"])),
         ],
         "heads": ("Sample", "Rows", "Error", "Unfairness", "Proven", "Verdict"),
@@ -47,6 +47,16 @@ def predictors_words(model: Mapping[str, Any]) -> str:
     number = model["n_predictors"]
     drawn = "one of them is drawn for each row" if number > 1 else "it decides alone"
     return f"{count(number)} × {model['estimator']}; {drawn}"
+
+
+def within_words(model: Mapping[str, Any]) -> str:
+    """Return within what groups were compared in the training, as the end of a sentence.
+
+    >>> within_words({"control_features": ["job", "town"]}), within_words({})
+    (', within strata of job and town', '')
+    """
+    controls = model.get("control_features")
+    return f", within strata of {' and '.join(controls)}" if controls else ""
 
 
 def proven_words(sample: Mapping[str, Any], gamma: float) -> str:

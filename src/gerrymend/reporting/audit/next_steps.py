@@ -30,9 +30,11 @@ def next_sentences(report: Report) -> list[str]:
     )
     sentences = [decide_sentence(report), cost] if report["verdict"] == "undecided" else [cost]
     if of_numbers(report):
-        return [*sentences[:-1], "Models can't be trained for means of numbers yet, only audited."]
-    if report.get("control_features"):
-        return [*sentences[:-1], "Models can't be trained within strata yet, only audited."]
+        how = (
+            "A model that decides between 0 and 1 can be trained for a mean of what its decisions "
+            "bring about, by SubgroupParityClassifier(notion=...); for other numbers none can be."
+        )
+        return [*sentences[:-1], how]
     if _needs_merging(report):
         how = (
             "Models are trained for two labels: merge all classes but the one that matters most "
@@ -78,10 +80,11 @@ def _options(report: Report) -> list[str] | None:
     name = _class_name(report["class"])
     if name is None or not set(notions) <= set(NOTION_NAMES) or _needs_merging(report):
         return None
-    if report.get("control_features") or not report.get("is_labelled", True):
+    if not report.get("is_labelled", True):
         return None
     return [
         *option_words("--protected", report["attributes"]),
+        *option_words("--control", report.get("control_features") or []),
         *option_words("--notion", ",".join(notions)),
         *option_words("--subgroups", name),
         *(option_words("--favourable", report["favourable"]) if report["favourable"] else []),

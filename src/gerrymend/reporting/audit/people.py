@@ -4,20 +4,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.chance import is_chance
-from gerrymend.reporting.audit.direction import leads, subject
-from gerrymend.reporting.audit.subgroup_words import excess, short_name
+from gerrymend.reporting.audit.direction import headline, subject
+from gerrymend.reporting.audit.subgroup_words import excess, rate_of_all, short_name
 from gerrymend.reporting.wording import count, percent
 
 
 def people_figures(report: Mapping[str, Any], rows: str = "rows") -> list[tuple[str, str]]:
     """Return the figures that come first, each a number and what it is of; none without a subgroup.
 
-    They are of the subgroup that leads: who is treated worst or, where that is not known, differs
-    most. `rows` is what the audited rows are called; each is taken for one person.
+    They are of the subgroup that a report is about: who is treated worst or, where that is not
+    known, differs most; the group in a sentence, if it has most of it. `rows` is what the audited
+    rows are called; each is taken for one person.
     """
-    if not (first := leads(report)[:1]):
+    subgroup = headline(report)
+    if subgroup is None:
         return []
-    (subgroup,) = first
     part = percent(subgroup["size"] / report["n_rows"])
     who = subject(subgroup).replace("The", "the", 1)
     if is_chance(report):
@@ -32,6 +33,9 @@ def people_figures(report: Mapping[str, Any], rows: str = "rows") -> list[tuple[
         number, more, happens = cases
         are = "is" if number == "1" else "are"
         figures.append(
-            (f"{number} {more}", f"of them {are} {happens} than there would be at the overall rate")
+            (
+                f"{number} {more}",
+                f"of them {are} {happens} than there would be at {rate_of_all(subgroup)}",
+            )
         )
     return figures

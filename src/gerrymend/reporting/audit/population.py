@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
-from gerrymend.reporting.wording import at_least, bound, count, p_value, percent, unfairness
+from gerrymend.reporting.wording import at_least, bound, count, p_equals, percent, unfairness
 
 Report = Mapping[str, Any]
 
@@ -88,7 +88,7 @@ def discovery_sentence(report: Report) -> str | None:
     named = []
     for group in groups:
         rate = f"{in_words(group['notion'])}, " if several else ""
-        named.append(f"{group['group']} ({rate}p-value {p_value(group['p_value'])})")
+        named.append(f"{group['group']} ({rate}{p_equals(group['p_value'])})")
     more = len(named) - _MOST_NAMED
     told = "; ".join(named[:_MOST_NAMED]) + (f"; and {count(more)} more" if more > 0 else "")
     are = "is" if discovery["flagged"] == 1 else "are"

@@ -9,15 +9,15 @@ from typing import Any
 from gerrymend.notions import in_words, rate_and_class
 from gerrymend.reporting.audit.class_words import of_notion
 from gerrymend.reporting.wording import (
+    Compared,
     capitalised,
+    compared,
     count,
     decision_words,
-    difference,
     event_noun,
     figure,
     label_words,
     percent,
-    points,
     unfairness,
 )
 from gerrymend.subgroups.linear_rule import Term
@@ -96,23 +96,32 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
     Of numbers it is said how far the mean is off, and for how many.
     """
     if subgroup.get("unit") is not None:
-        off = figure(abs(subgroup["gap"]), subgroup["unit"])
+        off = compared_rates(subgroup).gap.lstrip("+−")
         more = "more" if subgroup["gap"] > 0 else "less"
         return f"On average that is {off} {more}, for {percent(subgroup['share'])} of the rows."
     if (cases := excess(subgroup, report)) is None:
         return None
     number, more, happens = cases
     are = "case in this group is" if number == "1" else "cases in this group are"
-    rate = "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
-    return f"About {number} {more} {are} {happens} than there would be at {rate}."
+    at = rate_of_all(subgroup)
+    return f"About {number} {more} {are} {happens} than there would be at {at}."
+
+
+def rate_of_all(subgroup: Mapping[str, Any]) -> str:
+    """Return at which rate a subgroup would have no unfairness."""
+    return "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
+
+
+def compared_rates(subgroup: Mapping[str, Any]) -> Compared:
+    """Return a subgroup's rate, the one that it is compared with, and the difference, in words."""
+    return compared(subgroup["rate"], subgroup["overall_rate"], subgroup.get("unit"))
 
 
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
-    return (
-        f"{in_words(subgroup['notion'])} {figure(subgroup['rate'], subgroup.get('unit'))}, against "
-        f"{figure(subgroup['overall_rate'], subgroup.get('unit'))} {reference_noun(subgroup)}"
-    )
+    shown = compared_rates(subgroup)
+    against = f"against {shown.reference} {reference_noun(subgroup)}"
+    return f"{in_words(subgroup['notion'])} {shown.rate}, {against}"
 
 
 def reference_noun(subgroup: Mapping[str, Any]) -> str:
@@ -129,13 +138,11 @@ def difference_words(subgroup: Mapping[str, Any]) -> str:
 
     There is no ratio to an overall rate of 0, and none of numbers, which have no zero in common.
     """
-    if subgroup.get("unit") is not None:
-        return difference(subgroup["gap"], subgroup["unit"])
     ratio = ""
-    if subgroup["ratio"] is not None:
+    if subgroup["ratio"] is not None and subgroup.get("unit") is None:
         that_rate = "that rate" if subgroup.get("within_strata") else "the overall rate"
         ratio = f", {subgroup['ratio']:.2f} times {that_rate}"
-    return f"{points(subgroup['gap'])}{ratio}"
+    return f"{compared_rates(subgroup).gap}{ratio}"
 
 
 def summary_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
@@ -199,7 +206,7 @@ def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
             "Unfairness",
             f"{unfairness(subgroup['unfairness'])}, the difference times "
             f"{percent(subgroup['share'])}, the share of all rows that are in the group and that "
-            "the rate is over",
+            f"the {_rate_or_mean(subgroup).lower()} is over",
         ),
     ]
 
@@ -213,7 +220,17 @@ def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -
     if overall["rate"] is not None:
         rate = figure(overall["rate"], unit_of(report, name))
     noun = event_noun(report["notions"], name)
-    return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}."
+    return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}.{_expected(report)}"
+
+
+def _expected(report: Mapping[str, Any]) -> str:
+    """Say what groups are compared with in a table; nothing where that is the overall rate."""
+    if not (controls := report.get("control_features")):
+        return ""
+    return (
+        " Each group is compared not with that, but with what is expected of it: what all have who "
+        f"are alike in {' and '.join(controls)}, averaged over its members."
+    )
 
 
 def who_is_in(subgroup: Mapping[str, Any]) -> str:

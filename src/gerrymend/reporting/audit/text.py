@@ -13,13 +13,14 @@ from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
     is_rest,
+    is_the_same,
     labelled,
     of_numbers,
 )
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.population import discovery_sentence, population_means
-from gerrymend.reporting.audit.said import beside_words, exactness_words, is_the_same
-from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
+from gerrymend.reporting.audit.said import beside_words, exactness_words, is_said
+from gerrymend.reporting.audit.subgroup_words import rule_words, summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.text import (
     PLAIN_WIDTH,
@@ -98,12 +99,11 @@ def _subgroups(report: Report) -> Facts:
         if is_rest(subgroup, report):
             facts.append((standing, summary_words(subgroup, report)))
             continue
-        who = who_words(subgroup)
-        if standing == "In a sentence" and is_the_same(report):
-            facts.append((standing, f"{who}; the same rows"))
+        if standing == "As a formula":
+            facts.append((standing, f"{rule_words(subgroup)}; the same rows"))
             continue
-        facts += [(standing, who), ("", summary_words(subgroup, report))]
-        if standing == "In a sentence":
+        facts += [(standing, who_words(subgroup)), ("", summary_words(subgroup, report))]
+        if is_said(subgroup, report) and not is_the_same(report):
             facts.append(
                 ("", f"its unfairness is {beside_words(report)}; {exactness_words(report)}")
             )

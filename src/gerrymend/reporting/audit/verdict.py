@@ -5,14 +5,18 @@ from typing import Any, NamedTuple
 
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows, is_chance
 from gerrymend.reporting.audit.direction import (
+    average,
     counts_sentence,
+    headline,
     is_rest,
+    is_the_same,
     leads,
-    of_numbers,
+    says_most,
     subject,
+    tells_rest,
 )
 from gerrymend.reporting.audit.population import population_sentences
-from gerrymend.reporting.audit.said import is_the_same, said_sentences
+from gerrymend.reporting.audit.said import among_words, beside_words, said_sentences, stands_for
 from gerrymend.reporting.audit.subgroup_words import (
     cases_sentence,
     is_formula,
@@ -20,7 +24,14 @@ from gerrymend.reporting.audit.subgroup_words import (
     rate_sentence,
     who_is_in,
 )
-from gerrymend.reporting.wording import bound, count, percent, signed_unfairness, unfairness
+from gerrymend.reporting.wording import (
+    bound,
+    capitalised,
+    count,
+    percent,
+    signed_unfairness,
+    unfairness,
+)
 
 Report = Mapping[str, Any]
 
@@ -154,35 +165,56 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     which = " of those that may be described" if report["withheld"] else ""
     sentences = []
     for one, place in zip(leads(report), ("first", "second"), strict=False):
-        who = f"{subject(one)}{which} is {one['subgroup']}"
+        lead = one
+        who = f"{subject(one)}{which} is {_named(one, place)}"
         if is_rest(one, report):
+            if not tells_rest(report):
+                continue
             who = "Everyone else together"
-        elif place == "first" and is_the_same(report):
-            who = f"{subject(one)}{which} is {report['in_a_sentence']['subgroup']['subgroup']}"
-        elif is_formula(one) and who_is_in(one):
-            who = f"{subject(one)}{which} is a group with {who_is_in(one)}"
-        elif is_formula(one) or is_long(one):
-            who = f"{subject(one)}{which} is the {place} one below"
+        elif place == "first" and says_most(report):
+            lead = report["in_a_sentence"]["subgroup"]
+            among = which if is_the_same(report) else among_words(report)
+            who = f"{subject(one)}{among} is {lead['subgroup']}"
         sentences.append(
-            f"{who}, {count(one['size'])} of {count(report['n_rows'])} {rows}: "
-            f"{rate_sentence(one)}."
+            f"{who}, {count(lead['size'])} of {count(report['n_rows'])} {rows}: "
+            f"{rate_sentence(lead)}."
         )
     return sentences
+
+
+def _named(one: Mapping[str, Any], place: str) -> str:
+    """Return who is in a subgroup, by composition if it is a formula, or where that is told."""
+    if is_formula(one) and who_is_in(one):
+        return f"a group with {who_is_in(one)}"
+    return f"the {place} one below" if is_formula(one) or is_long(one) else str(one["subgroup"])
+
+
+def _worst_of_all(report: Report) -> list[str]:
+    """Say of the worst of all how much of it the group in a sentence is, where that one leads."""
+    if not says_most(report) or is_the_same(report):
+        return []
+    first = leads(report)[0]
+    return [
+        f"{capitalised(stands_for(report))} that was searched is {_named(first, 'second')}, "
+        f"{count(first['size'])} rows: {rate_sentence(first)}.",
+        f"The unfairness of the group in a sentence is {beside_words(report)}.",
+    ]
 
 
 def _described(report: Report, rows: str) -> list[str]:
     """Say who leads, in how many cases that shows, by what they lead, and who can be said so."""
     sentences = _lead_sentences(report, rows)
-    if not sentences:
+    first = headline(report)
+    if first is None:
         return []
-    first = leads(report)[0]
     worst = report["worst"]
     exceeds = worst is not None and abs(worst["unfairness"]) > report["gamma"]
     cases = cases_sentence(first, report) if exceeds else None
     return [
         sentences[0],
         *filter(None, [cases]),
-        counts_sentence(first["treated"], "mean" if of_numbers(report) else "rate"),
+        *_worst_of_all(report),
+        counts_sentence(first["treated"], average(report)),
         *said_sentences(report),
         *sentences[1:],
     ]
@@ -203,18 +235,22 @@ def _exceeding(report: Report) -> str:
     else:
         beside = f"more, up to {bound(report['upper_bound'], gamma)}, is not ruled out"
     value = unfairness(worst["unfairness"], gamma)
-    if len(leads(report)) == 1:
-        said = report["in_a_sentence"] is not None
+    own = unfairness(first["unfairness"], gamma)
+    if says_most(report) and not is_the_same(report):
+        said = unfairness(report["in_a_sentence"]["subgroup"]["unfairness"], gamma)
+        favoured = "" if first == worst else f", of the most favoured {value}"
         value = (
-            f"{f'{subject(first)} has an' if said else 'This group has an'} unfairness of {value}"
+            f"The unfairness of the group in a sentence is {said}, of {stands_for(report)} "
+            f"{own}{favoured}"
         )
+    elif len(leads(report)) == 1:
+        several = report["in_a_sentence"] is not None and not says_most(report)
+        who = subject(first) if several else "This group"
+        value = f"{who} has an unfairness of {value}"
     elif first == worst:
         value = f"The unfairness of the one treated worst is {value}"
     else:
-        value = (
-            f"The unfairness of the one treated worst is {unfairness(first['unfairness'], gamma)}, "
-            f"of the most favoured {value}"
-        )
+        value = f"The unfairness of the one treated worst is {own}, of the most favoured {value}"
     return f"{value}, and {gamma:g} is allowed; {beside}."
 
 
@@ -257,7 +293,10 @@ def _confirmation(report: Report) -> list[str]:
         verdict = "confirm that this group differs, but by no more than is allowed"
     else:
         verdict = "confirm that this group differs, not that it does by more than is allowed"
-    who = "the group" if report["worst"] == leads(report)[0] else "the most favoured group"
+    who = "the most favoured group"
+    if report["worst"] == leads(report)[0]:
+        other = says_most(report) and not is_the_same(report)
+        who = stands_for(report) if other else "the group"
     there = signed_unfairness(held_out["subgroup"]["unfairness"], gamma)
     between = " and ".join(signed_unfairness(end, gamma) for end in (low, high))
     return [

@@ -5,7 +5,7 @@ it out, and so does `text` for terminals.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gerrymend.notions import in_words
@@ -14,11 +14,16 @@ from gerrymend.reporting.audit.chance import other_rows_sentence
 from gerrymend.reporting.audit.changes import changes_view
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.direction import (
+    average,
     described,
     direction_sentences,
     is_rest,
+    is_the_same,
     leads,
+    reference_words,
+    says_most,
     subject,
+    tells_rest,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
@@ -27,11 +32,12 @@ from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
-from gerrymend.reporting.audit.said import beside_words, exactness_words, is_the_same
+from gerrymend.reporting.audit.said import beside_words, exactness_words, is_said
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
     capitalised,
+    compared,
     count,
     figure,
     p_value,
@@ -40,6 +46,9 @@ from gerrymend.reporting.wording import (
 
 # Rates of more groups than this are in the JSON; a page shows those that differ most.
 MOST_GROUPS = 40
+
+# Student's intervals of skewed numbers are too narrow for groups of fewer rows.
+_ENOUGH = 300
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
@@ -78,7 +87,9 @@ def audit_view(
         "kind": shown.kind,
         "sign": shown.sign,
         "heading": shown.heading,
-        "titles": words.TITLES,
+        "titles": words.titles(report),
+        "average": average(report),
+        "reference": reference_words(report),
         "warnings": warning_sentences(report),
         "verdict": [
             *([] if model is None else samples_sentences(model)),
@@ -103,7 +114,7 @@ def audit_view(
         "next": next_sentences(report) if model is None else [],
         "commands": next_commands(report) if model is None else [],
         "how": how_facts(report),
-        "experts_note": words.EXPERTS_NOTE,
+        "experts_note": words.experts_note(report),
         "expert": expert_facts(report),
     }
 
@@ -138,17 +149,24 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
             "largest unfairness of any value or interval",
         ),
     ]
-    for one in leads(report):
+    for one in _in_figures(report):
         rate = capitalised(in_words(one["notion"]))
         who = "Everyone else" if is_rest(one, report) else subject(one)
-        overall = figure(one["overall_rate"], one.get("unit"))
+        who += " in a sentence" if is_said(one, report) and not is_the_same(report) else ""
+        shown = subgroup_words.compared_rates(one)
         noun = subgroup_words.reference_noun(one)
-        against = f"{who[0].lower()}{who[1:]}, against {overall} {noun}"
-        figures.append((rate, figure(one["rate"], one.get("unit")), against))
+        against = f"{who[0].lower()}{who[1:]}, against {shown.reference} {noun}"
+        figures.append((rate, shown.rate, against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could it be chance?"))
     return figures
+
+
+def _in_figures(report: Report) -> list[Mapping[str, Any]]:
+    """Return the subgroups whose rates are among the key figures."""
+    shown = [one for one in leads(report) if not is_rest(one, report) or tells_rest(report)]
+    return [report["in_a_sentence"]["subgroup"], *shown[1:]] if says_most(report) else shown
 
 
 def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]]:
@@ -156,8 +174,10 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
     views = []
     for standing, subgroup in described(report):
         facts = subgroup_words.subgroup_facts(subgroup, report)
-        # The proof, the p-value and the interval are of the one of the largest unfairness.
-        if subgroup == report["worst"]:
+        # The proof, the p-value and the interval are of the one of the largest unfairness, or of
+        # the one that has the same rows and leads.
+        same = is_said(subgroup, report) and is_the_same(report)
+        if (leads(report)[0] if same else subgroup) == report["worst"]:
             test = (
                 "not tested"
                 if report["p_value"] is None
@@ -168,19 +188,20 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 ("p-value", test),
                 ("On other rows", other_rows_sentence(report)),
             ]
-        if standing == "In a sentence" and is_the_same(report):
+        if standing == "As a formula":
             facts = [("Size", "the same rows as the first")]
-        elif standing == "In a sentence":
+        elif is_said(subgroup, report) and not same:
             facts += [
-                ("Beside the first", f"its unfairness is {beside_words(report)}"),
+                ("Beside the worst", f"its unfairness is {beside_words(report)}"),
                 ("Proof", exactness_words(report)),
             ]
         rest = is_rest(subgroup, report)
+        shown = subgroup_words.compared_rates(subgroup)
         formula = subgroup_words.is_formula(subgroup)
         views.append(
             {
                 "standing": standing,
-                "name": "all others" if rest else subgroup_words.short_name(subgroup),
+                "name": _name(standing, subgroup),
                 "in_full": subgroup_words.rule_words(subgroup)
                 if rest or formula or subgroup_words.is_long(subgroup)
                 else None,
@@ -188,13 +209,20 @@ def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]
                 if formula
                 else None,
                 "facts": facts,
-                "rate": figure(subgroup["rate"], subgroup.get("unit")),
-                "overall": figure(subgroup["overall_rate"], subgroup.get("unit")),
+                "rate": shown.rate,
+                "overall": shown.reference,
+                "reference": capitalised(subgroup_words.reference_noun(subgroup)),
                 "rate_width": _part(subgroup["rate"], *axis),
                 "overall_width": _part(subgroup["overall_rate"], *axis),
             }
         )
     return views
+
+
+def _name(standing: str, subgroup: Mapping[str, Any]) -> str:
+    """Return the name of a card."""
+    told = {"Everyone else": "all others", "As a formula": "the same rows"}
+    return told.get(standing) or subgroup_words.short_name(subgroup)
 
 
 def _part(value: float, low: float, high: float) -> float:
@@ -249,7 +277,7 @@ def _axis(report: Report) -> tuple[float, float]:
         rates += [subgroup["rate"], subgroup["overall_rate"]]
     for overall in report["overall_rates"]:
         for group in _groups(report, overall["notion"])[0]:
-            rates += group["rate_interval"]
+            rates += [*group["rate_interval"], group["overall_rate"]]
     return min(0.0, *rates), _round_up(max(rates))
 
 
@@ -259,32 +287,47 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
     shown, n_groups = _groups(report, name)
     low, high = axis
     unit = subgroup_words.unit_of(report, name)
+    within = bool(report.get("control_features"))
     return {
         "name": capitalised(in_words(name)),
-        "legend": flag_legend(report),
+        "legend": " ".join(filter(None, [flag_legend(report), _narrow(shown, unit)])),
         "sentence": subgroup_words.group_rate_sentence(overall, report),
-        "overall_at": _part(overall["rate"] or 0.0, low, high),
         "axis": (figure(low, unit), figure(high, unit)),
         "not_shown": _not_shown(len(shown), n_groups),
-        "groups": [
-            {
-                "name": group["group"],
-                "mark": flag_of(group),
-                "size": count(group["size"]),
-                "rate": figure(group["rate"], unit),
-                "interval": " to ".join(figure(end, unit) for end in group["rate_interval"]),
-                "at": _part(group["rate"], low, high),
-                "from": _part(group["rate_interval"][0], low, high),
-                "width": round(
-                    _part(group["rate_interval"][1], low, high)
-                    - _part(group["rate_interval"][0], low, high),
-                    2,
-                ),
-                "unfairness": unfairness(group["unfairness"]),
-            }
-            for group in shown
-        ],
+        "groups": [_group(group, axis, unit, within_strata=within) for group in shown],
     }
+
+
+def _group(
+    group: Mapping[str, Any], axis: tuple[float, float], unit: str | None, *, within_strata: bool
+) -> dict[str, Any]:
+    """Return a group of a table: its figures in words, and their places on the axis."""
+    low, high = (_part(end, *axis) for end in group["rate_interval"])
+    shown = compared(group["rate"], group["overall_rate"], unit)
+    return {
+        "name": group["group"],
+        "mark": flag_of(group),
+        "size": count(group["size"]),
+        "rate": shown.rate,
+        "interval": " to ".join(figure(end, unit) for end in group["rate_interval"]),
+        "expected": shown.reference if within_strata else "",
+        "gap": shown.gap,
+        "at": _part(group["rate"], *axis),
+        "reference_at": _part(group["overall_rate"], *axis),
+        "from": low,
+        "width": round(high - low, 2),
+        "unfairness": unfairness(group["unfairness"]),
+    }
+
+
+def _narrow(groups: Sequence[Mapping[str, Any]], unit: str | None) -> str:
+    """Warn of intervals of means that may be too narrow; nothing where all groups are large."""
+    if unit is None or all(group["size"] >= _ENOUGH for group in groups):
+        return ""
+    return (
+        "Of skewed numbers, such as costs that are 0 for most, the intervals of groups of fewer "
+        f"than some {_ENOUGH} rows can be too narrow."
+    )
 
 
 def _not_shown(shown: int, groups: int) -> str:

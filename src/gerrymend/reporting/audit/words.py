@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.chance import permutation_sentences
-from gerrymend.reporting.audit.direction import of_numbers
+from gerrymend.reporting.audit.direction import average, of_numbers
 from gerrymend.reporting.audit.population import (
     discovery_sentence,
     population_means,
@@ -33,7 +33,7 @@ TITLES = {
     "model": "The model",
     "subgroups": "Who is treated differently",
     "gap": "One attribute at a time, and combinations",
-    "rates": "Rates by group",
+    "rates": "{}s by group",
     "maps": "Where two attributes meet",
     "detection": "What this sample can and can't show",
     "protected": "Does the model use protected columns?",
@@ -60,11 +60,12 @@ FORMULA_MEANS = (
     "A sum over a row's attributes; [a=b] is 1 where a is b, and 0 elsewhere. Rows for which it "
     "holds are in the group."
 )
-EXPERTS_NOTE = (
-    "For a group g, the rows E that the rate is over, and the rate u: unfairness = P(g, E) · "
-    "(u(g) − u). What was found is the largest over the class by a search and, where time allowed, "
-    "by a proof; no subgroup of the class exceeds the upper bound on these rows. All of this is "
-    "in the report's JSON, which check_report() verifies against the data in exact arithmetic."
+_EXPERTS_NOTE = (
+    "For a group g, the rows E that the {0} is over, and the {0} u: unfairness = P(g, E) · "
+    "(u(g) − {1}). What was found is the largest over the class by a search and, where time "
+    "allowed, by a proof; no subgroup of the class exceeds the upper bound on these rows. All of "
+    "this is in the report's JSON, which check_report() verifies against the data in exact "
+    "arithmetic."
 )
 _SINGLE = "one attribute at a time (each value, each interval of a number)"
 _KEPT_BACK = {
@@ -81,6 +82,17 @@ def unfairness_means(report: Report) -> str:
     if of_numbers(report):
         return MEAN_UNFAIRNESS_MEANS
     return STRATA_UNFAIRNESS_MEANS if report.get("control_features") else UNFAIRNESS_MEANS
+
+
+def titles(report: Report) -> dict[str, str]:
+    """Return the headings of the sections, by name."""
+    return {**TITLES, "rates": TITLES["rates"].format(capitalised(average(report)))}
+
+
+def experts_note(report: Report) -> str:
+    """Say what the figures are, in a formula."""
+    reference = "Σ_s P(s | g, E) · u(s) over strata s" if report.get("control_features") else "u"
+    return _EXPERTS_NOTE.format(average(report), reference)
 
 
 def proof_sentences(report: Report) -> str:
@@ -120,10 +132,10 @@ def nothing_sentence(report: Report) -> str:
 
 
 def gap_sentence(report: Report) -> str:
-    """Say how much of the worst unfairness an audit of one attribute at a time would show.
+    """Say how the worst unfairness compares with the largest of one attribute at a time.
 
     That is over each value of a category and each interval of a number, so that no group of one
-    attribute that can be said so is counted as a combination.
+    attribute that can be said so is counted as a combination. It need not be the same people.
     """
     alone = report["single_unfairness"]
     together = report["unfairness"]
@@ -138,9 +150,11 @@ def gap_sentence(report: Report) -> str:
         )
     if alone >= together * 0.995:
         return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
-    part = "nothing" if alone == 0 else percent(alone / together)
+    part = "nothing of it"
+    if alone > 0:
+        part = f"{percent(alone / together)} as much, of the same people or of others"
     return (
-        f"{capitalised(_SINGLE)} shows {part} of it: the largest unfairness there is "
+        f"{capitalised(_SINGLE)} shows {part}: the largest unfairness there is "
         f"{unfairness(alone)}, and over all subgroups {unfairness(together)}."
     )
 
@@ -153,8 +167,8 @@ def _all_of_it(report: Report) -> str:
     if name == "ExplicitGroups":
         return "as much as the groups that were named"
     if report["exact"]:
-        return "all there is: the combinations that were searched add nothing"
-    return "all that was found; a combination that is worse is not ruled out"
+        return "as much as there is: the combinations that were searched add nothing"
+    return "as much as was found; a combination that is worse is not ruled out"
 
 
 def detection_sentences(report: Report) -> list[str]:

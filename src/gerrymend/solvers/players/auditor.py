@@ -15,6 +15,7 @@ from gerrymend._numeric.sums import Array, exactly_summable, total, total_by_cel
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.subgroup import ROUNDING, EventCells, Subgroup
 from gerrymend.notions import FairnessNotion, nothing_counts
+from gerrymend.solvers.players.centring import Centring, Overall, WithinStrata
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
 from gerrymend.subgroups.compiling import compile_proofs
@@ -28,10 +29,10 @@ _LAST_LOOK_WORK = 2.5e9
 class NotionAuditor:
     """One notion over some label-cells.
 
-    Written with the outcome u = a + b·p of the rows in the event, summed by cell: `offset` is the
-    sum of w·a, and each call adds the sum of w·b·p. `subgroups` are searched every round;
-    `audited_class` says how `audit` would search them. `event` are the label-cells in the event, in
-    the order of their cells.
+    Written with the outcome u = a + b·p of the rows in the event, summed by part (`centring.py`):
+    `offset` is the sum of w·a, and each call adds the sum of w·b·p. `subgroups` are searched every
+    round; `audited_class` says how `audit` would search them. `event` are the label-cells in the
+    event, in the order of their parts.
     """
 
     def __init__(
@@ -43,24 +44,24 @@ class NotionAuditor:
     ) -> None:
         self.notion = notion
         self._cells = cells = label_cells.cells
-        self.event, cell = self._event_in(label_cells)
+        moment = label_cells.moment(notion)
+        self.event, key = self._event_in(label_cells, moment.counts)
         # Only cells that have rows in the event matter; they are numbered anew.
-        self._active, self.starts, self.cell = np.unique(
-            cell, return_index=True, return_inverse=True
-        )
-        self.distinct = len(self._active) == len(cell)
+        parts, self.starts, self._part = np.unique(key, return_index=True, return_inverse=True)
+        self.distinct = len(parts) == len(key)
+        self._active, cell = np.unique(parts // _n_strata(label_cells), return_inverse=True)
         weight = label_cells.weight[self.event]
-        labels = label_cells.labels[self.event]
 
-        self.slope = notion.slope(labels)
+        self.slope = moment.slope[self.event]
         self._unit_slope = bool((self.slope == 1.0).all())
         self.whole = label_cells.is_whole and bool((self.slope == np.rint(self.slope)).all())
-        constant = weight * notion.outcome(labels, np.zeros(len(cell)))
-        self.offset = total_by_cell(self.cell, constant, len(self._active))
+        self.offset = total_by_cell(self._part, weight * moment.offset[self.event], len(parts))
         self._has_offset = bool(self.offset.any())
-        self.event_weight = total_by_cell(self.cell, weight, len(self._active))
-        self._event_share = self.event_weight / self.event_weight.sum()
-        self._ones = np.ones(len(self.event_weight))
+        part_weight = total_by_cell(self._part, weight, len(parts))
+        self.event_weight = total_by_cell(cell, part_weight, len(self._active))
+        self._centring: Centring = Overall(self.event_weight)
+        if label_cells.stratum is not None:
+            self._centring = WithinStrata(part_weight, cell, parts % _n_strata(label_cells))
         self._total_weight = total(label_cells.weight)
         self._n_rows = np.zeros(len(cells), dtype=np.intp)
         np.add.at(self._n_rows, cells.index, label_cells.n_rows)
@@ -79,20 +80,23 @@ class NotionAuditor:
         return self.subgroups if self._audited_class is None else self._bound(self._audited_class)
 
     def _event_in(
-        self, label_cells: LabelCells
+        self, label_cells: LabelCells, counts: NDArray[np.bool_]
     ) -> tuple[slice | NDArray[np.intp], NDArray[np.intp]]:
-        """Return the label-cells in the event, in order of their cells, and the cell of each."""
-        event = np.flatnonzero(self.notion.in_event(label_cells.labels) & (label_cells.weight > 0))
+        """Return the label-cells in the event, in order of their parts, and a key of each part."""
+        event = np.flatnonzero(counts & (label_cells.weight > 0))
         if event.size == 0:
             raise nothing_counts(self.notion)
-        event = event[np.argsort(self._cells.index[event], kind="stable")]
-        cell = self._cells.index[event]
+        key = self._cells.index[event]
+        if label_cells.stratum is not None:
+            key = key * _n_strata(label_cells) + label_cells.stratum[event]
+        order = np.argsort(key, kind="stable")
+        event = event[order]
         if (np.diff(event) == 1).all():  # sorted by label and cell: a view, not a copy
-            return slice(int(event[0]), int(event[-1]) + 1), cell
-        return event, cell
+            return slice(int(event[0]), int(event[-1]) + 1), key[order]
+        return event, key[order]
 
-    def outcomes(self, votes: Array, n_votes: int | None) -> Array:
-        """Sum of w·u by cell, one model a row.
+    def _outcomes(self, votes: Array, n_votes: int | None) -> Array:
+        """Sum of w·u by part, one model a row.
 
         Votes are the weight decided 1 in each label-cell, added up over so many plays; with
         n_votes=None they are those of a mixture.
@@ -110,25 +114,23 @@ class NotionAuditor:
         return outcomes
 
     def spread(self, pressure: Array) -> Array:
-        """b·pressure for each label-cell in the event, from pressure by cell."""
-        by_row = pressure if self.distinct else np.take(pressure, self.cell, axis=1)
+        """b·Σ_g (λ⁻_g − λ⁺_g)·centre(g) for each label-cell in the event, from pressure by cell."""
+        parts = self._centring.centred(pressure)
+        by_row = parts if self.distinct else np.take(parts, self._part, axis=1)
         return by_row if self._unit_slope else by_row * self.slope
 
     def residuals(self, votes: Array, n_votes: int | None) -> Array:
         """W, the centred outcomes by cell; a group's sum, over all weight, is its unfairness."""
-        outcomes = self.outcomes(votes, n_votes)
-        outcomes -= (outcomes @ self._ones)[:, None] * self._event_share
-        return outcomes
-
-    def event_share(self, members: Array) -> Array:
-        """Return the groups' part of the event, by weight: centre(g) is the group less this."""
-        share: Array = members @ self._event_share
-        return share
+        return self._centring.residuals(self._outcomes(votes, n_votes))
 
     def subgroup(
         self, key: Any, members: Members, votes: Array, n_votes: int | None
     ) -> Subgroup | None:
         """Return the subgroup of a key, measured on the rows that its description selects."""
+        outcomes = self._centring.by_cell(self._outcomes(votes[None], n_votes))[0]
+        expected = None
+        if isinstance(self._centring, WithinStrata):
+            expected = outcomes - self.residuals(votes[None], n_votes)[0]
         cells = EventCells(
             self.notion,
             self._cells.columns,
@@ -136,9 +138,14 @@ class NotionAuditor:
             self._active,
             self.event_weight,
             self._total_weight,
+            expected,
         )
-        outcomes = self.outcomes(votes[None], n_votes)[0]
         return cells.measure(self.subgroups.source.rule(key), members, outcomes)
+
+
+def _n_strata(label_cells: LabelCells) -> int:
+    """Return a number that no stratum's reaches."""
+    return 1 if label_cells.stratum is None else int(label_cells.stratum.max()) + 1
 
 
 class Answer(NamedTuple):
@@ -265,7 +272,7 @@ class Auditor:
     def fine(self, pressure: Sequence[Array], residuals: Sequence[Array]) -> Array:
         """Σ_g (λ⁻_g − λ⁺_g)·v_g: what each model pays for unfairness, gamma not yet allowed for.
 
-        ⟨pressure, W⟩ / n, as W sums to 0 and so doesn't see by what the pressure was centred.
+        That is ⟨pressure, W⟩ / n, as W is centred already.
         """
         paid: Array = np.vecdot(pressure[0], residuals[0])
         for by_cell, residual in zip(pressure[1:], residuals[1:], strict=True):

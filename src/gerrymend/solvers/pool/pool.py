@@ -116,8 +116,6 @@ class Pool:
         for which in np.flatnonzero(duals):
             group = self.groups[which]
             pressure[group.notion][0, group.members] += duals[which]
-        for notion, by_cell in zip(self._auditor.notions, pressure, strict=True):
-            by_cell -= notion.event_share(by_cell)[:, None]
         cost = self._auditor.base_cost[None].copy()
         self._auditor.price(pressure, out=cost)
         return cost[0]

@@ -59,6 +59,9 @@ class RowsRead(NamedTuple):
     begin: Callable[[Any, Any, list[float], float], Any]
     """Begins games, given the estimator, the solver, the gammas and C."""
 
+    controls: tuple[str, ...] = ()
+    """Names of the control features, within whose strata groups are compared."""
+
 
 class RegressionRows(Protocol):
     """Rows that the game between linear regressions asks for sums; a game is a row of all arrays.

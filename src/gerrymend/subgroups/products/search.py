@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, Whole, as_whole
-from gerrymend.subgroups.base import BoundClass, Bracket, Found, check_cells
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, check_cells, value_of_all
 from gerrymend.subgroups.products._product_kernel import (
     CATEGORY,
     HALF_LINE,
@@ -155,13 +155,19 @@ class _Hunt:
     """
 
     def __init__(
-        self, tables: Tables, w: Whole, kinds: Sequence[int], sizes: Sequence[int], side: int
+        self,
+        tables: Tables,
+        w: Whole,
+        kinds: Sequence[int],
+        sizes: Sequence[int],
+        side: int,
+        everyone: _Known,
     ) -> None:
         self._tables = tables
         self._how = (kinds, sizes, side)
         self._values = [w]
         self._limits = (0, _MOST)
-        self.known = _Known()
+        self.known = everyone
         # No set of cells takes more than all that is positive, or all that is negative.
         most = _on_side(int(np.maximum(w, 0).sum()), int(np.maximum(-w, 0).sum()), side)
         self.left = dict.fromkeys(tables.combinations, most)
@@ -170,7 +176,7 @@ class _Hunt:
         """Restrict the search to products with at least `min_group_size` rows in and out."""
         self._values.append(rows.astype(np.int64))
         self._limits = (min_group_size, int(rows.sum()) - min_group_size)
-        self.known.to_exceed = -1  # a product of value 0 is found too, if it is large enough
+        self.known = _Known(-1)  # a product of value 0 is found too, if it is large enough
 
     def run(self, at_most: int = _MOST, seconds: float = math.inf) -> None:
         """Search until nothing is left, something exceeds `at_most`, or time runs out."""
@@ -213,6 +219,7 @@ class ProductSearch(BoundClass):
     """
 
     exact = True
+    has_everyone = True
     _side = 0  # both
 
     def __init__(
@@ -241,7 +248,7 @@ class ProductSearch(BoundClass):
         return side
 
     def worst(self, residuals: Array) -> Found:
-        """Return the worst product for each residual; everyone, if all values are 0."""
+        """Return the worst product for each residual; everyone, if none is worse than they are."""
         found = []
         for residual in residuals:
             hunt = self._hunt(residual)
@@ -268,9 +275,11 @@ class ProductSearch(BoundClass):
         hunt = self._hunt(residual)
         unit = as_whole(residual)[1]
         deadline = time.monotonic() + seconds
-        if at_most is not None:  # products up to it need no search
-            hunt.known.to_exceed = min(_MOST, max(0, math.floor(at_most / unit)))
-            hunt.run(hunt.known.to_exceed, seconds)
+        if at_most is not None:
+            limit = min(_MOST, max(0, math.floor(at_most / unit)))
+            if limit >= hunt.known.to_exceed:  # products up to it need no search
+                hunt.known = _Known(limit)
+            hunt.run(limit, seconds)
         found = self._found(residual, hunt.known)
         value = abs(float(found.values[0]))
         if at_most is None or (hunt.known.sign and value <= at_most):
@@ -302,7 +311,11 @@ class ProductSearch(BoundClass):
     def _hunt(self, residual: Array) -> _Hunt:
         check_cells(len(self._ranks[0]), residual)
         whole = as_whole(residual)[0]
-        return _Hunt(self._tables, whole, self._kinds, self._sizes, self._side)
+        everyone = _Known()
+        sign = int(np.sign(value_of_all(residual)))
+        if sign and sign != -self._side:  # a product of no conditions at all
+            everyone = _Known(abs(int(whole.sum())), sign=sign)
+        return _Hunt(self._tables, whole, self._kinds, self._sizes, self._side, everyone)
 
     def _found(self, residual: Array, known: _Known) -> Found:
         """Decode the options of the worst product into its ranks, members and value."""
@@ -328,7 +341,11 @@ class ProductSearch(BoundClass):
         keys = np.empty(1, dtype=object)
         keys[0] = tuple(key)
         inside = members.astype(np.float64)
-        return Found(np.array([residual @ inside]), inside[None], keys)
+        value = float(residual @ inside)
+        if not known.sign and self._side * value < 0:  # everyone is on the other side
+            value = 0.0
+            inside = np.zeros(len(residual))
+        return Found(np.array([value]), inside[None], keys)
 
 
 def conditions(count: int) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend._runtime.compiling import njit
+from gerrymend.subgroups.base import value_of_all
 from gerrymend.subgroups.rules import Members
 
 # Two whole vectors within r of each other's length are parallel or at least 1/(2r²) apart in angle.
@@ -25,8 +26,9 @@ def fits(x: NDArray[np.int64]) -> bool:
 def worst_half_plane(
     x: NDArray[np.int64], residual: Array, deadline: float = math.inf, clock: Clock = WALL_CLOCK
 ) -> tuple[Members, bool]:
-    """Find the side of a line with the largest |sum of the residual|, which sums to 0.
+    """Find the side of a line with the largest |value|, one of two sides that have the same.
 
+    A value is the sum of the residual over a side, less half of the sum of all (`subgroups.base`).
     All rows differ. The second result is whether it is the worst, or was by the deadline.
 
     Let j be the last row of the group, the one that its line can be moved up to. It has the
@@ -39,18 +41,19 @@ def worst_half_plane(
     >>> members.tolist(), complete
     ([False, True, False, True], True)
     """
+    half = float(value_of_all(residual)) / 2
     rarer = 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
     pivots = np.flatnonzero(rarer * residual > 0)
     points = np.ascontiguousarray(x, dtype=np.float64)
     members: Members = np.zeros(len(x), dtype=bool)
-    best = 0.0
+    best = abs(half)
     at_once = 1 + _STEPS // len(x)
     for start in range(0, len(pivots), at_once):
         if clock() >= deadline:
             return members, False
         clock.worked(at_once * len(x))
         pivot, angle, with_pivot, value = turn_about(
-            points, residual, pivots[start : start + at_once], best
+            points, residual, half, pivots[start : start + at_once], best
         )
         if value > best:
             best = value
@@ -61,13 +64,13 @@ def worst_half_plane(
 
 @njit(cache=True)
 def turn_about(
-    x: Array, residual: Array, pivots: NDArray[np.intp], best: float
+    x: Array, residual: Array, half: float, pivots: NDArray[np.intp], best: float
 ) -> tuple[int, float, bool, float]:
     """Return the pivot, the angle of the normal, whether the pivot is in, and the |value|.
 
     Only values above `best` are looked for.
 
-    With V the sum over rows strictly on the normal's side, the groups are worth V and V + W_j;
+    With V the value of the rows strictly on the normal's side, the groups are worth V and V + W_j;
     those on the other side are complements. In half a turn of the normal, each row changes sides
     once.
     """
@@ -78,7 +81,7 @@ def turn_about(
     slope = np.empty(m)
     change = np.empty(m)
     for j in pivots:
-        value = 0.0
+        value = -half
         for i in range(m):
             f = x[i, 0] - x[j, 0]
             s = x[i, 1] - x[j, 1]

@@ -4,6 +4,9 @@ A categorical attribute enters as indicators. Those of one attribute need no dim
 with a coefficient for each category, each category has a threshold of its own, a stratum. The one
 with the most categories is taken; two would need the thresholds of one to be shifted alike in each
 category of the other, so the others stay indicators.
+
+In between, values are sums of W over a group less half of the sum S of all (`subgroups.base`): both
+sides of a threshold then have the same |value|. It is |S|/2 less than that of the worse side.
 """
 
 import itertools
@@ -21,7 +24,7 @@ from gerrymend._numeric.projection import WeightedColumns, moments, only
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import Bracket, Found
+from gerrymend.subgroups.base import Bracket, Found, most_of_any, value_of_all
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.linear_rule import LinearRule
 from gerrymend.subgroups.proofs import planar
@@ -67,24 +70,28 @@ class ThresholdProofs:
         `at_most` decides when to end, as for `BoundClass.prove`; so does what is `allowed`, seconds
         or work, whichever the clock tells.
         """
-        value = abs(float(found.values[0]))
-        trivial = float(np.maximum(residual, 0.0).sum())
+        half = float(value_of_all(residual)) / 2
+        more = abs(half)
+        value = max(abs(float(found.values[0]) - half), more)
+        trivial = float(most_of_any(residual)) - more
+        at_most = None if at_most is None else at_most - more
         decided = trivial == 0.0 or (at_most is not None and value > at_most)
         if decided or allowed <= 0.0 or self._too_fine is not None:
-            return Bracket(found, trivial)
+            return Bracket(found, trivial + more)
         deadline = clock() + allowed
         parts: tuple[tuple[str, float], ...]
         if (points := self._plane(residual)) is not None:
-            solved = _in_the_plane(points, value, deadline, clock)
+            solved = _in_the_plane(points, half, value, deadline, clock)
             parts = ()
         else:
             closed = self._close_in(residual, value, at_most, deadline, clock)
             solved, parts = self._go_on(closed, residual, at_most, deadline, clock)
         if solved.members is not None:
-            better = self._as_found(residual, solved.members, deadline, clock)
-            if better is not None and abs(float(better.values[0])) > value:
+            better = self._as_found(residual, half, solved.members, deadline, clock)
+            if better is not None and abs(float(better.values[0])) > abs(float(found.values[0])):
                 found = better
-        return Bracket(found, min(trivial, solved.upper_bound), parts)
+        parts = tuple((words, bound + more) for words, bound in parts)
+        return Bracket(found, min(trivial, solved.upper_bound) + more, parts)
 
     def _plane(self, residual: Array) -> Points | None:
         """Return the points, where they have two dimensions and an algorithm of their own."""
@@ -123,9 +130,13 @@ class ThresholdProofs:
         clock: Clock,
     ) -> Solved:
         """Branch and bound over cones of directions."""
-        points = _points(blocks, _rarer_sign(residual) * residual)
-        ends = {} if at_most is None else {"enough": at_most, "target": at_most}
-        return solve(points, known=known, deadline=deadline, clock=clock, **ends)
+        sign = _rarer_sign(residual)
+        offset = _offset(residual, sign)
+        points = _points(blocks, sign * residual)
+        limit = None if at_most is None else at_most + offset
+        ends = {} if limit is None else {"enough": limit, "target": limit}
+        solved = solve(points, known=known + offset, deadline=deadline, clock=clock, **ends)
+        return _less(solved, offset)
 
     def _close_in(
         self, residual: Array, known: float, at_most: float | None, deadline: float, clock: Clock
@@ -140,22 +151,25 @@ class ThresholdProofs:
         if len(numbers) != 1 or not FEWEST_BOXED <= dimensions <= _HOPELESS:
             return Solved(known, None, math.inf)
         counted = np.flatnonzero(residual)
+        sign = _rarer_sign(residual)
+        offset = _offset(residual, sign)
         meeting = Meeting(
             numbers[0].coordinates()[0][counted],
             [block.codes[counted] for block in discrete],
-            (_rarer_sign(residual) * residual)[counted],
+            (sign * residual)[counted],
         )
         if dimensions > _MOST_DIMENSIONS:  # what is proven of few attributes needs time as well
             now = clock()
             deadline = now + _BOXES_SHARE * (deadline - now)
         closed = close_in(
             meeting,
-            known=known,
-            enough=math.inf if at_most is None else at_most,
-            target=-math.inf if at_most is None else at_most,
+            known=known + offset,
+            enough=math.inf if at_most is None else at_most + offset,
+            target=-math.inf if at_most is None else at_most + offset,
             deadline=deadline,
             clock=clock,
         )
+        closed = _less(closed, offset)
         if closed.members is None:
             return closed
         members = np.zeros(len(residual), dtype=bool)
@@ -173,7 +187,7 @@ class ThresholdProofs:
     ) -> tuple[Solved, tuple[tuple[str, float], ...]]:
         """Prove thresholds of two attributes, of three, and so on, as far as the time goes."""
         parts: list[tuple[str, float]] = []
-        best = 0.0
+        best = abs(_offset(residual, 1.0))  # that of everyone, and of no one
         members = None
         used = set[_Block]()
         for size in range(1, min(largest, len(self._blocks)) + 1):
@@ -249,10 +263,13 @@ class ThresholdProofs:
         return sum(widths) - max((b.width for b in blocks if b.is_discrete), default=0)
 
     def _as_found(
-        self, residual: Array, members: Members, deadline: float, clock: Clock
+        self, residual: Array, half: float, members: Members, deadline: float, clock: Clock
     ) -> Found | None:
-        """Describe the group, on the side whose rate is too high, by a rule with few terms."""
-        if residual[members].sum() < 0:
+        """Describe the group, on the worse side, by a rule with few terms.
+
+        That is the side of everyone's value, or else the one whose rate is too high.
+        """
+        if (-1.0 if half < 0 else 1.0) * (residual[members].sum() - half) < 0:
             members = ~members
         seconds = max(_SECONDS_FOR_A_RULE, deadline - clock()) if clock.is_time else math.inf
         counted = residual != 0
@@ -293,6 +310,16 @@ def _rarer_sign(residual: Array) -> float:
     return 1.0 if (residual > 0).sum() <= (residual < 0).sum() else -1.0
 
 
+def _offset(residual: Array, sign: float) -> float:
+    """Return what a sum of sign·W over a group is more than the value of the group."""
+    return sign * float(value_of_all(residual)) / 2
+
+
+def _less(solved: Solved, offset: float) -> Solved:
+    """Return values, in place of sums that are so much more."""
+    return solved._replace(value=solved.value - offset, upper_bound=solved.upper_bound - offset)
+
+
 def _strata(blocks: Sequence[_Block]) -> _Block | None:
     """Return the attribute whose categories are strata."""
     discrete = [block for block in blocks if block.is_discrete]
@@ -310,11 +337,13 @@ def _points(blocks: Sequence[_Block], weight: Array) -> Points:
     )
 
 
-def _in_the_plane(points: Points, known: float, deadline: float, clock: Clock) -> Solved:
-    """Of either sign; weights sum to 0."""
+def _in_the_plane(
+    points: Points, half: float, known: float, deadline: float, clock: Clock
+) -> Solved:
+    """Sweep the plane; weights are of either sign."""
     merged, index = points.merged()  # rows may differ in attributes that are not in these points
     members, complete = planar.worst_half_plane(merged.x, merged.weight, deadline, clock)
-    value = abs(float(merged.weight[members].sum()))
+    value = abs(float(merged.weight[members].sum()) - half)
     bound = max(value, known) if complete else math.inf
     return Solved(value, members[index], bound) if value > known else Solved(known, None, bound)
 

@@ -5,6 +5,9 @@ and b, a cos φ + b sin φ, row i has the value f_i cos φ + s_i sin φ, f = a·
 turn its sign changes once, where cot φ = −s_i / f_i; cot falls in φ, so rows change sides in the
 order of s_i / f_i. One sort and a running sum of W give the exact best of the whole circle,
 thresholds included, in O(m log m).
+
+A value is the sum of W over a group less `half` of the sum of all W, 0 where W is centred: that of
+the other side is then the same with its sign turned (`subgroups.base`), and its size is maximised.
 """
 
 import numpy as np
@@ -20,21 +23,26 @@ _SAME_ANGLE = 1e-11
 
 @njit(cache=True)
 def best_on_circle(
-    first: Array, second: Array, residual: Array, rows: NDArray[np.intp], smallest: int
+    first: Array,
+    second: Array,
+    residual: Array,
+    half: float,
+    rows: NDArray[np.intp],
+    smallest: int,
 ) -> float:
     """Return the angle in [0, π) whose group has the largest |value|, exact on the circle.
 
     Of the groups with at least `smallest` of the `rows` in and out; NaN if there is none.
 
-    >>> half = best_on_circle(np.array([1.0, -1.0]), np.array([1.0, 1.0]), np.array([1.0, 1.0]),
-    ...                       np.array([1, 1]), 0)
-    >>> bool(0.25 * np.pi < half < 0.75 * np.pi)
+    >>> angle = best_on_circle(np.array([1.0, -1.0]), np.array([1.0, 1.0]), np.array([1.0, 1.0]),
+    ...                        0.0, np.array([1, 1]), 0)
+    >>> bool(0.25 * np.pi < angle < 0.75 * np.pi)
     True
     """
     m = len(first)
     slope = np.empty(m)
     # Just after angle 0: a row with f = 0 changes sides at 0, and has the sign of s from there on.
-    value = 0.0
+    value = -half
     inside = 0
     total = 0
     change = np.empty(m)
@@ -77,9 +85,9 @@ def best_on_circle(
 
 
 @njit(cache=True)
-def measure(u: Array, residual: Array, rows: NDArray[np.intp], smallest: int) -> float:
+def measure(u: Array, residual: Array, half: float, rows: NDArray[np.intp], smallest: int) -> float:
     """|value| of the rows with u > 0, ties left out; −1 if the group is too small or too large."""
-    value = 0.0
+    value = -half
     inside = 0
     total = 0
     for i in range(len(u)):
@@ -104,6 +112,7 @@ def _along(direction: Array, z: Array) -> Array:
 def ascend(
     z: Array,
     residual: Array,
+    half: float,
     rows: NDArray[np.intp],
     smallest: int,
     start: Array,
@@ -121,14 +130,14 @@ def ascend(
     size = len(z)
     direction = start.copy()
     u = _along(direction, z)
-    value = measure(u, residual, rows, smallest)
+    value = measure(u, residual, half, rows, smallest)
     for _ in range(most):
         if since_gain >= size:
             break
         axis = turn
         turn = (turn + 1) % size
         since_gain += 1
-        angle = best_on_circle(u, z[axis], residual, rows, smallest)
+        angle = best_on_circle(u, z[axis], residual, half, rows, smallest)
         if np.isnan(angle):
             continue
         candidate = np.empty(size)
@@ -144,7 +153,7 @@ def ascend(
         for k in range(size):
             candidate[k] /= length
         moved = _along(candidate, z)
-        new_value = measure(moved, residual, rows, smallest)
+        new_value = measure(moved, residual, half, rows, smallest)
         if new_value > value + least_gain:
             direction = candidate
             u = moved

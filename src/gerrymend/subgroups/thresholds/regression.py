@@ -10,7 +10,7 @@ from scipy.sparse.linalg import lsmr
 from gerrymend._numeric.projection import TIE, Projection
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import BoundClass, Found
+from gerrymend.subgroups.base import BoundClass, Found, value_of_all
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding, TermRules
 
 # Numbers that LSMR may read: some seconds.
@@ -24,6 +24,7 @@ class LinearSearch(BoundClass):
 
     exact = False
     is_closed = True
+    has_everyone = True
 
     def __init__(self, columns: tuple[Column, ...], encoding: LinearEncoding) -> None:
         self._columns = columns
@@ -45,7 +46,8 @@ class RegressionSearch(LinearSearch):
     A least-squares fit is one projection, cached; a call is two passes over its basis. The fit of
     the mean residual of each cell, weighted by the cell's mass, is the fit over its rows, and
     mass·mean is the W that comes in. A complement has the opposite value, so one side serves both
-    signs. Predictions within TIE of 0 are ties, not groups.
+    signs; where W is not centred, the worse of both is returned. Predictions within TIE of 0 are
+    ties, not groups.
     """
 
     def __init__(
@@ -67,8 +69,7 @@ class RegressionSearch(LinearSearch):
     def worst(self, residuals: Array) -> Found:
         """Return the group where the regression predicts too high a rate."""
         coordinates = self.projection.coordinates(residuals)
-        members = (self.projection.fitted(coordinates) > TIE).astype(np.float64)
-        return Found(np.vecdot(residuals, members), members, coordinates)
+        return _worse_side(residuals, self.projection.fitted(coordinates), coordinates)
 
 
 class SparseRegression(LinearSearch):
@@ -93,8 +94,7 @@ class SparseRegression(LinearSearch):
     def found(self, residuals: Array, directions: Array) -> Found:
         """Return the groups of coefficients of all terms, the intercept last."""
         scores = (self.design @ directions[:, :-1].T).T + directions[:, -1:]
-        members = (scores > TIE).astype(np.float64)
-        return Found(np.vecdot(residuals, members), members, directions)
+        return _worse_side(residuals, scores, directions)
 
     def fit(self, residual: Array) -> Array:
         """Fit the cells' mean residual, weighted; return coefficients, the intercept last."""
@@ -107,3 +107,20 @@ class SparseRegression(LinearSearch):
         steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _FIT_NUMBERS // max(1, 2 * scaled.nnz)))
         fit: Array = lsmr(scaled, residual / root, atol=1e-12, btol=1e-12, maxiter=steps)[0]
         return fit / size
+
+
+def _worse_side(residuals: Array, scores: Array, keys: Array) -> Found:
+    """Return who has a positive score, or a negative one where W is not centred and that is worse.
+
+    The key of the other side is the same with its sign turned.
+    """
+    members = (scores > TIE).astype(np.float64)
+    values = np.vecdot(residuals, members)
+    everyone = value_of_all(residuals)
+    if everyone.any():
+        others = (scores < -TIE).astype(np.float64)
+        turns = (np.abs(np.vecdot(residuals, others)) > np.abs(values)) & (everyone != 0)
+        members = np.where(turns[:, None], others, members)
+        keys = np.where(turns[:, None], -keys, keys)
+        values = np.vecdot(residuals, members)
+    return Found(values, members, keys)

@@ -20,7 +20,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import Bracket, Found, check_cells
+from gerrymend.subgroups.base import Bracket, Found, check_cells, value_of_all
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 from gerrymend.subgroups.proofs.threshold_proofs import ThresholdProofs
 from gerrymend.subgroups.thresholds.great_circles import ascend
@@ -75,14 +75,17 @@ class Ascent:
     ) -> tuple[Array, float]:
         """Return the best direction and its |value|, from as many starts as there is time for.
 
-        Of the two sides of a threshold it names the one whose rate is too high, and between
-        subgroups that are equally bad the one of fewer distinct rows, or whose first comes first.
+        Values are as in `great_circles`. Of the two sides of a threshold it names the one whose
+        rate is too high, or the worse of the two, and between subgroups that are equally bad the
+        one of fewer distinct rows, or whose first comes first.
         """
         check_cells(len(self.z), residual, rows)
+        half = float(value_of_all(residual)) / 2
         size = len(self.zt)
         best = np.zeros(size)
-        best_value = 0.0 if smallest == 0 else -1.0
-        size_and_first = (0, 0)
+        best[-1] = half != 0  # everyone, where they have a value, and else no one
+        best_value = abs(half) if smallest == 0 else -1.0
+        size_and_first = (len(self.z) if half else 0, 0)
         for i in range(len(starts) + restarts if starts else 0):
             # A generator for each start: one more start can then only add to what is found.
             rng = np.random.default_rng([self._seed, i])
@@ -93,9 +96,9 @@ class Ascent:
                 step = _STEPS[i % len(_STEPS)]
                 if np.isfinite(step):
                     start = best + step * start / np.sqrt(size)
-            direction, value = self._climb(start, residual, rows, smallest, deadline)
+            direction, value = self._climb(start, residual, half, rows, smallest, deadline)
             if value > best_value - _LEAST_GAIN:
-                direction, members = self._too_high_side(direction, residual)
+                direction, members = self._worse_side(direction, residual, half)
                 if value > best_value + _LEAST_GAIN or members < size_and_first:
                     best = direction
                     best_value = value
@@ -105,7 +108,13 @@ class Ascent:
         return best, best_value
 
     def _climb(
-        self, start: Array, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float
+        self,
+        start: Array,
+        residual: Array,
+        half: float,
+        rows: NDArray[np.intp],
+        smallest: int,
+        deadline: float,
     ) -> tuple[Array, float]:
         """Ascend from one start, with a look at the clock now and then."""
         direction = start / (np.linalg.norm(start) or 1.0)
@@ -114,18 +123,28 @@ class Ascent:
         stretch = 1 + _STRETCH // len(rows)
         while True:
             direction, value, since_gain, turn = ascend(
-                self.zt, residual, rows, smallest, direction, since_gain, turn, stretch,
+                self.zt, residual, half, rows, smallest, direction, since_gain, turn, stretch,
                 _LEAST_GAIN,
             )  # fmt: skip
             if since_gain >= len(direction) or time.monotonic() >= deadline:
                 return direction, value
 
-    def _too_high_side(self, direction: Array, residual: Array) -> tuple[Array, tuple[int, int]]:
-        """Return the direction or its opposite, how many cells are in, and the first; no ties."""
+    def _worse_side(
+        self, direction: Array, residual: Array, half: float
+    ) -> tuple[Array, tuple[int, int]]:
+        """Return the direction or its opposite, how many cells are in, and the first.
+
+        The side is that of everyone's value and, where they have none, the one that is too high.
+        """
         u = direction @ self.zt
-        if residual[u > TIE].sum() < 0 and not (np.abs(u) <= TIE).any():
+        side = -1.0 if half < 0 else 1.0
+        tied = bool((np.abs(u) <= TIE).any())
+        # Rows that are tied are in neither side, but for a threshold that is moved beyond them:
+        # where the sides are equally bad there is no need to.
+        if side * (residual[u > TIE].sum() - half) < 0 and (half or not tied):
             direction = -direction
-            u = -u
+            direction[-1] += 3 * TIE if tied else 0.0
+            u = direction @ self.zt
         return direction, (int(np.count_nonzero(u > TIE)), int(np.argmax(u > TIE)))
 
 
@@ -151,7 +170,10 @@ class StartedSearch(LinearSearch):
     def _search(
         self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
     ) -> tuple[Array, float]:
-        """Return the key of the best group, and its |value|; negative if none is large enough."""
+        """Return the key of the best group, and its |value|; negative if none is large enough.
+
+        The value is the one that `Ascent` has, not the group's.
+        """
 
     @abstractmethod
     def _found(self, residuals: Array, directions: Array) -> Found:
@@ -265,7 +287,7 @@ class GreatCircleSearch(StartedSearch):
             return starts
         z = self._ascent.z
         counted = residual != 0
-        # W sums to 0, so that both signs occur; but for rounding, where all have one outcome.
+        # Of centred residuals both signs occur; but for rounding, where all have one outcome.
         if z.shape[1] > 1 and residual.min() < 0 < residual.max():
             steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // z.size))
             model = LogisticRegression(C=1e3, max_iter=steps)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import BoundClass, Found
+from gerrymend.subgroups.base import BoundClass, Found, value_of_all
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 
 # Rows that change sides this close together do so at once.
@@ -78,12 +78,17 @@ class ThroughMean(BoundClass):
         fits = (sizes >= smallest) & (rows.sum() - sizes >= smallest)
         if not fits.any():
             return None
-        place, on = np.unravel_index(np.argmax(np.where(fits, np.abs(values), -1.0)), values.shape)
+        # Both sides have the same |value − half|, half of what everyone has (`subgroups.base`).
+        half = float(value_of_all(residual)) / 2
+        sizes = np.where(fits, np.abs(values - half), -1.0)
+        place, on = np.unravel_index(np.argmax(sizes), values.shape)
         ends = np.append(self._turns, self._turns[:1] + np.pi)
         angle = (
             ends[place // 2] if place % 2 == 0 else (ends[place // 2] + ends[place // 2 + 1]) / 2
         )
-        return np.array([np.cos(angle), np.sin(angle), float(on)])
+        key = np.array([np.cos(angle), np.sin(angle), float(on)])
+        is_better = half * (values[place, on] - half) < 0  # the other side is the worse one
+        return np.array([-key[0], -key[1], 1.0 - key[2]]) if is_better else key
 
     def _sums(self, amounts: NDArray[np.generic]) -> Array:
         """Sum over the groups at each turn and after it, without and with the rows on them.

@@ -1,0 +1,76 @@
+"""Means of numbers in words: never a rate, with their unit, and with what makes them unsure."""
+
+import html
+import re
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from gerrymend import AuditDisplay, OutcomeNotion, audit
+from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
+from gerrymend.reporting.audit.view import audit_view
+from tests.reporting.audits import people
+
+mpl.use("agg")
+WAITING = OutcomeNotion(
+    "waiting_time", lambda _, days: days, reads_labels=False, unit="days", worse="higher"
+)
+
+
+def waiting(n_rows=600, **how):
+    """An audit of days, which some wait longer for."""
+    rng = np.random.default_rng(1)
+    home = rng.choice(["town", "country"], n_rows)
+    sex = rng.choice(["F", "M"], n_rows)
+    days = rng.gamma(4.0, 3.0, n_rows) + 9 * ((home == "country") & (sex == "F"))
+    usual = {"sensitive_features": {"home": home, "sex": sex}, "notion": WAITING, "gamma": 0.3}
+    return audit(None, days, **usual | {"subgroups": "conjunctions"} | how)
+
+
+@pytest.fixture(scope="module")
+def report():
+    urgency = np.where(np.arange(600) % 3 == 0, "soon", "planned")
+    return waiting(n_permutations=19, control_features={"urgency": urgency})
+
+
+def read(page):
+    """Return what is read of a page, by eyes or by a screen reader."""
+    page = re.sub(r"<style.*?</style>", "", page, flags=re.DOTALL)
+    page = re.sub(r'<[^>]*aria-label="([^"]*)"[^>]*>', r" \1 ", page)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def test_no_mean_is_called_a_rate(report):
+    told = [
+        read(audit_page(report.to_dict())),
+        read(report._repr_html_()),
+        read(subgroup_fragment(report.worst.to_dict())),
+        report.to_markdown(),
+        str(report),
+    ]
+    for text in told:
+        assert not re.search(r"\brates?\b", text, re.IGNORECASE)
+    assert "Means by group" in told[0]
+    assert "points" not in told[0]
+    assert re.search(r"That is, for example, [0-9.]+ days for 10 % of the rows", told[0])
+
+
+def test_a_picture_has_the_unit_of_its_means(report):
+    ax = AuditDisplay.from_report(report).ax_
+    ax.figure.canvas.draw()
+    labels = [tick.get_text() for tick in ax.get_xticklabels()]
+    labels += [text.get_text() for text in ax.get_legend().get_texts()]
+    assert not any("%" in words and "interval" not in words for words in labels)
+    assert any(words.endswith(" days") for words in labels)
+
+
+def test_intervals_that_may_be_too_narrow_are_said_to_be_so(report):
+    def notes(one):
+        return " ".join(rates["legend"] for rates in audit_view(one.to_dict())["rates"])
+
+    assert "fewer than some 300 rows can be too narrow" in notes(report)
+    assert "narrow" not in notes(waiting(2_000, subgroups="marginals"))
+    y, decided, protected = people()
+    rates = audit(y, decided, sensitive_features=protected, subgroups="marginals")
+    assert "narrow" not in notes(rates)
