@@ -95,9 +95,10 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     check_intersection(intersection, tally.columns)
     if discovery_rate is not None:
         check_exact(tally.of_notion(notion) for notion in notions)
-    compile_proofs(subgroups, tally.columns)
+    classes = [subgroups]
     if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
-        compile_proofs(sentence_class(tally.columns), tally.columns)
+        classes.append(sentence_class(tally.columns))
+    compile_proofs(classes, tally.columns)
     deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
     n = tally.total_weight

@@ -167,7 +167,7 @@ control_features, leave_out_empty_strata
     seen = [tally.of_notion(notion) for notion in notions]
     widest = max(one.compared.reach(*one.notion.outcome_range) for one in seen)
     reachable = min(at_most, widest)
-    compile_proofs(subgroup_class, tally.columns)
+    compile_proofs([subgroup_class], tally.columns)
     examined = prove_each(tally, notions, subgroup_class, budget, reachable, side=side)
     n = tally.total_weight
     limit = as_sum(reachable, tally)
