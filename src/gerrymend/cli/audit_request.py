@@ -200,11 +200,12 @@ class AuditRequest(TableRequest):
                 frame, label=self.label, prediction=decided, count=self.counts, **how
             )
         # Permutations, resamples and held-out rows need the rows themselves, unless counts tell all
-        # of them: with weights or probabilities they don't.
+        # of them: with numbers, weights or probabilities they don't.
         tables: list[Any] = [frame, second]
         needs_rows = self.permutations > 0
         needs_rows |= self.test_size is not None or self.confidence is not None
-        if needs_rows and (self.weight is not None or self.probability is not None):
+        sums_tell_less = self._are_means or (self.weight, self.probability) != (None, None)
+        if needs_rows and sums_tell_less:
             named = [self.label, decided, self.weight, *attributes, *(controls or [])]
             chosen = [name for name in dict.fromkeys(named) if name is not None]
             tables = [None if table is None else table.select(chosen).collect() for table in tables]

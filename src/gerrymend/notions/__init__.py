@@ -13,7 +13,7 @@ from gerrymend.notions.choosing import (
     check_labels_given,
     directed_notions,
 )
-from gerrymend.notions.moments import Moment, moment_of
+from gerrymend.notions.moments import Moment, as_trainable, moment_of
 from gerrymend.notions.outcomes import (
     ABSOLUTE_ERROR,
     MEAN_ERROR,
@@ -54,6 +54,7 @@ __all__ = [
     "OutcomeNotion",
     "as_notions",
     "as_rates",
+    "as_trainable",
     "by_class",
     "check_labels_given",
     "directed_notions",
