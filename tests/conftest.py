@@ -53,6 +53,11 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+def pytest_unconfigure():
+    """Let all go at the end, or bindings that count their objects call them leaked."""
+    gc.unfreeze()
+
+
 # Up to what size the checker lists a class in full, for every report that a test makes.
 MOST_SUBGROUPS = 5_000 if "EXPLORE" in os.environ else 1_500
 MOST_STEPS = 4 * MOST_SUBGROUPS
@@ -135,6 +140,10 @@ def forked_workers():
 
 @pytest.fixture
 def toy():
+    return made_toy()
+
+
+def made_toy():
     """A small dataset with categories and numbers, and a model worth auditing."""
     rng = np.random.default_rng(0)
     n = 300

@@ -20,9 +20,10 @@ class SubgroupParityClassifier(ParityClassifier):
         label, weighted by what the choice is worth; a regressor on the cost, and cut at 0.
         `LinearRegression()` is the paper's heuristic, on a fast path. None is LogisticRegression;
         with its default solver, rounds start from earlier coefficients and end by its own `tol`.
-    notion : str, FairnessNotion or tuple of these, default="false_positive_rate"
+    notion : str, FairnessNotion, OutcomeNotion or tuple of these, default="false_positive_rate"
         The rate to equalise: "false_positive_rate", "false_negative_rate", "statistical_parity",
-        "error_rate", or "equalized_odds" for the first two at once.
+        "error_rate", or "equalized_odds" for the first two at once. A mean of numbers can be too,
+        if it is linear in decisions of 0 and 1 (docs/outcomes.md); gamma is then in its unit.
     gamma : float, default=0.01
         The largest unfairness to allow: the share of all rows that are in the subgroup (and count
         for the notion), times how far its rate is from the overall one or, with control_features
@@ -38,6 +39,7 @@ class SubgroupParityClassifier(ParityClassifier):
     C : float, default=10.0
         The largest total weight of the fairness constraints: a unit of unfairness above gamma is
         traded for at most C units of error. If gamma isn't reached, that trade was the better one.
+        Of a mean of numbers a unit is the most that a decision changes an outcome by.
     max_iter : int, default=120
         The most rounds to play; a round trains the estimator once.
     tol : float or None, default=2e-3
@@ -86,7 +88,8 @@ class SubgroupParityClassifier(ParityClassifier):
         audit(). Only where that can't be proven in the time may an audit with a larger budget find
         a worse one. For solvers that average, it may be worse than the last of `history_`, which
         has what the search of the rounds found. Neither tells values that fewer than 10 rows have:
-        their words say how many, and membership is that of all.
+        their words say how many, and membership is that of all. Of a formula they say who is in by
+        the most common values; an audit() of the model has the worst group in a sentence beside it.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
     certified_ : bool

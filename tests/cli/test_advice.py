@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import typer
 
 import gerrymend
+from gerrymend.cli import main
 from gerrymend.cli.app import application
 from tests.cli.calling import call, options_of
 
@@ -139,9 +141,20 @@ def run(*arguments, hidden=()):
                           text=True, check=False)  # fmt: skip
 
 
-def test_the_version():
-    done = run("--version")
-    assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "gerrymend", "")
+def test_the_version(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["gerrymend", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out.split()[0], said.err) == (0, "gerrymend", "")
+
+
+def test_the_command_line_as_a_module(monkeypatch, capsys):
+    """Python's own exit code for a module that it can't run is 1: a gate's "exceeds gamma"."""
+    monkeypatch.setattr(sys, "argv", ["gerrymend", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("gerrymend", run_name="__main__")
+    assert (ended.value.code, capsys.readouterr().out.split()[0]) == (0, "gerrymend")
 
 
 @pytest.mark.parametrize("package", ["typer", "rich"])

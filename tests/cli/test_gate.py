@@ -68,6 +68,15 @@ def test_a_decimal_comma_is_not_fairness(folder, kind):
     assert (again["worst"], again["unfairness"]) == (first["worst"], first["unfairness"])
 
 
+def test_scores_with_a_decimal_comma_are_told_apart_from_text(folder, people):
+    scores = pl.col("score").cast(pl.String).str.replace(r"\.", ",")
+    people.with_columns(scores).write_csv(folder / "scores.csv", separator=";")
+    cut = ["--label", "y", "--score", "score", "--threshold", "0.5", "--protected", "sex"]
+    code, _, err = call("audit", folder / "scores.csv", *cut)
+    assert code == 2
+    assert "If they have a decimal comma, read them with --decimal=','." in err.replace("\n", " ")
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_one_missing_value_is_not_fairness(folder, kind):
     code, _, err = gate(folder / f"absent.{kind}")
@@ -76,13 +85,40 @@ def test_one_missing_value_is_not_fairness(folder, kind):
     code, _, err = gate(folder / f"absent.{kind}", "--missing", "n/a")
     assert code == 2
     assert "Column 'age' of --protected is numeric and has missing values" in err
-    assert "cut it into a few named ranges" in err
+    assert "with missing as one more (--ranges, such as age=30,50)." in " ".join(err.split())
+    code, out, _ = gate(folder / f"absent.{kind}", "--missing", "n/a", "--ranges", "age=35,55",
+                        "--json", "-")  # fmt: skip
+    report = json.loads(out)
+    assert (code, report["n_rows"], report["warnings"]) == (1, 4000, [])
+    assert report["worst"]["rule"]["conditions"] == [
+        {"attribute": "age (range)", "values": ["35 to below 55"]}
+    ]
+    assert report["rare_values"] == [{"attribute": "age (range)", "values": 1}]  # that is missing
     # Insisting makes a number a group of its own: nothing is found, and the gate stays shut.
     code, out, _ = gate(folder / f"absent.{kind}", "--categorical", "age", "--json", "-")
     report = json.loads(out)
     assert (code, report["n_rows"]) == (3, 4000)
     assert [warning["code"] for warning in report["warnings"]] == ["missing_is_category"]
     assert "is missing in 1 of 4,000 rows" in report["warnings"][0]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("age", "got 'age'"),
+        ("age=", "got 'age='"),
+        ("=30", "got '=30'"),
+        ("age=50,30", "got 'age=50,30'"),
+        ("age=nan", "got 'age=nan'"),
+        ("age=30,inf", "got 'age=30,inf'"),
+        ("code=2", "--ranges names 'code', which is not among --protected."),
+        ("sex=2", "--ranges names 'sex', which has no numbers"),
+    ],
+)
+def test_ranges_that_are_none_are_refused(folder, given, words):
+    code, out, err = gate(folder / "point.csv", "--ranges", given, protected="age,sex")
+    assert (code, out) == (2, "")
+    assert words in " ".join(err.split())
 
 
 def test_codes_are_categories_where_that_is_said(folder):
@@ -129,8 +165,8 @@ def test_warnings_come_before_the_verdict_and_hold_the_gate(people, tmp_path, co
     files = ["--json", tmp_path / "r.json", "--markdown", tmp_path / "r.md",
              "--report", tmp_path / "r.html"]  # fmt: skip
     exit_code, out, _ = call("audit", *options, *files)
-    assert exit_code == 3
     report = json.loads((tmp_path / "r.json").read_text())
+    assert exit_code == {"within gamma": 3, "exceeds gamma": 1}[report["verdict"]]
     (warning,) = [warning for warning in report["warnings"] if warning["code"] == code]
     sentence = warning["sentence"]
     heading = "with warnings"
@@ -143,6 +179,20 @@ def test_warnings_come_before_the_verdict_and_hold_the_gate(people, tmp_path, co
     assert accepted != 3
 
 
+def test_a_doubt_stops_no_red(tmp_path):
+    """Sex alone decides: that may be a recoding of the decisions, and is no less unfair for it."""
+    path = tmp_path / "people.csv"
+    sex = np.random.default_rng(0).choice(["F", "M"], 400)
+    table = pl.DataFrame({"sex": sex, "granted": (sex == "M").astype(int)})
+    table.with_columns(repaid=pl.int_range(400) % 3 // 2).write_csv(path)
+    options = [path, "--label", "repaid", "--prediction", "granted", "--protected", "sex",
+               "--permutations", "0", "--subgroups", "marginals"]  # fmt: skip
+    code, out, _ = call("audit", *options, "--gamma", "0.01")
+    assert code == 1
+    assert "sex tells the decision of every row" in " ".join(out.split())
+    assert call("audit", *options, "--gamma", "0.2")[0] == 3  # which allows everything
+
+
 def test_no_warning_where_there_is_no_doubt(folder):
     code, out, _ = gate(folder / "point.csv", "--json", "-", "--gamma", "0.1")
     assert (code, json.loads(out)["warnings"]) == (0, [])
@@ -151,5 +201,5 @@ def test_no_warning_where_there_is_no_doubt(folder):
 def test_a_quiet_gate_prints_warnings_alone(folder):
     assert gate(folder / "point.csv", "--quiet") == (1, "", "")
     code, out, err = gate(folder / "point.csv", "--quiet", protected="number")
-    assert (code, out) == (3, "")
+    assert (code, out) == (1, "")
     assert err.startswith("Warning: The protected attribute number has nearly as many values")

@@ -1,5 +1,6 @@
 """The deployable part: decisions, what scikit-learn expects, and deterministic replacements."""
 
+import copy
 import pickle
 import re
 
@@ -29,6 +30,7 @@ from gerrymend import (
 from gerrymend.models import derandomizing as derandomizing_module
 from gerrymend.models.derandomizing import DerandomizationCost, Figures
 from gerrymend.models.mixture import ConstantPredictor, LinearPredictor, Mixture, ThresholdPredictor
+from tests.conftest import made_toy
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -42,11 +44,17 @@ def mixture_of(coef, intercept, weights=None, **options):
     )
 
 
-@pytest.fixture
-def model(toy):
-    X, y, protected = toy
+@pytest.fixture(scope="module")
+def fitted_model():
+    X, y, protected = made_toy()
     clf = SubgroupParityClassifier(LinearRegression(), gamma=0.005, max_iter=60, random_state=0)
     return clf.fit(X, y, sensitive_features=protected)
+
+
+@pytest.fixture
+def model(fitted_model):
+    """A copy: a test may do with it as it likes."""
+    return copy.deepcopy(fitted_model)
 
 
 def test_a_fitted_classifier_decides_by_its_mixture(toy, model):

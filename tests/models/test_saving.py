@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import skops.io
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
@@ -43,6 +42,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 TREE = "sklearn.tree._tree.Tree"
 HIST = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _skops():
+    """Import it for the process that runs these tests alone: it imports all of scikit-learn."""
+    global skops
+    import skops.io
 
 
 def fitted(toy, estimator=None, kind=SubgroupParityClassifier, **parameters):
@@ -368,11 +374,11 @@ class Harmful:
 
 
 OTHER_FILES = {
-    "a pickle": pickle.dumps(Harmful()),
-    "nothing": b"",
-    "a table": b"age,sex\n31,F\n",
-    "a plain skops file": skops.io.dumps({"a": 1}),
-    "half a line": b"gerrymend model, format 1",
+    "a pickle": lambda: pickle.dumps(Harmful()),
+    "nothing": lambda: b"",
+    "a table": lambda: b"age,sex\n31,F\n",
+    "a plain skops file": lambda: skops.io.dumps({"a": 1}),
+    "half a line": lambda: b"gerrymend model, format 1",
 }
 
 
@@ -380,7 +386,7 @@ OTHER_FILES = {
 def test_a_file_that_is_not_ours(tmp_path, monkeypatch, content):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "other.pkl"
-    path.write_bytes(content)
+    path.write_bytes(content())
     with pytest.raises(ModelFileError, match=r"other\.pkl' is no model of gerrymend. Pass a file"):
         load_model(path)
     assert not (tmp_path / "ran").exists()

@@ -49,6 +49,28 @@ def opened(frontier, open_page, tmp_path):
     return open_page(frontier.write_html(tmp_path / "frontier.html"))
 
 
+def test_what_exceeds_its_gamma_is_marked(frontier):
+    """Gamma 0 is kept on no rows: each sample says so, and the text counts the test rows."""
+    data = frontier.to_dict()
+    zero = data["points"][0]
+    assert zero["gamma"] == 0 < zero["test"]["unfairness"]
+    facts = {fact["name"]: fact["detail"] for fact in page_facts(data, 0)}
+    assert facts["Unfairness, test rows"].startswith("above its gamma; ")
+    free = {fact["name"]: fact["detail"] for fact in page_facts(data, len(GAMMAS) - 1)}
+    last = data["points"][-1]
+    assert last["test"]["unfairness"] < last["gamma"]
+    assert not free["Unfairness, test rows"].startswith("above")
+    beyond = sum(one["test"]["unfairness"] > one["gamma"] + 5e-5 for one in data["points"])
+    assert f"On the test rows {beyond} of {len(GAMMAS)} models exceed" in str(frontier).replace(
+        "\n", " "
+    )
+
+
+def page_facts(data, place):
+    points = frontier_page.page_view(data)["points"]
+    return next(one["facts"] for one in points if one["place"] == place)
+
+
 def pair(page):
     """The compared points: name of each fact, and its values for A and B."""
     lines = page.locator("#compare tbody tr").all()
@@ -138,9 +160,54 @@ def test_a_click_in_the_picture_picks_a_point(opened, frontier):
 def test_models_on_one_spot_take_turns(frontier, open_page, tmp_path):
     twice = replace(frontier, points=(frontier.points[1],) * 2, marginal_points=())
     opened = open_page(twice.write_html(tmp_path / "frontier.html"))
-    for place in (1, 0, 1):
+    for place in (0, 1, 0):
         opened.page.mouse.click(*mark_of(opened.page, 0))
         opened.page.wait_for_selector(f'input[name^="a-"][value="{place}"]:checked')
+
+
+def test_models_that_are_all_alike_are_said_to_be_so(frontier, open_page, tmp_path):
+    """Every gamma allows what training finds: one model, four times, on one spot."""
+    point = replace(frontier.points[1], reported_unfairness=0.0123)
+    points = tuple(replace(point, gamma=gamma) for gamma in (0.1, 0.2, 0.3))
+    alike = replace(frontier, points=points, marginal_points=())
+    told = "all 3 models that were trained have the same error and unfairness"
+    remedy = "allows more than the 0.0123 that training found"
+    opened = open_page(alike.write_html(tmp_path / "frontier.html"))
+    summary = opened.page.inner_text(".notion p")
+    assert told in summary
+    assert remedy in summary
+    assert "both the most accurate and the fairest" not in summary
+    assert opened.page.get_by_text("3 models", exact=True).count() == 1
+    # There is something to compare with all the same.
+    gammas = picked(opened.page)
+    assert gammas == ("noneunconstrained", "0.1")
+    text = " ".join(str(alike).split())
+    assert told in text
+    assert remedy in text
+    assert told not in str(frontier)
+    below = replace(alike, points=tuple(replace(one, gamma=0.001) for one in points))
+    assert "ask for smaller ones" not in str(below)
+
+
+def test_what_is_beaten_is_called_so_and_has_no_mark_of_another(opened, frontier):
+    """MARGINAL's mark in the picture is ×."""
+    page = opened.page
+    assert any(point.test.dominated for point in frontier.points)
+    assert "×" not in page.inner_text("body")
+    assert "“Beaten”, hollow in the picture: another model" in page.inner_text("body")
+    assert "beaten" in page.locator("td.mark").all_inner_texts()
+
+
+def test_nothing_is_said_of_what_is_beaten_where_nothing_is(frontier):
+    def kept(model):
+        seen = {key: replace(getattr(model, key), dominated=False) for key in ("train", "test")}
+        return replace(model, **seen)
+
+    clean = replace(frontier, points=tuple(map(kept, frontier.points)), marginal_points=(),
+                    references=tuple(map(kept, frontier.references)))  # fmt: skip
+    assert "×" not in str(clean)
+    assert "hollow" not in clean.to_html().partition("<script")[0]
+    assert "×" in str(frontier)
 
 
 def test_two_points_are_compared_in_words(opened, frontier):
@@ -151,7 +218,8 @@ def test_two_points_are_compared_in_words(opened, frontier):
     for key, words in (("test", "test rows"), ("train", "training rows")):
         one, other = getattr(before, key), getattr(after, key)
         (line,) = [text for text in page.locator("#words p").all_inner_texts() if words in text]
-        difference = f"{abs(100 * (other.error - one.error)):.1f}".removesuffix(".0")
+        shown = [round(100 * each.error, 1) for each in (one, other)]
+        difference = f"{abs(shown[1] - shown[0]):.1f}".removesuffix(".0")
         verb = "costs" if other.error > one.error else "saves"
         assert f"from A to B {verb} {difference} points" in line
         moves = "falls" if other.unfairness < one.unfairness else "rises"
@@ -353,9 +421,19 @@ def test_the_command_shown_refits(open_page, tmp_path, monkeypatch):
     assert not opened.errors
 
 
-def test_one_point_only(open_page, tmp_path):
-    frontier = frontier_of(gammas=[0.01], marginal=False, test_size=None)
-    opened = open_page(frontier.write_html(tmp_path / "frontier.html"))
+@pytest.fixture(scope="module")
+def one_point():
+    return frontier_of(gammas=[0.01], marginal=False, test_size=None)
+
+
+def test_one_point_beside_what_has_no_constraint(one_point, open_page, tmp_path):
+    opened = open_page(one_point.write_html(tmp_path / "frontier.html"))
+    assert picked(opened.page) == ("noneunconstrained", "0.01")
+
+
+def test_one_point_only(one_point, open_page, tmp_path):
+    alone = replace(one_point, references=())
+    opened = open_page(alone.write_html(tmp_path / "frontier.html"))
     assert pair(opened.page)["Gamma"] == ("0.01unfairness allowed in training", "–")
     assert opened.page.inner_text("#words") == "Pick a second model to compare."
     assert "One model was trained." in opened.page.inner_text(".notion")

@@ -104,10 +104,12 @@ def test_text_and_json_of_audits(reports, said):
         console.print(report)
         for text in (str(report), repr(report), str(report.worst), console.file.getvalue()):
             assert_inert(text)
+        assert_inert(report.to_json())
+        assert json.loads(report.to_json()) == json.loads(json.dumps(report.to_dict()))
         assert " ".join(console.file.getvalue().split()) == " ".join(str(report).split())
     for document in said:
         text = reports[1].to_json(**document)
-        assert "\x1b" not in text
+        assert_inert(text)
         assert json.loads(text)["about"] == {name: words for name, words in document.items()
                                              if words.strip()}  # fmt: skip
 
@@ -148,7 +150,7 @@ def test_frontiers(frontiers):
         ("option", ("value",)), ("div", ()), ("label", ("class", "for")), ("select", ("id",)),
     }  # fmt: skip
     assert Elements(html).found <= allowed, Elements(html).found - allowed
-    for text in (str(hostile), repr(hostile), hostile.to_markdown()):
+    for text in (str(hostile), repr(hostile), hostile.to_markdown(), hostile.to_json()):
         assert_inert(text)
     shown, like = (Elements(in_markdown(one.to_markdown())) for one in (hostile, tame))
     assert shown.found <= like.found | {("ul", ()), ("li", ())}
@@ -179,7 +181,7 @@ def test_surfaces(surfaces):
         assert page.scripts <= like.scripts
         assert_text_alone(surface._repr_html_(), tame._repr_html_())
         assert Elements(in_markdown(surface.to_markdown())).found <= table_like.found
-        for text in (str(surface), repr(surface), surface.to_markdown()):
+        for text in (str(surface), repr(surface), surface.to_markdown(), surface.to_json()):
             assert_inert(text)
 
 

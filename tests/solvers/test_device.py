@@ -9,7 +9,12 @@ from gerrymend import FictitiousPlay, LinearThresholds, SubgroupParityClassifier
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from tests.solvers.test_blocks import GAMMAS, problem
 
-torch = pytest.importorskip("torch")
+
+@pytest.fixture(scope="module", autouse=True)
+def _torch():
+    """Import it for the process that runs these tests alone: it takes seconds."""
+    global torch
+    torch = pytest.importorskip("torch")
 
 
 @pytest.fixture(autouse=True)

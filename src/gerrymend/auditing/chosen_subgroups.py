@@ -104,8 +104,12 @@ def described_subgroups(
     Parameters are those of `top_subgroups`.
     """
     found = [
-        describable(
-            part, part.bracket.found, part.seen.residual, min_group_size, _half_until(deadline)
+        _smaller_half(
+            part,
+            describable(
+                part, part.bracket.found, part.seen.residual, min_group_size, _half_until(deadline)
+            ),
+            min_group_size,
         )
         for part in examined
     ]
@@ -120,6 +124,26 @@ def described_subgroups(
     return top_subgroups(
         examined, worst, number=number, min_group_size=min_group_size, deadline=deadline
     )
+
+
+def _smaller_half(
+    part: Examined, subgroup: Subgroup | None, min_group_size: int
+) -> Subgroup | None:
+    """Return all others in place of more than half, where they differ as much and none is worse.
+
+    Of a closed class both sides of a division are equally bad. Where it is not known which of them
+    is treated worse, the smaller one is who a reader asks for: "all but women in the north" is not.
+    """
+    seen = part.seen
+    if subgroup is None or seen.notion.harm or not part.bound.is_closed:
+        return subgroup
+    inside = cells_of(seen, subgroup)[seen.cells.active]
+    if 2 * seen.cells.mass[inside].sum() <= seen.cells.mass.sum():
+        return subgroup
+    rest = seen.measure(subgroup.rule.complement(), ~inside, min_group_size)
+    if rest is None or abs(rest.unfairness) < abs(subgroup.unfairness) - ROUNDING:
+        return subgroup
+    return rest
 
 
 class Sides(NamedTuple):

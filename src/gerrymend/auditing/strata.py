@@ -7,7 +7,7 @@ so that nothing below changes; a group that is treated like everyone in each str
 however unevenly it is spread over them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.tally import NotionTally, Strata, Tally
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
 from gerrymend.inputs.sample import Sample
-from gerrymend.notions import AnyNotion, FairnessNotion, OutcomeNotion
+from gerrymend.notions import AnyNotion, FairnessNotion, Moment, OutcomeNotion
 from gerrymend.subgroups.rules import Members, category_label
 
 # Rows a stratum, on average, below which there is next to nothing to compare within them: a rate of
@@ -74,23 +74,20 @@ def with_strata(tally: Tally, strata: Cells, part: Callable[[NDArray[np.bool_]],
     return replace(tally, strata=Strata(strata.columns, parts))
 
 
-def strata_of(
-    sample: Sample, notions: Sequence[FairnessNotion], *, leave_out: bool
-) -> Cells | None:
+def strata_of(sample: Sample, moments: Iterable[Moment], *, leave_out: bool) -> Cells | None:
     """Return the strata of rows that were read, for decisions that are yet to be made.
 
     None where there are no control features. Raises an ArgumentError where there are too many, or
-    one has no row in the event of a notion, unless those are to be left out.
+    one has no row that a moment is over, unless those are to be left out.
     """
     if not sample.controls:
         return None
-    n_rows = len(sample.weight)
-    strata = check_enough_rows(distinct_rows(sample.controls), n_rows)
-    for notion in () if leave_out else notions:
-        counts = notion.in_event(sample.y) & (sample.weight > 0)
-        empty = np.flatnonzero(np.bincount(strata.index[counts], minlength=len(strata)) == 0)
+    strata = check_enough_rows(distinct_rows(sample.controls), len(sample.weight))
+    for moment in () if leave_out else moments:
+        counted = strata.index[moment.counts & (sample.weight > 0)]
+        empty = np.flatnonzero(np.bincount(counted, minlength=len(strata)) == 0)
         if empty.size:
-            raise _empty_stratum(notion, Strata(strata.columns, ()), int(empty[0]))
+            raise _empty_stratum(moment.rate, Strata(strata.columns, ()), int(empty[0]))
     return strata
 
 

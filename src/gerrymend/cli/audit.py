@@ -60,6 +60,7 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        ranges: options.Ranges = None,
         favourable: options.Favourable = None,
         side: options.Side = "both",
         weight: options.Weight = None,

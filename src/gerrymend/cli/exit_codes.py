@@ -14,13 +14,17 @@ INTERRUPTED = 130
 
 
 def gate_code(verdict: str, warnings: Sequence[Any], *, accepted: bool) -> int:
-    """Return the exit code of a verdict, which warnings make undecided unless they are accepted.
+    """Return the exit code of a verdict; a green one counts as undecided where it is doubtful.
 
-    A verdict about columns that were probably not meant decides nothing, whichever it is.
+    A subgroup that exceeds gamma was found in the columns that were given, whatever else these may
+    be: decisions that one attribute makes alone look like its values recoded.
 
     >>> gate_code("within gamma", [], accepted=False)
     0
     >>> gate_code("within gamma", ["constant_decisions"], accepted=False)
     3
+    >>> gate_code("exceeds gamma", ["decision_is_protected"], accepted=False)
+    1
     """
-    return EXIT_CODES["undecided" if warnings and not accepted else verdict]
+    is_doubtful = verdict == "within gamma" and warnings and not accepted
+    return EXIT_CODES["undecided" if is_doubtful else verdict]

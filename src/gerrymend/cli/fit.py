@@ -63,6 +63,7 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        ranges: options.Ranges = None,
         weight: options.Weight = None,
         control: options.Control = None,
         leave_out_empty_strata: options.LeaveOutEmptyStrata = False,

@@ -61,6 +61,7 @@ def add_to(app: typer.Typer) -> None:
         positive: options.Positive = None,
         categorical: options.Categorical = None,
         dates: options.Dates = "year",
+        ranges: options.Ranges = None,
         prediction: Annotated[str | None, column(
             "What your model decides today, to compare with: decisions, which nothing is trained "
             "on.", DATA)] = None,

@@ -53,6 +53,9 @@ Categorical = Annotated[list[str] | None, option(
 Dates = Annotated[str, option(
     "What protected dates are told by: year, month, or a day such as 2024-03-01, for ages in days "
     "on it.", READING, metavar="UNIT")]  # fmt: skip
+Ranges = Annotated[list[str] | None, option(
+    "Where a protected number is cut into ranges, such as age=30,50; those that are missing are "
+    "one more.", READING, metavar="COLUMN=CUTS", show_default=False)]  # fmt: skip
 Depth = Annotated[int | None, option(
     "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
     TRAINING, show_default="2")]  # fmt: skip

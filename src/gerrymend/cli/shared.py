@@ -199,7 +199,7 @@ def request_fields(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     found = {field.name: given[field.name] for field in fields(kind) if field.name in given}
     found["notion"] = tuple(split(found["notion"] or ["false_positive_rate"], []))
-    for name in ("missing", "categorical"):
+    for name in ("missing", "categorical", "ranges"):
         found[name] = tuple(found[name] or ())
     return found
 

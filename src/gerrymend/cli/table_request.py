@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gerrymend.cli.protected_dates import check_unit, with_dates
+from gerrymend.cli.protected_ranges import read_ranges, with_ranges
 from gerrymend.cli.shared import options_of, split
 from gerrymend.cli.table_files import Reading, open_table, unreadable
 from gerrymend.inputs.identifiers import BY_DATE
+from gerrymend.inputs.protected import IN_RANGES
 from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA
 from gerrymend.inputs.validation import check_column
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
@@ -40,6 +42,7 @@ class TableRequest:
     seed: int = 0
     categorical: tuple[str, ...] = ()
     dates: str = "year"
+    ranges: tuple[str, ...] = ()
     separator: str | None = None
     decimal: str = "."
     missing: tuple[str, ...] = ()
@@ -47,6 +50,7 @@ class TableRequest:
     def __post_init__(self) -> None:
         """Raise a ValueError, in the terms of the command, for options that can't be used."""
         check_unit(self.dates)
+        read_ranges(self.ranges)
         if self.threshold is not None and self.score is None:
             given = " ".join(f"{option} has none;" for option in self.decided)
             raise ValueError(
@@ -101,7 +105,7 @@ class TableRequest:
         return frame
 
     def with_protected(self, frame: "pl.LazyFrame", file: Path) -> "tuple[pl.LazyFrame, list[str]]":
-        """Return the frame with protected dates as numbers, and the protected columns."""
+        """Return the frame with dates as numbers, numbers in ranges, and the protected columns."""
         there = frame.collect_schema().names()
         attributes = split(self.protected, there)
         for column in attributes:
@@ -109,7 +113,8 @@ class TableRequest:
         import polars as pl
 
         try:
-            return with_dates(frame, attributes, self.dates)
+            frame, attributes = with_dates(frame, attributes, self.dates)
+            return with_ranges(frame, attributes, read_ranges(self.ranges))
         except pl.exceptions.PolarsError as error:  # which reads some rows
             raise unreadable(file, error) from None
 
@@ -159,6 +164,7 @@ class TableRequest:
         ) | {
             "leave_out_empty_strata=True": "--leave-out-empty-strata",
             AS_CATEGORY.name: "--categorical",
+            IN_RANGES.name: "--ranges, such as age=30,50",
             DECIMAL_COMMA.name: "--decimal=','",
             BY_DATE.name: "--dates, which reads those that are written 2024-12-31 or 31.12.2024",
         }

@@ -21,7 +21,7 @@ from gerrymend.frontier.tradeoffs import ParetoFrontier, mark_dominated, mark_re
 from gerrymend.frontier.training import trained_and_audited
 from gerrymend.inputs.sample import Names, Sample, named_columns
 from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
-from gerrymend.notions import directed_notions
+from gerrymend.notions import directed_notions, moment_of
 from gerrymend.training.fit import ParityClassifier
 
 # From none to more than most models have without constraint, in steps of about two.
@@ -248,7 +248,8 @@ def _check_strata(
     rates = list(dict.fromkeys(rate for setting in settings for rate in setting.rates))
     for sample, lead in zip(samples, ("", "In the test rows: "), strict=False):
         try:
-            strata_of(sample, rates, leave_out=leave_out)
+            moments = [moment_of(rate, sample.y) for rate in rates]
+            strata_of(sample, moments, leave_out=leave_out)
         except ArgumentError as error:
             error.lead = f"{lead}{error.lead}"
             raise

@@ -1,6 +1,5 @@
 """ParetoFrontier: models by error and unfairness, with dominated ones marked, and the knee."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.frontier.points import FrontierPoint, FrontierReference, OnRows
 from gerrymend.reporting.frontier import text as frontier_text
+from gerrymend.reporting.wording import json_text
 
 # Decimal digits to which errors and unfairness are compared; differences beyond are rounding.
 _DIGITS = 12
@@ -131,7 +131,7 @@ class ParetoFrontier:
 
     def to_json(self) -> str:
         """Return the frontier as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict(), indent=2)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Return the frontier as a frame of "pandas", "polars" or "pyarrow", one point a row.

@@ -76,8 +76,11 @@ def data_digests(
     protected: Sequence[Column],
     weight: Array,
     controls: Sequence[Column] = (),
+    moments: Sequence[NDArray[Any]] = (),
 ) -> dict[str, str]:
     """Return the sha256 of each argument of fit, by name; the order of the rows matters.
+
+    `moments` are what functions of a notion make of the rows: functions can't be told apart.
 
     >>> y, w = np.array([0, 1]), np.ones(2)
     >>> one = data_digests(np.array([[1.0], [2.0]]), y, y, [], w)
@@ -91,7 +94,11 @@ def data_digests(
         "sensitive_features": _digest_of_columns(protected),
         "sample_weight": _digest([], [weight]),
     }
-    return digests | ({"control_features": _digest_of_columns(controls)} if controls else {})
+    if controls:
+        digests["control_features"] = _digest_of_columns(controls)
+    if moments:
+        digests["notion"] = _digest([], moments)
+    return digests
 
 
 def combined_digests(parts: Sequence[Mapping[str, str]], sizes: Sequence[int]) -> dict[str, str]:

@@ -31,6 +31,8 @@ from gerrymend.inputs.text_numbers import check_no_numbers
 from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 
 MISSING_LABEL = "(missing)"
+# How numbers are cut into ranges: the command line has an option.
+IN_RANGES = Argument("pandas.cut")
 
 
 @dataclass(frozen=True)
@@ -98,13 +100,13 @@ class Cells:
         return len(self.columns[0].values)
 
     def sorted_by(
-        self, labels: NDArray[np.intp], stratum: NDArray[np.intp] | None = None
+        self, labels: NDArray[np.intp], *others: NDArray[Any]
     ) -> tuple[NDArray[np.intp], "Cells"]:
-        """Return the order of rows by label, cell and stratum, and the cells in that order.
+        """Return the order of rows by label, cell and all others, and the cells in that order.
 
         By label, the event of a notion is a slice; by cell, its sums read memory in order.
         """
-        order = np.lexsort((*(() if stratum is None else (stratum,)), self.index, labels))
+        order = np.lexsort((*others, self.index, labels))
         return order, replace(self, index=self.index[order])
 
 
@@ -384,5 +386,8 @@ def _missing_number(where: Subject) -> ValueError:
     return ArgumentError(
         where,
         "is numeric and has missing values, which have no place among numbers: fill them in or "
-        "drop these rows, and say so; or cut it into a few named ranges, with missing as one more.",
+        "drop these rows, and say so; or cut it into a few named ranges, with missing as one "
+        "more (",
+        IN_RANGES,
+        ").",
     )

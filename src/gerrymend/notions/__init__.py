@@ -13,6 +13,7 @@ from gerrymend.notions.choosing import (
     check_labels_given,
     directed_notions,
 )
+from gerrymend.notions.moments import Moment, as_trainable, moment_of
 from gerrymend.notions.outcomes import (
     ABSOLUTE_ERROR,
     MEAN_ERROR,
@@ -48,14 +49,17 @@ __all__ = [
     "STATISTICAL_PARITY",
     "AnyNotion",
     "FairnessNotion",
+    "Moment",
     "NotionLike",
     "OutcomeNotion",
     "as_notions",
     "as_rates",
+    "as_trainable",
     "by_class",
     "check_labels_given",
     "directed_notions",
     "in_words",
+    "moment_of",
     "nothing_counts",
     "rate_and_class",
 ]

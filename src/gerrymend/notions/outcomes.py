@@ -62,6 +62,16 @@ class OutcomeNotion:
     >>> worst = audit(None, waited, sensitive_features={"town": town}, notion=delay).worst
     >>> worst.describe(), worst.rate, worst.overall_rate, worst.unfairness
     ('town = Au', 35.0, 25.0, 5.0)
+
+    What decisions of 0 and 1 bring about can be trained for, too, as it is linear in them:
+
+    >>> from gerrymend import SubgroupParityClassifier
+    >>> amount = np.array([100.0, 200, 300, 400] * 10)
+    >>> paid = OutcomeNotion("payment", lambda y, decided: amount * decided, unit="EUR")
+    >>> clf = SubgroupParityClassifier(notion=paid, gamma=10.0, subgroups="marginals")
+    >>> clf = clf.fit(amount[:, None], [0, 1] * 20, sensitive_features={"town": town})
+    >>> bool(abs(clf.worst_subgroup_.unfairness) <= 10.0)
+    True
     """
 
     name: str

@@ -1,5 +1,6 @@
 """Word numbers and rates as a person would say them, and make names from the data safe to show."""
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,17 @@ def visible(text: str) -> str:
     live⟨U+202E⟩ positive
     """
     return _INVISIBLE.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+
+
+def json_text(data: Any, indent: int | None = None) -> str:
+    """Return plain data as JSON, in which what `visible` writes out is escaped, and little else.
+
+    >>> print(json_text({"sex": "ünknown\u202e"}))
+    {"sex": "ünknown\\u202e"}
+    """
+    text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+    # Outside of strings there are none: lines end in \\n, which is not among them.
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def percent(rate: float) -> str:

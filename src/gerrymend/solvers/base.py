@@ -33,7 +33,7 @@ The dual variables, and what is made of them, have these names in all games:
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -68,7 +68,8 @@ class Equilibrium:
     """The result of a game: the mixture, its history, and its worst subgroup.
 
     `error`, `unfairness` and `subgroups` are of the mixtures that were audited, after the rounds in
-    `rounds`; the last is that of `mixture`.
+    `rounds`; the last is that of `mixture`. `scale` is what a unit of the game's unfairness is in
+    that of the outcome.
     """
 
     gamma: float
@@ -82,6 +83,26 @@ class Equilibrium:
     upper_bound: float
     converged: bool
     certified: bool = False
+    scale: float = 1.0
+
+    def in_unit(self, scale: float, gamma: float) -> "Equilibrium":
+        """Return the same in the unit of an outcome, of which the game's is `scale`."""
+        worst = self.worst
+        if worst is not None:
+            worst = replace(
+                worst,
+                unfairness=scale * worst.unfairness,
+                rate=scale * worst.rate,
+                overall_rate=scale * worst.overall_rate,
+            )
+        return replace(
+            self,
+            gamma=gamma,
+            unfairness=scale * self.unfairness,
+            upper_bound=scale * self.upper_bound,
+            worst=worst,
+            scale=scale,
+        )
 
     @property
     def found(self) -> float:

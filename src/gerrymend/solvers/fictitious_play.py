@@ -161,14 +161,15 @@ class FictitiousPlayer(Player):
 def _is_regression(rows: MemoryRows, auditor: Auditor) -> bool:
     """Return whether both sides are least squares, for one notion with an event of one label.
 
-    Nor may there be strata: its sums know one mean. Then the event is a slice, unless label-cells
-    are not in their order, or some weigh nothing.
+    Nor may there be strata or means of numbers: its sums know one mean, of one slope. Then the
+    event is a slice, unless label-cells are not in their order, or some weigh nothing.
     """
     notion = auditor.notions[0]
     return (
         type(rows.learner) is LinearLearner
         and len(auditor.notions) == 1
         and auditor.label_cells.stratum is None
+        and not auditor.label_cells.own_moments
         and type(notion.subgroups) is RegressionSearch
         and isinstance(notion.event, slice)
         and bool((rows.weight[rows.rows_of(notion.event)] > 0).all())

@@ -1,6 +1,5 @@
 """DiscriminationSurface: the signed unfairness of half-planes of two attributes, as plain data."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.notions import FairnessNotion
+from gerrymend.reporting.wording import json_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -223,7 +223,7 @@ class DiscriminationSurface:
 
     def to_json(self) -> str:
         """Return the surface as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict())
 
     def to_markdown(self) -> str:
         """Return the worst group of each round as Markdown; text from the data is escaped."""

@@ -28,8 +28,10 @@ from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
 from gerrymend.models.estimators import is_plain_least_squares
-from gerrymend.notions import FairnessNotion
-from gerrymend.solvers import Equilibrium, FictitiousPlay, GameSolver
+from gerrymend.notions import AnyNotion, FairnessNotion, Moment, OutcomeNotion, moment_of
+from gerrymend.solvers import Equilibrium, FictitiousPlay, GameSolver, Round
+from gerrymend.solvers.base import Interrupted
+from gerrymend.solvers.loop import Listener
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.estimator_checks import check_uses_weights
 from gerrymend.solvers.players.learners import seed_estimator
@@ -60,7 +62,7 @@ class Setting:
 
     estimator: Any
     solver: GameSolver
-    notions: Sequence[FairnessNotion]
+    notions: Sequence[AnyNotion]
     subgroups: SubgroupClass
     audited: SubgroupClass
     gammas: list[float]
@@ -81,7 +83,8 @@ class Setting:
         """Return what a fit that goes on from a checkpoint must share, but for its rows."""
         shared = ("gammas", "estimator", "subgroups", "solver", "C", "certify")
         parts = {name: getattr(self, name) for name in shared}
-        parts["notion"] = [repr(notion) for notion in self.notions]
+        # What functions of a mean make of the rows is among the digests of these.
+        parts["notion"] = [repr(rate_of(notion)) for notion in self.notions]
         return parts | ({"arrays": arithmetic_of(X)} if _is_elsewhere(X) else {})
 
 
@@ -114,7 +117,7 @@ def read_rows(
     """
     if _is_elsewhere(X):
         read = _reader_of(X)
-        return read(features, y, sensitive_features, sample_weight, setting.notions[0])
+        return read(features, y, sensitive_features, sample_weight, rate_of(setting.notions[0]))
     sample = Sample.read(
         y,
         sensitive_features,
@@ -122,7 +125,10 @@ def read_rows(
         control=control_features,
         features=X if is_frame(X) else features,
     )
-    strata = strata_of(sample, setting.notions, leave_out=setting.leave_out_empty_strata)
+    for notion in setting.notions:
+        _check_labels(notion, sample)
+    moments = tuple(moment_of(notion, sample.y) for notion in setting.notions)
+    strata = strata_of(sample, moments, leave_out=setting.leave_out_empty_strata)
     digests = partial(
         data_digests,
         features,
@@ -131,8 +137,9 @@ def read_rows(
         sample.columns,
         sample.weight,
         sample.controls,
+        [part for moment in moments if moment.is_own for part in moment[1:]],
     )
-    begin = partial(_begin, features, sample, strata, setting)
+    begin = partial(_begin, features, sample, moments, strata, setting)
     counts = rows_by_value(sample.columns)
     controls = tuple(column.name for column in sample.controls)
     return RowsRead(sample.classes, sample.columns, counts, digests, begin, controls)
@@ -146,6 +153,7 @@ def _is_elsewhere(X: Any) -> bool:
 def _begin(
     features: Any,
     sample: Sample,
+    moments: tuple[Moment, ...],
     strata: Cells | None,
     setting: Setting,
     estimator: Any,
@@ -153,24 +161,78 @@ def _begin(
     gammas: list[float],
     C: float,
 ) -> Game:
-    """Begin the solver's game in memory, on rows sorted by label, cell and stratum."""
+    """Begin the solver's game in memory, on rows sorted by label, cell and stratum.
+
+    Means of numbers are in units of the most that a decision changes an outcome by: solvers are
+    made for rates.
+    """
     check_uses_weights(estimator, features)
+    own = [moment for moment in moments if moment.is_own]
+    scale = max((moment.scale for moment in own), default=1.0)
     label_cells, starts, order = LabelCells.of_sample(
-        sample.columns, sample.y, sample.weight, None if strata is None else strata.index
+        sample.columns,
+        sample.y,
+        sample.weight,
+        None if strata is None else strata.index,
+        tuple(moment.over(scale) for moment in own),
     )
-    auditor = Auditor(setting.notions, setting.subgroups, label_cells, setting.audited)
+    rates = [moment.rate for moment in moments]
+    auditor = Auditor(rates, setting.subgroups, label_cells, setting.audited)
     weight = sample.weight[order]
     rows = MemoryRows.of(estimator, features, order, label_cells, auditor.pressed, weight, starts)
     play = partial(
         solver.play,
         rows,
         auditor,
-        gammas=gammas,
+        gammas=[gamma / scale for gamma in gammas],
         C=C,
         certify=setting.certify,
         known=setting.known,
     )
-    return Game(play, partial(rows.best_response, auditor.base_cost[None]))
+    example = partial(rows.best_response, auditor.base_cost[None])
+    return Game(partial(_played_in_unit, play, gammas, scale) if own else play, example)
+
+
+def _played_in_unit(
+    play: Callable[..., list[Equilibrium]],
+    gammas: list[float],
+    scale: float,
+    *,
+    on_round: Listener | None,
+    **limits: Any,
+) -> list[Equilibrium]:
+    """Play a game whose unit is `scale`, and tell of it in the unit of the outcome."""
+    of_game = {gamma / scale: gamma for gamma in gammas}
+
+    def told(equilibria: list[Equilibrium]) -> list[Equilibrium]:
+        return [one.in_unit(scale, of_game[one.gamma]) for one in equilibria]
+
+    def heard(played: Round) -> None:
+        assert on_round is not None
+        on_round(played._replace(unfairness=scale * played.unfairness))
+
+    listener = None if on_round is None else replace(on_round, tell=heard)
+    try:
+        return told(play(on_round=listener, **limits))
+    except Interrupted as stop:
+        stop.equilibria = told(stop.equilibria)
+        raise
+
+
+def rate_of(notion: AnyNotion) -> FairnessNotion:
+    """Return what a notion is called in reports."""
+    return notion.rate if isinstance(notion, OutcomeNotion) else notion
+
+
+def _check_labels(notion: AnyNotion, sample: Sample) -> None:
+    """Raise an ArgumentError for labels that are no decisions of 0 and 1, where a mean needs it."""
+    if isinstance(notion, OutcomeNotion) and sample.classes.tolist() != [0, 1]:
+        raise ArgumentError(
+            "y",
+            f"has the labels {sample.pair[0]!r} and {sample.pair[1]!r}, and the notion "
+            f"{notion.name!r} is a mean of what decisions of 0 and 1 bring about; code them as 0 "
+            "and 1.",
+        )
 
 
 def _check_regression_game(X: Any, setting: Setting, others: Mapping[str, Any]) -> None:
@@ -187,6 +249,7 @@ def _check_regression_game(X: Any, setting: Setting, others: Mapping[str, Any]) 
         f"solver={solver!r}": not isinstance(solver, FictitiousPlay),
         f"subgroups={subgroups!r}": not (regression and subgroups.intercept),
         f"{n_notions} notions at once": n_notions != 1,
+        f"notion={setting.notions[0].name!r}": isinstance(setting.notions[0], OutcomeNotion),
         "certify=True": setting.certify,
         "warm_start=True": bool(setting.known),
         "control_features": others["control_features"] is not None,

@@ -25,14 +25,14 @@ from gerrymend.inputs.settings import (
 )
 from gerrymend.models.features import FeatureReader, warn_all_protected
 from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
-from gerrymend.notions import as_rates
+from gerrymend.notions import as_notions, as_trainable
 from gerrymend.solvers import Equilibrium, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.solvers.players.auditor import Subgroup
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind
 from gerrymend.solvers.regression.rows import RowsRead
 from gerrymend.subgroups import SubgroupClass
-from gerrymend.training.assemble import Setting, check_playable, read_rows
+from gerrymend.training.assemble import Setting, check_playable, rate_of, read_rows
 from gerrymend.training.callbacks import (
     CallbackSupportMixin,
     Progress,
@@ -268,7 +268,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             gammas=check_gammas(gammas),
             C=check_number(self.C, "C", low=0.0, above=True),
             certify=check_flag(self.certify, "certify"),
-            notions=as_rates(self.notion),
+            notions=as_trainable(self.notion),
             solver=as_solver(self.solver),
             subgroups=self._subgroup_class(),
             audited=self._subgroup_class(audited=True),
@@ -360,7 +360,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         return {
             "classifier": type(self).__name__,
             "estimator": repr(self.estimator),
-            "notions": [notion.to_dict() for notion in as_rates(self.notion)],
+            "notions": [rate_of(notion).to_dict() for notion in as_notions(self.notion)],
             "subgroups": repr(self._subgroup_class()),
             "control_features": list(self._controls),
         }

@@ -108,7 +108,7 @@ def warn_unless_converged(
                 ("raise ", Argument("budget")),
                 allowed,
             )
-    elif tol is not None and unfairness > gamma + tolerated_excess(tol, C):
+    elif tol is not None and unfairness > gamma + equilibrium.scale * tolerated_excess(tol, C):
         warning = NotConvergedWarning(
             limit,
             f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the "

@@ -91,7 +91,7 @@ class KnownSums:
 
     def _mine(self, blocks: Blocks) -> Blocks:
         """Return the blocks of the cells that have rows, in as few bytes as hold them."""
-        return blocks[self.cells].astype(np.min_scalar_type(blocks.max(initial=0)))
+        return blocks[self.cells].astype(np.min_scalar_type(int(blocks.max(initial=0))))
 
     def _small(self, mine: Blocks, extension: Extension | Suspects | None) -> Members | None:
         """Return the cells of a small group, of those that have rows; None if there is none."""

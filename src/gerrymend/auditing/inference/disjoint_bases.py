@@ -34,8 +34,9 @@ Numbers = NDArray[Any]
 # leaves room for rounding, is nothing.
 _PIVOT = 1e-3
 _NOTHING = 1e-6
-# Numbers that the inverses have together, at most.
+# Numbers that the inverses have together, and products to extend them by new columns, at most.
 _MOST_NUMBERS = 4_000_000
+_MOST_WORK = 100_000_000
 # How many rows of each block a basis is offered at first.
 _OFFERED = 3
 
@@ -80,6 +81,11 @@ class DisjointBases:
     number : int
         How many bases; there are fewer where there are fewer rows.
 
+    Attributes
+    ----------
+    cells : array of int of shape (bases, columns)
+        The cells of the rows of each basis.
+
     >>> bases = DisjointBases(np.array([20, 20, 20, 20]), 10)
     >>> for blocks in ([0, 1, 0, 1], [0, 0, 1, 1]):
     ...     bases.extend(bases.extension(np.array(blocks)))
@@ -96,7 +102,7 @@ class DisjointBases:
         self._left = rows.astype(np.intp)
         # One row is a basis of the column of ones.
         first = np.repeat(self._order, np.minimum(self._left, number)[self._order])[:number]
-        self._cells = first[:, None]
+        self.cells = first[:, None]
         np.subtract.at(self._left, first, 1)
         self._inverse = np.ones((len(first), 1, 1))
         # The columns of each partition, and that of each cell: 0 if it has none of them, which is
@@ -117,7 +123,7 @@ class DisjointBases:
     @property
     def number(self) -> int:
         """How many bases there are."""
-        return len(self._cells)
+        return len(self.cells)
 
     def extension(self, blocks: Numbers) -> "Extension | Suspects | None":
         """Return the extension of all bases by a partition, the number of each cell's block.
@@ -127,10 +133,10 @@ class DisjointBases:
         """
         column = _numbered(blocks)
         width = int(column.max(initial=0))
-        n_columns = self._cells.shape[1] + width
-        if self.number == 0 or self.number * n_columns**2 > _MOST_NUMBERS:
+        numbers = self.number * (self.cells.shape[1] + width) ** 2
+        if numbers == 0 or numbers > min(_MOST_NUMBERS, _MOST_WORK / max(1, width)):
             return None
-        coefficients = self._inverse @ _one_hot(column[self._cells], width)
+        coefficients = self._inverse @ _one_hot(column[self.cells], width)
         offered = list(self._offered(column))
         found = self._pivots(column, coefficients[0], offered[0], np.ones_like(self._left))
         if found is None:
@@ -175,17 +181,17 @@ class DisjointBases:
         self._inverse = np.block(
             [[self._inverse + extension.coefficients @ across, -right], [-across, corner]]
         )
-        n_known = self._cells.shape[1]
+        n_known = self.cells.shape[1]
         n_new = extension.cells.shape[1]
         column = extension.column.astype(np.min_scalar_type(n_known + n_new))
         column[column > 0] += n_known - 1
         self._columns.append((slice(n_known, n_known + n_new), column))
-        self._cells = np.hstack([self._cells, extension.cells])
+        self.cells = np.hstack([self.cells, extension.cells])
         np.subtract.at(self._left, extension.cells.ravel(), 1)
 
     def _offered(self, column: Numbers) -> Iterator[NDArray[np.intp]]:
         """Yield for each basis cells of a few rows of every block, no row for two of them."""
-        number = len(self._cells)
+        number = len(self.cells)
         free = self._order[self._left[self._order] > 0]
         cells = free[np.argsort(column[free], kind="stable")]
         most = _OFFERED * number
@@ -225,7 +231,7 @@ class DisjointBases:
             free = more[left[more] > 0]
             if len(free) == 0:
                 # The first basis stands for the rows that are left, and must be decided as well.
-                return None if np.isin(self._cells[0], more).any() else (cells[rows], kept)
+                return None if np.isin(self.cells[0], more).any() else (cells[rows], kept)
             if len(rows) <= rank:
                 return None
             rank = len(rows)
@@ -248,7 +254,7 @@ class DisjointBases:
 
     def _values(self, cells: NDArray[np.intp]) -> Array:
         """Return M at some cells."""
-        values = np.zeros((len(cells), self._cells.shape[1]))
+        values = np.zeros((len(cells), self.cells.shape[1]))
         values[:, 0] = 1.0
         at = np.arange(len(cells))
         for _, column in self._columns:

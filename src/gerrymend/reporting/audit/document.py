@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.reporting.wording import json_text
 
 # The parts that come on top, in their order, with the names that they are shown under.
 _NAMES = {"model": "Model", "owner": "Owner", "purpose": "Purpose", "date": "Date"}
@@ -97,7 +98,7 @@ def audit_json(report: Mapping[str, Any], document: Document = PLAIN) -> str:
     """Return `AuditReport.to_dict()` as JSON, with what its author says in "about"."""
     about = document.to_dict()
     data = {**report, **({"about": about} if about else {})}
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    return json_text(data, indent=2)
 
 
 def _earlier(since: Any) -> Mapping[str, Any]:

@@ -82,7 +82,7 @@ def _confidence(report: Report) -> str:
     """Return the confidence of what is said of the people, and the resamples that it rests on."""
     population = report["population"]
     if population is None:
-        return "not asked for (confidence=, --confidence)"
+        return "not asked for"
     sure = f"{percent(population['confidence'])} confidence"
     return f"{sure}, {count(population['n_resamples'])} resamples"
 
@@ -91,7 +91,7 @@ def _flags(report: Report) -> str:
     """Return the false discovery rate of the flags, and the groups that were tested."""
     discovery = report["discovery"]
     if discovery is None:
-        return "not asked for (discovery_rate=, --discovery-rate)"
+        return "not asked for"
     rate = f"false discovery rate {percent(discovery['rate'])}"
     return f"{rate}, {count(discovery['tested'])} groups tested"
 

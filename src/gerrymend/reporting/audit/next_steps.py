@@ -30,7 +30,11 @@ def next_sentences(report: Report) -> list[str]:
     )
     sentences = [decide_sentence(report), cost] if report["verdict"] == "undecided" else [cost]
     if of_numbers(report):
-        return [*sentences[:-1], "Models can't be trained for means of numbers yet, only audited."]
+        how = (
+            "A model that decides between 0 and 1 can be trained for a mean of what its decisions "
+            "bring about, by SubgroupParityClassifier(notion=...); for other numbers none can be."
+        )
+        return [*sentences[:-1], how]
     if _needs_merging(report):
         how = (
             "Models are trained for two labels: merge all classes but the one that matters most "

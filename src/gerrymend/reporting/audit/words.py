@@ -132,10 +132,10 @@ def nothing_sentence(report: Report) -> str:
 
 
 def gap_sentence(report: Report) -> str:
-    """Say how much of the worst unfairness an audit of one attribute at a time would show.
+    """Say how the worst unfairness compares with the largest of one attribute at a time.
 
     That is over each value of a category and each interval of a number, so that no group of one
-    attribute that can be said so is counted as a combination.
+    attribute that can be said so is counted as a combination. It need not be the same people.
     """
     alone = report["single_unfairness"]
     together = report["unfairness"]
@@ -150,9 +150,11 @@ def gap_sentence(report: Report) -> str:
         )
     if alone >= together * 0.995:
         return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
-    part = "nothing" if alone == 0 else percent(alone / together)
+    part = "nothing of it"
+    if alone > 0:
+        part = f"{percent(alone / together)} as much, of the same people or of others"
     return (
-        f"{capitalised(_SINGLE)} shows {part} of it: the largest unfairness there is "
+        f"{capitalised(_SINGLE)} shows {part}: the largest unfairness there is "
         f"{unfairness(alone)}, and over all subgroups {unfairness(together)}."
     )
 
@@ -165,8 +167,8 @@ def _all_of_it(report: Report) -> str:
     if name == "ExplicitGroups":
         return "as much as the groups that were named"
     if report["exact"]:
-        return "all there is: the combinations that were searched add nothing"
-    return "all that was found; a combination that is worse is not ruled out"
+        return "as much as there is: the combinations that were searched add nothing"
+    return "as much as was found; a combination that is worse is not ruled out"
 
 
 def detection_sentences(report: Report) -> list[str]:

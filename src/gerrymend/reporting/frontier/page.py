@@ -13,7 +13,12 @@ from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
 from gerrymend.reporting.audit.direction import direction_sentences, standing
 from gerrymend.reporting.audit.subgroup_words import reference_noun
-from gerrymend.reporting.frontier.text import REFERENCES, beaten_sentence
+from gerrymend.reporting.frontier.text import (
+    REFERENCES,
+    alike_sentence,
+    beaten_sentence,
+    exceeds_gamma,
+)
 
 View = dict[str, Any]
 _KINDS = {"train": "training rows", "test": "test rows"}
@@ -46,6 +51,9 @@ def page_view(data: Mapping[str, Any]) -> View:
         "has_marginal": bool(data["marginal_points"]),
         "has_today": any(model["kind"] == "today" for model in everyone),
         "has_references": bool(data["references"]),
+        "has_beaten": any(
+            sample["dominated"] for model in everyone for sample in model["samples"].values()
+        ),
         "n_missing": data["n_missing"],
         "covers": list(dict.fromkeys(point["train"]["covers"] for point in data["points"])),
         "min_group_size": data["points"][0]["train"]["min_group_size"],
@@ -89,7 +97,8 @@ def _notion(name: str, everyone: Sequence[View], key: str, data: Mapping[str, An
     return {
         "name": name,
         "words": in_words(name),
-        "summary": _summary(models, key),
+        "summary": alike_sentence([one for one in data["points"] if one["notion"] == name])
+        or _summary(models, key),
         "standing": [
             beaten_sentence(data, reference)
             for reference in data["references"]
@@ -208,10 +217,11 @@ def _facts(model: Mapping[str, Any], samples: View, kind: str) -> list[View]:
         sample = samples[key]
         rows = _KINDS[key]
         beaten = "another model is no worse in both" if sample["dominated"] else ""
+        beyond = "above its gamma; " if is_point and exceeds_gamma(model, sample) else ""
         facts += [
             {"name": f"Error, {rows}", "value": sample["error_words"], "detail": beaten},
             {"name": f"Unfairness, {rows}", "value": sample["unfairness_words"],
-             "detail": sample["bound_words"]},
+             "detail": beyond + sample["bound_words"]},
             {"name": f"Subgroup, {rows}", "value": sample["worst"],
              "detail": sample["treatment"]},
         ]  # fmt: skip

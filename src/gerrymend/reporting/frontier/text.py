@@ -1,6 +1,6 @@
 """Lay a frontier out as text, for rich and as Markdown, from its plain data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gerrymend.notions import in_words
@@ -17,6 +17,12 @@ _NARROW = {"today": "your model\ntoday", "unconstrained": "uncon-\nstrained"}
 _POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
 _SAMPLE = "  {error:>7} {unfair:>7} {most:>7}{mark:>2}"
 _MARGINAL = "MARGINAL, for contrast"
+# What the columns are.
+_FIGURES = (
+    "size: predictors that a model draws from; unfair: the largest unfairness that the audit "
+    "found; at most: what none exceeds, proven (same: it is exact)"
+)
+_REPORTED = "reported: the unfairness that the training itself found, on its rows"
 
 
 def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
@@ -54,7 +60,7 @@ def reference_words(data: Mapping[str, Any]) -> list[str]:
         words = f"{words.removesuffix('; it was')}, and “your model today” what you gave; both were"
     words += (
         " audited on the same rows over the same subgroups. They are no points: nothing is marked "
-        "dominated, or suggested, because of them."
+        "beaten, or suggested, because of them."
     )
     flatter = "If your model was fitted to some of these rows, its figures on them flatter it."
     return [words, *(f"{beaten_sentence(data, one)} {flatter}" for one in today)]
@@ -94,11 +100,59 @@ def chance_sentences(data: Mapping[str, Any]) -> list[str]:
             "From training to test rows the unfairness of a model differs here by up to "
             f"{wording.unfairness(max(apart))}."
         )
+    sentences += beyond_gamma_sentences(data["points"])
     sentences.append(
-        "To test the model that is chosen, audit it with permutations on rows that it was neither "
-        "trained nor chosen by: gerrymend audit --permutations 199, audit(n_permutations=199)."
+        "To test the model that is chosen, let it decide rows that it was neither trained nor "
+        "chosen by (gerrymend predict), and audit these with permutations: gerrymend audit "
+        "--permutations 199, audit(n_permutations=199)."
     )
     return sentences
+
+
+def beyond_gamma_sentences(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say how many models exceed the gamma they were trained for on rows they were not trained on.
+
+    >>> point = {"gamma": 0.01, "test": {"unfairness": 0.012}}
+    >>> print(*beyond_gamma_sentences([point, point | {"gamma": 0.02}]))
+    On the test rows 1 of 2 models exceeds the gamma it was trained for: what holds on the rows \
+that a model was trained on need not hold on others.
+    """
+    tested = [point for point in points if point["test"] is not None]
+    beyond = sum(exceeds_gamma(point, point["test"]) for point in tested)
+    if not beyond:
+        return []
+    those = "exceeds the gamma it was" if beyond == 1 else "exceed the gamma they were"
+    return [
+        f"On the test rows {beyond} of {len(tested)} models {those} trained for: what holds on the "
+        "rows that a model was trained on need not hold on others."
+    ]
+
+
+def exceeds_gamma(point: Mapping[str, Any], sample: Mapping[str, Any]) -> bool:
+    """Return whether a model's unfairness on some rows is above its gamma, as both are printed."""
+    return float(wording.unfairness(sample["unfairness"])) > point["gamma"]
+
+
+def alike_sentence(points: Sequence[Mapping[str, Any]]) -> str | None:
+    """Say that all points of a notion are one in their figures, and what to ask for; None if not.
+
+    That is on the rows to choose by.
+    """
+    figures = {(sample["error"], sample["unfairness"]) for *_, (_, sample) in map(samples, points)}
+    if len(points) < 2 or len(figures) > 1:
+        return None
+    rows = [name for name, _ in samples(points[0])][-1]
+    words = (
+        f"On the {rows} rows all {len(points)} models that were trained have the same error and "
+        "unfairness: in a picture they lie on one spot."
+    )
+    found = max(point["reported_unfairness"] for point in points)
+    if found < min(point["gamma"] for point in points):
+        words += (
+            f" Every gamma that was asked for allows more than the {wording.unfairness(found)} "
+            "that training found without it; ask for smaller ones (gammas=, --gammas)."
+        )
+    return words
 
 
 def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -109,13 +163,20 @@ def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def legend(data: Mapping[str, Any]) -> list[str]:
-    """Say what the marks mean, and what is missing."""
-    lines = ["× dominated: another has no more error and no more unfairness on these rows"]
+    """Say what the columns and marks mean, and what is missing."""
+    everyone = [*data["points"], *data["marginal_points"], *data["references"]]
+    lines = []
+    if any(sample["dominated"] for model in everyone for _, sample in samples(model)):
+        lines.append("× beaten: another has no more error and no more unfairness on these rows")
     if data["marginal_points"]:
-        lines.append("MARGINAL's are models too: they dominate as others do, and are no knee")
+        lines.append("MARGINAL's are models too: they beat as others do, and are no knee")
     if any(point["suggested"] for point in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
+    by_notion: dict[str, list[Any]] = {}
+    for point in data["points"]:
+        by_notion.setdefault(point["notion"], []).append(point)
+    lines += filter(None, map(alike_sentence, by_notion.values()))
     lines += direction_sentences(data)
     if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
         known = any(notion["worse"] for notion in data["notions"])
@@ -134,7 +195,7 @@ def as_text(data: Mapping[str, Any]) -> str:
         lines += [title, *_header(points[0]), *map(_line, points)]
         lines += [] if marginal else map(_reference_line, references(data, points[0]))
         lines.append("")
-    for words in legend(data):
+    for words in [_FIGURES, _REPORTED, *legend(data)]:
         lines += wrapped(words, PLAIN_WIDTH)
     return "\n".join(lines)
 
@@ -211,7 +272,7 @@ def as_rich(data: Mapping[str, Any]) -> Any:
             lead = ["", _NARROW[reference["kind"]], ""]
             table.add_row(*map(Text, [*lead, *_rich_cells(reference)]))
         parts.append(table)
-    return Group(*parts, *map(Text, legend(data)))
+    return Group(*parts, *map(Text, [_FIGURES, *legend(data)]))
 
 
 def _rich_cells(point: Mapping[str, Any]) -> list[str]:

@@ -34,7 +34,8 @@
     if (points.length === 0) return;
     state.a = shown().find((one) => one.kind === "today") ?? least("error", "unfairness");
     const fairest = least("unfairness", "error");
-    state.b = fairest === state.a ? null : fairest;
+    if (fairest === state.a) state.a = shown().find((one) => one.kind === "unconstrained") ?? null;
+    [state.a, state.b] = state.a === null ? [fairest, null] : [state.a, fairest];
   }
 
   function pick(place, target) {
@@ -51,16 +52,16 @@
 
   // Words
 
-  const points = (difference) => {
-    const size = Math.abs(100 * difference);
-    return size < 0.05 ? "less than 0.1 points" : `${size.toFixed(1).replace(/\.0$/, "")} ${size.toFixed(1) === "1.0" ? "point" : "points"}`;
-  };
+  const points = (size) => size < 0.05 ? "less than 0.1 points" : `${size.toFixed(1).replace(/\.0$/, "")} ${size.toFixed(1) === "1.0" ? "point" : "points"}`;
 
-  function costWords(difference) {
+  // The difference of the errors as they are shown, so that whoever subtracts gets it.
+  function costWords(from, to) {
+    const difference = to.error - from.error;
     if (Math.abs(difference) < 1e-12) return "costs no error";
-    const wrong = Math.round(Math.abs(1000 * difference));
+    const size = Math.abs(parseFloat(to.error_words) - parseFloat(from.error_words));
+    const wrong = Math.round(10 * size);
     const people = wrong ? `: about ${wrong} ${difference > 0 ? "more" : "fewer"} wrong in 1,000 decisions` : "";
-    return difference > 0 ? `costs ${points(difference)} more error${people}` : `saves ${points(difference)} of error${people}`;
+    return difference > 0 ? `costs ${points(size)} more error${people}` : `saves ${points(size)} of error${people}`;
   }
 
   function unfairnessWords(from, to) {
@@ -80,7 +81,7 @@
     for (const key of order) {
       const [from, to] = [state.a.samples[key], state.b.samples[key]];
       const moved = state.a === state.b ? "A and B are the same model."
-        : `from A to B ${costWords(to.error - from.error)}; ${unfairnessWords(from, to)}.`;
+        : `from A to B ${costWords(from, to)}; ${unfairnessWords(from, to)}.`;
       words.append(element("p", `On the ${rowsWords(key)}: ${moved}`, key === state.rows ? "" : "quiet"));
       if (state.a === state.b) break;
     }
@@ -232,9 +233,20 @@
 
   const name = (one, left) => ({ ...place(one), text: one.name, showarrow: false, xanchor: left < 0.5 ? "left" : "right", yanchor: "bottom", yshift: 12, font: { color: colour("--ink") } });
 
+  // How many models lie on one spot: their marks hide each other.
+  function crowds() {
+    const spots = new Map();
+    for (const one of shown()) {
+      const spot = `${place(one).x} ${place(one).y}`;
+      spots.set(spot, [...(spots.get(spot) ?? []), one]);
+    }
+    return [...spots.values()].filter((there) => there.length > 1)
+      .map((there) => ({ ...place(there[0]), text: `${there.length} models`, showarrow: false, xanchor: "left", yanchor: "bottom", yshift: 14, font: { color: colour("--quiet"), size: 12 } }));
+  }
+
   function notes(range) {
     const left = (one) => (figures(one).error - range[0]) / (range[1] - range[0]);
-    return [...shown().filter((one) => one.suggested).map((one) => knee(one, left(one))), ...shown().filter(isReference).map((one) => name(one, left(one)))];
+    return [...crowds(), ...shown().filter((one) => one.suggested).map((one) => knee(one, left(one))), ...shown().filter(isReference).map((one) => name(one, left(one)))];
   }
 
   function layout(width) {

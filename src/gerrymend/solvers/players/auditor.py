@@ -44,19 +44,18 @@ class NotionAuditor:
     ) -> None:
         self.notion = notion
         self._cells = cells = label_cells.cells
-        self.event, key = self._event_in(label_cells)
+        moment = label_cells.moment(notion)
+        self.event, key = self._event_in(label_cells, moment.counts)
         # Only cells that have rows in the event matter; they are numbered anew.
         parts, self.starts, self._part = np.unique(key, return_index=True, return_inverse=True)
         self.distinct = len(parts) == len(key)
         self._active, cell = np.unique(parts // _n_strata(label_cells), return_inverse=True)
         weight = label_cells.weight[self.event]
-        labels = label_cells.labels[self.event]
 
-        self.slope = notion.slope(labels)
+        self.slope = moment.slope[self.event]
         self._unit_slope = bool((self.slope == 1.0).all())
         self.whole = label_cells.is_whole and bool((self.slope == np.rint(self.slope)).all())
-        constant = weight * notion.outcome(labels, np.zeros(len(key)))
-        self.offset = total_by_cell(self._part, constant, len(parts))
+        self.offset = total_by_cell(self._part, weight * moment.offset[self.event], len(parts))
         self._has_offset = bool(self.offset.any())
         part_weight = total_by_cell(self._part, weight, len(parts))
         self.event_weight = total_by_cell(cell, part_weight, len(self._active))
@@ -81,10 +80,10 @@ class NotionAuditor:
         return self.subgroups if self._audited_class is None else self._bound(self._audited_class)
 
     def _event_in(
-        self, label_cells: LabelCells
+        self, label_cells: LabelCells, counts: NDArray[np.bool_]
     ) -> tuple[slice | NDArray[np.intp], NDArray[np.intp]]:
         """Return the label-cells in the event, in order of their parts, and a key of each part."""
-        event = np.flatnonzero(self.notion.in_event(label_cells.labels) & (label_cells.weight > 0))
+        event = np.flatnonzero(counts & (label_cells.weight > 0))
         if event.size == 0:
             raise nothing_counts(self.notion)
         key = self._cells.index[event]

@@ -1,10 +1,11 @@
 """The seam between games and rows: all that a game knows of people, and all that it may ask.
 
 A game asks nothing of rows that is not a function of the label and the protected values and, where
-groups are compared within strata, the stratum. The distinct ones of these are the *label-cells*. A
-cost is a vector over label-cells, and so is what a predictor decides: the weight that it decides 1
-in each. Error, the residual of every notion and the unfairness to every subgroup are linear in it.
-So only `Rows` see rows, in memory (`memory_rows.py`) or elsewhere, and no game knows where.
+groups are compared within strata, the stratum; of means of one's own, what either decision brings
+about. The distinct ones of these are the *label-cells*. A cost is a vector over label-cells, and so
+is what a predictor decides: the weight that it decides 1 in each. Error, the residual of every
+notion and the unfairness to every subgroup are linear in it. So only `Rows` see rows, in memory
+(`memory_rows.py`) or elsewhere, and no game knows where.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array, total_by_cell
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.models.mixture import Mixture
+from gerrymend.notions import FairnessNotion, Moment, moment_of
 
 Keys = Sequence[Any] | NDArray[Any]
 Bits = NDArray[np.uint8]
@@ -37,6 +39,8 @@ class LabelCells:
         Whether each row weighs a whole number: then so does what is decided of a label-cell.
     stratum : array of int or None
         The number of the stratum that each is compared within; None where all are one.
+    own_moments : tuple of Moment
+        Those that don't follow from the label.
     """
 
     labels: NDArray[np.intp]
@@ -45,6 +49,7 @@ class LabelCells:
     n_rows: NDArray[np.intp]
     is_whole: bool
     stratum: NDArray[np.intp] | None = None
+    own_moments: tuple[Moment, ...] = ()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -56,11 +61,13 @@ class LabelCells:
         labels: NDArray[np.intp],
         weight: Array | None = None,
         stratum: NDArray[np.intp] | None = None,
+        own_moments: tuple[Moment, ...] = (),
     ) -> "LabelCells":
         """Return label-cells of one row each; two may have the same label and protected row."""
         weight = np.ones(len(labels)) if weight is None else weight
         is_whole = bool((weight == np.rint(weight)).all())
-        return cls(labels, cells, weight, np.ones(len(labels), dtype=np.intp), is_whole, stratum)
+        ones = np.ones(len(labels), dtype=np.intp)
+        return cls(labels, cells, weight, ones, is_whole, stratum, own_moments)
 
     @classmethod
     def of_sample(
@@ -69,28 +76,47 @@ class LabelCells:
         labels: NDArray[np.intp],
         weight: Array,
         stratum: NDArray[np.intp] | None = None,
+        own_moments: tuple[Moment, ...] = (),
     ) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
         """Return distinct label-cells, where rows of each begin, and the order of these rows."""
-        order, cells = distinct_rows(columns).sorted_by(labels, stratum)
-        of_row = None if stratum is None else stratum[order]
-        return *cls.of_rows(cells, labels[order], weight[order], of_row)._merged(), order
+        rows = cls.of_rows(distinct_rows(columns), labels, weight, stratum, own_moments)
+        order, cells = rows.cells.sorted_by(labels, *rows._finer)
+        return *replace(rows._taken(order), cells=cells)._merged(), order
+
+    @property
+    def _finer(self) -> list[NDArray[Any]]:
+        """What may differ within a label and a protected row."""
+        finer: list[NDArray[Any]] = [] if self.stratum is None else [self.stratum]
+        return finer + [part for moment in self.own_moments for part in moment[1:]]
+
+    def _taken(self, chosen: NDArray[np.intp]) -> "LabelCells":
+        """Return these label-cells; the cells are all still there."""
+        return replace(
+            self,
+            labels=self.labels[chosen],
+            cells=replace(self.cells, index=self.cells.index[chosen]),
+            weight=self.weight[chosen],
+            n_rows=self.n_rows[chosen],
+            stratum=None if self.stratum is None else self.stratum[chosen],
+            own_moments=tuple(moment.take(chosen) for moment in self.own_moments),
+        )
 
     def _merged(self) -> tuple["LabelCells", NDArray[np.intp]]:
         """Return the distinct label-cells of sorted rows, and where the rows of each begin."""
-        index = self.cells.index
-        differs = (np.diff(index) != 0) | (np.diff(self.labels) != 0)
-        if self.stratum is not None:
-            differs |= np.diff(self.stratum) != 0
+        keys = (self.cells.index, self.labels, *self._finer)
+        differs = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
         starts = np.append(0, np.flatnonzero(differs) + 1)
         if len(starts) == len(self):
             return self, starts
         n_rows = np.diff(starts, append=len(self))
         of_row = np.repeat(np.arange(len(starts)), n_rows)
         weight = total_by_cell(of_row, self.weight, len(starts))
-        cells = replace(self.cells, index=index[starts])
-        stratum = None if self.stratum is None else self.stratum[starts]
-        labels = self.labels[starts]
-        return LabelCells(labels, cells, weight, n_rows, self.is_whole, stratum), starts
+        return replace(self._taken(starts), weight=weight, n_rows=n_rows), starts
+
+    def moment(self, notion: FairnessNotion) -> Moment:
+        """Return the outcomes of a notion, by what is decided."""
+        own = (moment for moment in self.own_moments if moment.rate == notion)
+        return next(own, None) or moment_of(notion, self.labels)
 
 
 class Play(NamedTuple):

@@ -1,0 +1,68 @@
+"""Numbers as named ranges of a protected attribute, with those that are missing as one more.
+
+The new column's name says that it has ranges, and its values say which.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MISSING = "missing"
+
+
+def read_ranges(given: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return the cuts of each column as they are written, with their numbers.
+
+    Raises a ValueError for a text that is not such as "age=30,50".
+
+    >>> read_ranges(["age=30,50", "income=1e4"])
+    {'age': {'30': 30.0, '50': 50.0}, 'income': {'1e4': 10000.0}}
+    """
+    found = {}
+    for text in given:
+        column, _, cuts = text.rpartition("=")
+        try:
+            numbers = {cut.strip(): float(cut) for cut in cuts.split(",")}
+        except ValueError:
+            numbers = {}
+        # Whether they rise, between infinities, also tells that none is NaN.
+        ends = [-math.inf, *numbers.values(), math.inf]
+        if not column or not numbers or not all(low < high for low, high in pairwise(ends)):
+            raise ValueError(
+                f"--ranges must be a column and where it is cut, in rising order, such as "
+                f"age=30,50; got {text!r}."
+            )
+        found[column.strip()] = numbers
+    return found
+
+
+def with_ranges(
+    frame: "pl.LazyFrame", protected: Sequence[str], ranges: Mapping[str, Mapping[str, float]]
+) -> "tuple[pl.LazyFrame, list[str]]":
+    """Return the frame with a range in place of each number to cut, and the protected columns."""
+    import polars as pl
+
+    schema = frame.collect_schema()
+    names = [f"{name} (range)" if name in ranges else name for name in protected]
+    for name, cuts in ranges.items():
+        if name not in protected:
+            raise ValueError(f"--ranges names {name!r}, which is not among --protected.")
+        if not schema[name].is_numeric():
+            raise ValueError(
+                f"--ranges names {name!r}, which has no numbers; --missing or --decimal may tell "
+                "how they are written."
+            )
+        number = pl.col(name).fill_nan(None)
+        texts = list(cuts)
+        labels = [f"below {texts[0]}"]
+        labels += [f"{low} to below {high}" for low, high in pairwise(texts)]
+        told = pl.lit(f"{texts[-1]} or more")
+        for text, label in zip(reversed(texts), reversed(labels), strict=True):
+            told = pl.when(number < cuts[text]).then(pl.lit(label)).otherwise(told)
+        told = pl.when(number.is_null()).then(pl.lit(MISSING)).otherwise(told)
+        frame = frame.with_columns(told.alias(f"{name} (range)"))
+    return frame, names
