@@ -13,7 +13,6 @@ from scipy import stats
 from gerrymend import (
     FairnessNotion,
     OutcomeNotion,
-    SubgroupParityClassifier,
     audit,
     bootstrap,
     check_report,
