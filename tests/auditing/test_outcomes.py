@@ -270,16 +270,13 @@ def test_constant_outcomes_and_a_gamma_in_another_unit_are_warned_of():
     assert "0.25" in too_wide.warnings[0].sentence
 
 
-def test_prove_takes_numbers_and_what_does_not_says_so():
+def test_prove_takes_numbers_and_bootstrap_says_that_it_does_not():
     data = made(6, 200)
     proof = prove(**data, notion="absolute_error", at_most=5.0, subgroups="conjunctions")
     assert proof.status == "proved"
     rows = {"sensitive_features": data["sensitive_features"]}
     with pytest.raises(ValueError, match="a mean of numbers, and a rate of decisions is needed"):
         bootstrap(data["y_true"], data["y_pred"], **rows, notion="mean_error")
-    fit = SubgroupParityClassifier(notion="squared_error")
-    with pytest.raises(ValueError, match="is not linear in decisions"):
-        fit.fit(np.zeros((200, 1)), np.tile([0, 1], 100), **rows)
 
 
 def test_instances_and_names_are_the_same_notions():
