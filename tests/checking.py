@@ -11,7 +11,7 @@ from gerrymend import AuditReport, CheckResult, check_report
 from gerrymend.auditing.tally import Tally
 
 # The checker loops over rows, so that larger audits would take the suite too long.
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 
 
 def assert_checked(

@@ -168,6 +168,23 @@ def test_a_sweep_within_a_task_has_the_tasks_core(outer):
     assert found == [(1, [(3, 1)]), (1, [(4, 1)])]
 
 
+def test_tasks_see_scikit_learns_configuration(backend):
+    with sklearn.config_context(assume_finite=True), Workers(n_jobs=2) as workers:
+        found = list(workers(sklearn.get_config, [(), ()]))
+    assert [config["assume_finite"] for config in found] == [True, True]
+
+
+def kind_of_features(rows):
+    return type(rows.value[0].features).__name__
+
+
+def test_workers_map_what_is_large(data):
+    rows = Common([Sample.read(data.target, data.sensitive_features, features=data.data)])
+    for chosen in ("loky", "multiprocessing"):
+        with joblib.parallel_config(backend=chosen), Workers(2) as workers:
+            assert list(workers(kind_of_features, [(rows,)] * 3)) == ["memmap"] * 3
+
+
 @pytest.mark.parametrize("outer", ["loky", slow("threading")])
 def test_a_search_of_parameters_around_a_classifier(data, outer):
     clf = SubgroupParityClassifier(
@@ -189,6 +206,7 @@ def test_a_search_of_parameters_around_a_classifier(data, outer):
 
 @pytest.mark.parametrize("chosen", ["threading", "loky", "multiprocessing"])
 def test_a_stop_keeps_the_points_that_were_done(data, chosen):
+    """The last test of loky's processes: it ends them, and others import everything again."""
     done = []
 
     def stop_at_the_second(point, of):
@@ -276,17 +294,6 @@ def test_no_thread_trains_on_after_ctrl_c(data, monkeypatch):
     assert sorted(ended) == sorted(begun)
 
 
-def kind_of_features(rows):
-    return type(rows.value[0].features).__name__
-
-
-def test_workers_map_what_is_large(data):
-    rows = Common([Sample.read(data.target, data.sensitive_features, features=data.data)])
-    for chosen in ("loky", "multiprocessing"):
-        with joblib.parallel_config(backend=chosen), Workers(2) as workers:
-            assert list(workers(kind_of_features, [(rows,)] * 3)) == ["memmap"] * 3
-
-
 def where(common):
     return id(common)
 
@@ -306,12 +313,6 @@ def test_no_row_travels_to_a_permutation(data, monkeypatch):
               n_permutations=19)  # fmt: skip
     assert tally.rows is not None
     assert len(pickle.dumps(sent[0])) < N_ROWS
-
-
-def test_tasks_see_scikit_learns_configuration(backend):
-    with sklearn.config_context(assume_finite=True), Workers(n_jobs=2) as workers:
-        found = list(workers(sklearn.get_config, [(), ()]))
-    assert [config["assume_finite"] for config in found] == [True, True]
 
 
 @pytest.mark.parametrize("given", [0, 1.5, "two"])

@@ -3,6 +3,7 @@
 import copy
 import html
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -46,6 +47,11 @@ def seen_of(data):
     return tally_of_rows(*data.values()).of_notion(FALSE_POSITIVE_RATE)
 
 
+def core_of(seen, group, published=None, floor=10, **how):
+    published = published or Published(seen.rows_of_cells, floor)
+    return where_it_lies([seen], group, {group.notion: published}, min_group_size=floor, **how)
+
+
 def group_of(seen, *conditions):
     """The subgroup of some conditions, measured."""
     kinds = {column.name: column.kind for column in seen.tally.columns}
@@ -63,8 +69,7 @@ def test_no_part_has_as_much_in_fewer_rows_nor_more_in_as_few(seed, monkeypatch)
     data = decided(A, (A["sex"] == "F") & (rng.random(300) < A["age"] / 9), seed)
     seen = seen_of(data)
     women = group_of(seen, Condition("sex", ("F",)))
-    nothing = Published(seen.rows_of_cells, 1)
-    core, _ = where_it_lies(seen, women, nothing, min_group_size=1)
+    core, _ = core_of(seen, women, floor=1)
     inside = cells_of(seen, women)
     within = take_rows(seen.tally.columns, inside)
     mass = seen.cells.mass[inside]
@@ -138,8 +143,7 @@ def test_a_part_that_would_tell_of_few_rows_is_kept_back():
     data = planted()
     seen = seen_of(data)
     women = group_of(seen, Condition("sex", ("F",)))
-    nothing = Published(seen.rows_of_cells, 10)
-    core, kept_back = where_it_lies(seen, women, nothing, min_group_size=10)
+    core, kept_back = core_of(seen, women)
     assert not kept_back
     inside = cells_of(seen, core)
     few = np.flatnonzero(inside)[0]
@@ -148,15 +152,15 @@ def test_a_part_that_would_tell_of_few_rows_is_kept_back():
     told[few] = False
     published = Published(seen.rows_of_cells, 10)
     published.add(told.astype(np.intp))
-    assert where_it_lies(seen, women, published, min_group_size=10) == (None, True)
+    assert core_of(seen, women, published) == (None, True)
 
 
 def test_time_that_is_up_ends_the_search():
     data = planted()
     seen = seen_of(data)
     women = group_of(seen, Condition("sex", ("F",)))
-    nothing = Published(seen.rows_of_cells, 10)
-    assert where_it_lies(seen, women, nothing, min_group_size=10, seconds=0.0) == (None, False)
+    assert core_of(seen, women)[0] is not None
+    assert core_of(seen, women, deadline=time.monotonic()) == (None, False)
 
 
 def test_lies_about_it_are_caught():

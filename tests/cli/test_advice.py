@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -146,6 +147,14 @@ def test_the_version(monkeypatch, capsys):
         main()
     said = capsys.readouterr()
     assert (ended.value.code, said.out.split()[0], said.err) == (0, "gerrymend", "")
+
+
+def test_the_command_line_as_a_module(monkeypatch, capsys):
+    """Python's own exit code for a module that it can't run is 1: a gate's "exceeds gamma"."""
+    monkeypatch.setattr(sys, "argv", ["gerrymend", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("gerrymend", run_name="__main__")
+    assert (ended.value.code, capsys.readouterr().out.split()[0]) == (0, "gerrymend")
 
 
 @pytest.mark.parametrize("package", ["typer", "rich"])

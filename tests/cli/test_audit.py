@@ -119,6 +119,10 @@ WAYS = [
     (["--prediction", "decided", "--weight", "weight", "--confidence", "0.9", "--resamples", "29",
       "--subgroups", "marginals"],
      {"sample_weight": "weight", "confidence": 0.9, "n_resamples": 29, "subgroups": "marginals"}),
+    (["--prediction", "score", "--notion", "mean_outcome", "--permutations", "19", "--test-size",
+      "0.4", "--subgroups", "marginals"],
+     {"y_pred": "score", "notion": "mean_outcome", "n_permutations": 19, "test_size": 0.4,
+      "subgroups": "marginals"}),
     (["--prediction", "decided", "--subgroups", "marginals", "--discovery-rate", "0.2"],
      {"discovery_rate": 0.2, "subgroups": "marginals"}),
     (["--prediction", "decided", "--subgroups", "conjunctions", "--depth", "3"],
@@ -276,7 +280,7 @@ def test_an_identifier_is_warned_of_and_standard_output_stays_clean(people, fold
     path = tmp_path / "ids.parquet"
     people.with_row_index("id").write_parquet(path)
     code, out, err = call(path, *DECIDED, "--protected", "id,race", "--json", "-", "--subgroups",
-                          "marginals")  # fmt: skip
+                          "marginals", "--gamma", "0.1")  # fmt: skip
     assert (code, err) == (3, "")
     assert "The protected attribute id has nearly as many values" in out
     assert json.loads(out)["warnings"][0]["code"] == "nearly_unique_attribute"
@@ -423,7 +427,8 @@ def test_the_exit_code_of_the_installed_command(people, tmp_path):
     """Codes are told apart in this process, above; of one it is seen that it is passed on."""
     people.with_row_index("id").write_parquet(tmp_path / "ids.parquet")
     code, out, err = installed("audit", tmp_path / "ids.parquet", *DECIDED, "--protected",
-                               "id,race", "--subgroups", "marginals", *UNTESTED)  # fmt: skip
+                               "id,race", "--subgroups", "marginals", "--gamma", "0.1",
+                               *UNTESTED)  # fmt: skip
     assert (code, err) == (3, "")
     assert out
 

@@ -68,6 +68,15 @@ def test_a_decimal_comma_is_not_fairness(folder, kind):
     assert (again["worst"], again["unfairness"]) == (first["worst"], first["unfairness"])
 
 
+def test_scores_with_a_decimal_comma_are_told_apart_from_text(folder, people):
+    scores = pl.col("score").cast(pl.String).str.replace(r"\.", ",")
+    people.with_columns(scores).write_csv(folder / "scores.csv", separator=";")
+    cut = ["--label", "y", "--score", "score", "--threshold", "0.5", "--protected", "sex"]
+    code, _, err = call("audit", folder / "scores.csv", *cut)
+    assert code == 2
+    assert "If they have a decimal comma, read them with --decimal=','." in err.replace("\n", " ")
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_one_missing_value_is_not_fairness(folder, kind):
     code, _, err = gate(folder / f"absent.{kind}")

@@ -208,7 +208,7 @@ WEIGHTS = {
     "complex": (np.ones(N) + 1j, "must be numbers; got values of type complex"),
     "dates": (np.array(["2020-01-01"] * N, "M8[s]"), "must be numbers"),
     "durations": (np.array([5] * N, "m8[s]"), "must be numbers"),
-    "text": (["1"] * N, "must be numbers; got values of type str"),
+    "text": (["1"] * N, "must be numbers; got text"),
     "text array": (np.array(["1"] * N), "must be numbers"),
     "records": (np.array([(1.0,)] * N, dtype=[("f", "f8")]), "must be numbers"),
     "ragged": ([[1, 2]] + [1] * (N - 1), "differ in length"),
@@ -506,7 +506,7 @@ def test_conditions_take_any_number(wanted):
 
 
 COUNTS = [
-    (["5"] * 4, "count must be whole numbers; got values of type str"),
+    (["5"] * 4, "count must be whole numbers; got text"),
     (np.ones(4) + 1j, "count must be whole numbers; got values of type complex"),
     ([2**53 - 1] * 4, "count adds up to"),
     ([2**53 + 1, 1, 1, 1], "count must be whole numbers of rows"),

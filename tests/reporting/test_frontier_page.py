@@ -49,6 +49,28 @@ def opened(frontier, open_page, tmp_path):
     return open_page(frontier.write_html(tmp_path / "frontier.html"))
 
 
+def test_what_exceeds_its_gamma_is_marked(frontier):
+    """Gamma 0 is kept on no rows: each sample says so, and the text counts the test rows."""
+    data = frontier.to_dict()
+    zero = data["points"][0]
+    assert zero["gamma"] == 0 < zero["test"]["unfairness"]
+    facts = {fact["name"]: fact["detail"] for fact in page_facts(data, 0)}
+    assert facts["Unfairness, test rows"].startswith("above its gamma; ")
+    free = {fact["name"]: fact["detail"] for fact in page_facts(data, len(GAMMAS) - 1)}
+    last = data["points"][-1]
+    assert last["test"]["unfairness"] < last["gamma"]
+    assert not free["Unfairness, test rows"].startswith("above")
+    beyond = sum(one["test"]["unfairness"] > one["gamma"] + 5e-5 for one in data["points"])
+    assert f"On the test rows {beyond} of {len(GAMMAS)} models exceed" in str(frontier).replace(
+        "\n", " "
+    )
+
+
+def page_facts(data, place):
+    points = frontier_page.page_view(data)["points"]
+    return next(one["facts"] for one in points if one["place"] == place)
+
+
 def pair(page):
     """The compared points: name of each fact, and its values for A and B."""
     lines = page.locator("#compare tbody tr").all()
@@ -399,11 +421,18 @@ def test_the_command_shown_refits(open_page, tmp_path, monkeypatch):
     assert not opened.errors
 
 
-def test_one_point_only(open_page, tmp_path):
-    frontier = frontier_of(gammas=[0.01], marginal=False, test_size=None)
-    opened = open_page(frontier.write_html(tmp_path / "beside.html"))
+@pytest.fixture(scope="module")
+def one_point():
+    return frontier_of(gammas=[0.01], marginal=False, test_size=None)
+
+
+def test_one_point_beside_what_has_no_constraint(one_point, open_page, tmp_path):
+    opened = open_page(one_point.write_html(tmp_path / "frontier.html"))
     assert picked(opened.page) == ("noneunconstrained", "0.01")
-    alone = replace(frontier, references=())
+
+
+def test_one_point_only(one_point, open_page, tmp_path):
+    alone = replace(one_point, references=())
     opened = open_page(alone.write_html(tmp_path / "frontier.html"))
     assert pair(opened.page)["Gamma"] == ("0.01unfairness allowed in training", "–")
     assert opened.page.inner_text("#words") == "Pick a second model to compare."

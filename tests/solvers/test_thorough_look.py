@@ -85,7 +85,7 @@ def fitted_and_audited(X, y, attributes, **settings):
 )
 def test_an_audit_finds_no_more_than_the_fit_reported(settings):
     clf, reported, report = fitted_and_audited(
-        *made(seed=1, n_rows=120), gamma=0.01, max_iter=12, **settings
+        *made(seed=1, n_rows=80), gamma=0.01, max_iter=12, **settings
     )
     assert report.unfairness <= reported + ROUNDING
     assert abs(clf.worst_subgroup_.unfairness) == pytest.approx(reported, abs=1e-6)
@@ -229,7 +229,7 @@ def searched(y, probability, attributes, restarts=100):
 @pytest.mark.parametrize("solver", ["fictitious_play", "no_regret"])
 def test_averages_are_looked_at_by_the_search_of_an_audit(solver):
     """Their history stays what the rounds' search found; what is reported is the last look's."""
-    X, y, attributes = made(seed=0, n_rows=3000)
+    X, y, attributes = made(seed=0, n_rows=1500)
     settings = {"gamma": 0.002, "solver": solver, "max_iter": 12, "tol": None, "random_state": 0}
     clf = SubgroupParityClassifier(LinearRegression(), **settings)
     clf.fit(X, y, sensitive_features=attributes)

@@ -1,6 +1,7 @@
 """Fits for means of numbers that are linear in decisions, and what is refused."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from gerrymend import (
     audit,
     pareto_frontier,
 )
+from gerrymend.notions import STATISTICAL_PARITY
 from gerrymend.training.checkpoints import CheckpointError
 from tests.cut_short import FITS, Stopping, assert_same
 from tests.training.test_strata import JOB, A, X, Y, best_by_linear_program, people, products
@@ -192,6 +194,14 @@ def outcome(function, **others):
 def test_what_can_not_be_trained_for_is_refused(notion, message):
     with pytest.raises(ValueError, match=message):
         fitted(notion, 0.01)
+
+
+def test_a_reference_of_ones_own_is_refused():
+    """A game is of moments that are centred: against a constant nothing would be."""
+    for notion in (granted(), replace(STATISTICAL_PARITY)):
+        object.__setattr__(notion, "reference", 0.25)
+        with pytest.raises(ValueError, match=r"with 0.25, and models are trained to treat groups"):
+            fitted(notion, 4.0)
 
 
 def test_where_means_can_not_be_trained_for():

@@ -1,6 +1,6 @@
 """audit_counts(): audit a table of counts, such as SQL's GROUP BY makes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import exact_parts
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.classes import tally_of_lines
+from gerrymend.auditing.counted_numbers import check_summed, tally_of_counted, tally_of_summed
 from gerrymend.auditing.doubts import doubts_of
 from gerrymend.auditing.examine import examine
+from gerrymend.auditing.from_rows import check_no_decisions
 from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
@@ -24,12 +26,13 @@ from gerrymend.inputs.identifiers import check_identifiers
 from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
 from gerrymend.inputs.protected import (
     Cells,
+    Column,
     distinct_rows,
     in_use,
     read_columns,
     take_rows,
 )
-from gerrymend.inputs.sample import Sample, read_vector
+from gerrymend.inputs.sample import Numbers, Sample, finite, read_vector
 from gerrymend.inputs.settings import check_test_size
 from gerrymend.inputs.validation import (
     as_vector,
@@ -39,7 +42,14 @@ from gerrymend.inputs.validation import (
     columns_of,
     is_lazy,
 )
-from gerrymend.notions import NotionLike, as_rates, by_class, check_labels_given
+from gerrymend.notions import (
+    AnyNotion,
+    GroupMean,
+    NotionLike,
+    OutcomeNotion,
+    by_class,
+    check_labels_given,
+)
 
 
 def audit_counts(
@@ -50,6 +60,7 @@ def audit_counts(
     prediction: str = "prediction",
     count: str = "count",
     notion: NotionLike = "false_positive_rate",
+    reference: float | GroupMean | None = None,
     subgroups: Any = "linear",
     gamma: float = 0.01,
     threshold: float | None = None,
@@ -72,6 +83,8 @@ def audit_counts(
     confidence: float | None = None,
     n_resamples: int = N_RESAMPLES,
     discovery_rate: float | None = None,
+    total: str | None = None,
+    squares: str | None = None,
 ) -> AuditReport:
     """Audit a table of counts, with the same report as audit() gives for the rows it counts.
 
@@ -89,12 +102,16 @@ def audit_counts(
         The columns of the true label (None where the notion reads none), of the decision (or of a
         score, with `threshold`, or of a probability, with `decision_probabilities=True`), and of
         the number of rows.
-    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, side, \
-budget, min_group_size, leave_out_empty_strata, n_permutations, test_size, top, random_state, \
-on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
+    notion, reference, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, \
+side, budget, min_group_size, leave_out_empty_strata, n_permutations, test_size, top, \
+random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
         As in audit().
     control_features : str or list of str, optional
         The columns within whose values groups are compared.
+    total, squares : str, optional
+        Of numbers, the columns of the sum of outcomes and of the sum of their squares over the rows
+        of a line, in place of `label` and `prediction`. Without them each line has the numbers
+        themselves, and their count.
 
     Returns
     -------
@@ -116,10 +133,20 @@ on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     >>> report = audit_counts(table, sensitive_features="sex")
     >>> report.worst.describe(), report.worst.size, report.worst.rate, report.n_rows
     ('sex = F', 1050, 0.25, 2000)
+
+    Numbers, of which the sum and the sum of squares are enough:
+    `SELECT town, count(*) AS count, sum(days) AS total, sum(days * days) AS squares …`.
+
+    >>> waits = {"town": ["Au", "Ulm"], "count": [20, 20], "total": [240.0, 120.0],
+    ...          "squares": [2960.0, 800.0]}
+    >>> worst = audit_counts(waits, sensitive_features="town", total="total", squares="squares",
+    ...                      notion="mean_outcome", gamma=1.0).worst
+    >>> worst.describe(), worst.rate, worst.overall_rate, worst.unfairness
+    ('town = Au', 12.0, 9.0, 1.5)
     """
-    as_rates(notion)  # numbers are no counts
     settings = check_settings(
         notion=notion,
+        reference=reference,
         favourable=favourable,
         side=side,
         subgroups=subgroups,
@@ -139,44 +166,54 @@ on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     )
     if test_size is not None:
         test_size = check_test_size(test_size)
-    check_labels_given(label, settings["notions"], "label")
     names = {"label": label, "prediction": prediction, "count": count}
+    if total is not None or squares is not None:
+        check_summed(total, squares, settings["notions"])
+        names = {"total": total, "squares": squares, "count": count}
+    else:
+        check_labels_given(label, settings["notions"], "label")
     attributes = check_attribute_names(sensitive_features)
     controls = []
     if control_features is not None:
         controls = check_attribute_names(control_features, "control_features")
     columns = _columns(table, attributes, controls, names)
     n = _counts(columns[count])
-    labels = None if label is None else as_vector(columns[label], "label")
-    predicted = as_vector(columns[prediction], "prediction")
+    values = {
+        argument: as_vector(columns[name], argument)
+        for argument, name in names.items()
+        if name is not None and argument != "count"
+    }
     protected = read_columns({name: columns[name] for name in attributes})
     check_same_length(
-        **({} if labels is None else {"label": len(labels)}),
-        prediction=len(predicted),
+        **{argument: len(vector) for argument, vector in values.items()},
         count=len(n),
         sensitive_features=len(protected[0].values),
     )
     decided = Decided(threshold, decision_probabilities, pos_label, many=True)
     some = n > 0  # a line of no rows says nothing
-    sample = Sample.read(
-        None if labels is None else labels[some],
-        {column.name: in_use(column) for column in take_rows(protected, some)},
-        decisions=predicted[some],
-        decided=decided,
-        names=Names(labels="label", decisions="prediction"),
-    )
-    check_class_number(sample.known, int(n.sum()), "label")
     strata = None
     if controls:
         lines = {name: columns[name] for name in controls}
         read = take_rows(read_columns(lines, "control_features"), some)
         strata = check_enough_rows(distinct_rows([in_use(column) for column in read]), int(n.sum()))
-    tally = _tally_of(sample, n[some], strata)
+    tally = _tally_of(
+        {argument: vector[some] for argument, vector in values.items()},
+        {column.name: in_use(column) for column in take_rows(protected, some)},
+        n[some],
+        strata,
+        decided,
+        settings["notions"],
+    )
     settings["notions"] = by_class(settings["notions"], tally.labels, favourable)
     check_counted(tally, settings["notions"], leave_out=leave_out_empty_strata)
     check_identifiers(tally.columns, int(n.sum()))
     doubts = doubts_of(
-        tally, None, decided, (label, prediction), settings["notions"], settings["gamma"]
+        tally,
+        None,
+        decided,
+        (names.get("label"), names.get("prediction")),
+        settings["notions"],
+        settings["gamma"],
     )
     held_out = None
     if test_size is not None:
@@ -184,8 +221,25 @@ on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     return examine(tally, held_out=held_out, doubts=doubts, **settings)
 
 
-def _tally_of(sample: Sample, counts: NDArray[np.int64], strata: Cells | None) -> Tally:
-    """Sum the counts by cell and label, with their strata."""
+def _tally_of(
+    values: Mapping[str, NDArray[Any]],
+    protected: Mapping[str, Column],
+    counts: NDArray[np.int64],
+    strata: Cells | None,
+    decided: Decided,
+    notions: Sequence[AnyNotion],
+) -> Tally:
+    """Sum the counts by cell and label, with their strata; `values` are by argument and line."""
+    given = values.get("label"), values.get("prediction")
+    names = Names(labels="label", decisions="prediction")
+    if means := [notion for notion in notions if isinstance(notion, OutcomeNotion)]:
+        check_no_decisions(decided, means[0])
+        if "total" in values:
+            sums = finite(values["total"], "total"), finite(values["squares"], "squares")
+            return tally_of_summed([*protected.values()], counts, *sums, strata, means[0])
+        return tally_of_counted(Numbers.read(*given, protected, names=names), counts, strata, means)
+    sample = Sample.read(given[0], protected, decisions=given[1], decided=decided, names=names)
+    check_class_number(sample.known, int(counts.sum()), "label")
     if sample.decided is not None:
         cells = distinct_rows(sample.columns)
         label = sample.y if sample.is_labelled else None

@@ -30,14 +30,15 @@ from gerrymend.auditing.marginal_rates import (
 )
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
+from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.auditing.where_it_lies import where_it_lies
-from gerrymend.notions import AnyNotion
+from gerrymend.notions import OVERALL, AnyNotion
 from gerrymend.subgroups import LinearThresholds, Marginals, SubgroupClass, Trees
-from gerrymend.subgroups.base import Bracket
+from gerrymend.subgroups.base import Bracket, most_of_any, value_of_all
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Rule
@@ -92,12 +93,14 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     -------
     AuditReport
     """
+    check_references(tally, notions, min_group_size)
     check_intersection(intersection, tally.columns)
     if discovery_rate is not None:
         check_exact(tally.of_notion(notion) for notion in notions)
-    compile_proofs(subgroups, tally.columns)
+    classes = [subgroups]
     if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
-        compile_proofs(sentence_class(tally.columns), tally.columns)
+        classes.append(sentence_class(tally.columns))
+    compile_proofs(classes, tally.columns)
     deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
     n = tally.total_weight
@@ -129,11 +132,11 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         min_group_size=min_group_size,
         labels=tally.labels,
         is_labelled=tally.is_labelled,
-        notions=tuple(part.seen.notion for part in examined),
+        notions=tuple(notions),
         favourable=favourable,
         side=side,
         permutation_test=None
-        if n_permutations == 0
+        if n_permutations == 0 and all(notion.reference == OVERALL for notion in notions)
         else permutation_test(tally, examined, n_permutations=n_permutations, **drawing),
         held_out=None
         if held_out is None
@@ -176,11 +179,11 @@ def why_no_bound(
 ) -> str | None:
     """Say why the upper bound is only that of any set of rows; None where it is better, or enough.
 
-    No set of rows does better than to take every positive residual. That bound costs nothing, and
-    is enough where it is allowed, or reached.
+    No set of rows does better than to take every positive residual, or every negative one. That
+    bound costs nothing, and is enough where it is allowed, or reached.
     """
     n = examined[0].seen.tally.total_weight
-    of_any_rows = max(float(np.maximum(part.seen.residual, 0.0).sum()) for part in examined) / n
+    of_any_rows = max(map(_most_of_any_rows, examined)) / n
     enough = max(unfairness, allowed) + ROUNDING
     if upper_bound <= enough or upper_bound < of_any_rows * (1 - 1e-9):
         return None
@@ -188,6 +191,14 @@ def why_no_bound(
         f"the proof was not done within {budget:g} s; give it more time (budget, --budget) or "
         "fewer attributes"
     )
+
+
+def _most_of_any_rows(part: Examined) -> float:
+    """Return the largest sum of residuals of any set of rows, on the side that is searched."""
+    residual = part.seen.residual
+    if value_of_all(residual) == 0 or not part.sign:
+        return float(most_of_any(residual))
+    return float(np.maximum(part.sign * residual, 0.0).sum())
 
 
 def _largest(brackets: Sequence[Bracket], worst: Subgroup | None, n: float) -> float:
@@ -267,7 +278,7 @@ def _listed(
     kept_back = [*sides.kept_back]
     if lead is not None and not can_be_said(lead):
         said, not_said = sentence_group(
-            _seen_by(seen, lead),
+            next(one for one in seen if one.notion == lead.notion),
             lead,
             published[lead.notion],
             min_group_size=min_group_size,
@@ -287,29 +298,19 @@ def _listed(
     intervals = group_estimates(named, shown)
     marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
     intersections = intersection_rates(seen, published, intersection, min_group_size=min_group_size)
-    core = None
-    not_told = False
     group = lead if said is None else said.subgroup
-    # Rates of strata depend on what else is told, and groups that users name are all that is.
-    is_free = seen[0].tally.strata is None and not isinstance(subgroups, ExplicitGroups)
-    if group is not None and can_be_said(group) and is_free:
-        core, not_told = where_it_lies(
-            _seen_by(seen, group),
-            group,
-            published[group.notion],
-            min_group_size=min_group_size,
-            seconds=deadline - time.monotonic(),
-        )
+    if isinstance(subgroups, ExplicitGroups):
+        group = None  # no others are told beside those that users name
+    core, not_told = where_it_lies(
+        seen, group, published, min_group_size=min_group_size, deadline=deadline
+    )
     kept_back += ["core"] if not_told else []
     if core is not None:
         told[core] = with_guarded_traits(seen[0], core, people)
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
-    lists = {
-        "named": intervals,
-        "marginals": marginals.groups,
-        "intersections": intersections.groups,
-    }
+    lists = {"named": intervals, "marginals": marginals.groups}
+    lists["intersections"] = intersections.groups
     discovery = None
     if discovery_rate is not None:
         tested = len(marginals.groups) + marginals.left_out
@@ -336,11 +337,6 @@ def _listed(
         "intersections": intersections._replace(groups=lists["intersections"]),
         "discovery": discovery,
     }
-
-
-def _seen_by(seen: Sequence[NotionTally], subgroup: Subgroup) -> NotionTally:
-    """Return the rows as the notion of a subgroup sees them."""
-    return next(one for one in seen if one.notion == subgroup.notion)
 
 
 def prove_each(
@@ -374,8 +370,10 @@ def prove_each(
     for i, notion in enumerate(notions):
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
-        # Of a closed class both sides are equally bad, and the disadvantaged one is named.
-        sign = notion.harm if side == "disadvantaged" or bound.is_closed else 0
+        # Of a closed class both sides are equally bad where everyone's value is 0, and the
+        # disadvantaged one is named.
+        alike = bound.is_closed and value_of_all(seen.residual) == 0
+        sign = notion.harm if side == "disadvantaged" or alike else 0
         if sign:
             bound = bound.one_sided(sign)
         check_stopped()  # compilation drops a Ctrl-C now and then

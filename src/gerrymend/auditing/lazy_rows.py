@@ -234,7 +234,7 @@ def weighed(schema: nw.Schema, name: Any) -> dict[str, nw.Expr]:
 def as_numbers(name: str, dtype: Any, argument: str, because: Argument | None = None) -> nw.Expr:
     """Return a column as floats; raise `no_numbers` if it has none."""
     if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
-        raise no_numbers(argument, str(dtype), because)
+        raise no_numbers(argument, "text" if dtype == nw.String else str(dtype), because)
     return nw.col(name).cast(nw.Float64)
 
 

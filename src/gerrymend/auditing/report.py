@@ -21,7 +21,7 @@ from gerrymend.auditing.strata import Stratum
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
 from gerrymend.inputs.settings import check_gamma
-from gerrymend.notions import FairnessNotion
+from gerrymend.notions import AnyNotion
 from gerrymend.subgroups.base import SubgroupClass
 
 
@@ -32,11 +32,10 @@ class AuditReport:
     Attributes
     ----------
     worst : Subgroup or None
-        The worst subgroup that was found, of those large enough to be described; None where none
-        differs from the overall rate.
+        The worst subgroup found, of those large enough to be described; None where none differs.
     unfairness : float
-        The largest unfairness that was found, without sign, whatever the size of the group. A
-        lower bound for the class, unless `exact`.
+        The largest unfairness found, without sign, whatever the size of the group. A lower bound
+        for the class, unless `exact`.
     upper_bound : float
         No subgroup of the class exceeds it, on these rows.
     gamma : float
@@ -59,8 +58,8 @@ class AuditReport:
         The negative and the positive label; of decisions, where rows have no labels.
     is_labelled : bool
         Whether rows have labels.
-    notions : tuple of FairnessNotion
-        The rates that were compared; the bounds are over all of them.
+    notions : tuple of FairnessNotion, or of OutcomeNotion
+        What was compared; the bounds are over all of them. audit() takes them again.
     favourable : {"positive", "negative"} or None
         The decision that people wish for; None where it was not said.
     side : {"both", "disadvantaged"}
@@ -76,8 +75,7 @@ class AuditReport:
         The worst group that can be said in a sentence, where the one that leads (`disadvantaged` or
         `worst`) is a formula.
     core : Subgroup or None
-        The part of that group with 80 % of its unfairness, and 1.5 times its gap, or more; None
-        where there is none, or there are control features.
+        The part of that group with 80 % of its unfairness, and 1.5 times its gap, or more.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
@@ -152,7 +150,7 @@ class AuditReport:
     min_group_size: int = MIN_GROUP_SIZE
     labels: tuple[Any, Any] = (0, 1)
     is_labelled: bool = True
-    notions: tuple[FairnessNotion, ...] = ()
+    notions: tuple[AnyNotion, ...] = ()
     favourable: str | None = None
     side: str = "both"
     disadvantaged: Subgroup | None = None
@@ -363,7 +361,7 @@ class AuditReport:
     def write_html(self, path: str | Path, **document: Any) -> Path:
         """Write the page of `to_html`, which takes `document`, to a file, whole or not at all.
 
-        Its folder has to exist; a file that is there already is replaced. Returns the path.
+        Its folder has to exist; a file that is there is replaced. Returns the path.
         """
         from gerrymend.reporting.page import write_page
 
@@ -398,5 +396,4 @@ class AuditReport:
 
 
 def _plain(part: Any) -> dict[str, Any] | None:
-    """Return a part of a report as plain data; None where there is none."""
     return None if part is None else part.to_dict()

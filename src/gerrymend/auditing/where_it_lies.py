@@ -11,7 +11,7 @@ or too much of the unfairness would.
 import itertools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from gerrymend.auditing.rare_values import lists_any, rare_values
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.inputs.protected import Column, take_rows
+from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import BoundClass
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Condition, Conjunction, Members, Rule
@@ -50,55 +51,73 @@ class _Part:
 
 
 def where_it_lies(
-    seen: NotionTally,
-    lead: Subgroup,
-    published: Published,
+    every: Sequence[NotionTally],
+    group: Subgroup | None,
+    published: Mapping[FairnessNotion, Published],
     *,
     min_group_size: int,
-    seconds: float = math.inf,
+    deadline: float = math.inf,
 ) -> tuple[Subgroup | None, bool]:
     """Return the part of a group with 80 % of its unfairness or more, if that is clearly tighter.
 
     Its gap is 1.5 times that of the group, or more, and is not made by chance alone. Also returns
     whether there is one that would disclose few rows beside what is published. There is none where
     the group is much of a piece, or no product of conditions. It has the conditions of the group,
-    narrowed, and others as long as these are at most three.
+    narrowed, and others as long as these are at most three. With strata there is none either: which
+    of their rates are told depends on what else is, and this is to be told last of all.
 
     Parameters
     ----------
-    seen : NotionTally
-        The rows, as the notion of the group sees them.
-    lead : Subgroup
-        The group.
-    published : Published
+    every : sequence of NotionTally
+        The rows, as each notion sees them.
+    group : Subgroup or None
+        The group; nothing is said of one that can't be said in a sentence.
+    published : mapping of notion to Published
         What is told already; what is returned is added to it.
     min_group_size : int
         The floor of `small_groups`.
-    seconds : float, default=inf
-        Time for the search; the last part that was found by then is told.
+    deadline : float, default=inf
+        By time.monotonic(); the last part that was found by then is told.
     """
-    deadline = time.monotonic() + seconds
-    inside = cells_of(seen, lead)
-    conditions = as_product(seen.tally.columns, inside)
-    if not conditions:
+    if group is None or not can_be_said(group):
         return None, False
+    seen = next(one for one in every if one.notion == group.notion)
+    inside = cells_of(seen, group)
+    conditions = as_product(seen.tally.columns, inside)
+    if not conditions or seen.strata:
+        return None, False
+    core = _core(seen, inside, conditions, min_group_size, deadline)
+    if core is None:
+        return None, False
+    blocks = cells_of(seen, core).astype(np.intp)
+    if published[group.notion].told(blocks) is not None:
+        return None, True
+    published[group.notion].add(blocks)
+    return core, False
+
+
+def _core(
+    seen: NotionTally,
+    inside: Members,
+    conditions: tuple[Condition, ...],
+    min_group_size: int,
+    deadline: float,
+) -> Subgroup | None:
+    """Return the part of a group, given its cells and conditions; None where there is none."""
     rare = rare_values(seen.tally, min_group_size)
-    sign = 1 if lead.unfairness > 0 else -1
     members = inside[seen.cells.active]
+    residual = float(seen.residual[members].sum())
+    sign = 1 if residual > 0 else -1
+    whole = _Part(members, abs(residual), _mass(seen, members))
     searches = _searches(seen, members, {one.attribute for one in conditions}, [*rare], sign)
-    whole = _Part(members, sign * float(seen.residual[members].sum()), _mass(seen, members))
     part = _without_margins(seen, whole, searches, sign, min_group_size, deadline)
     if part.rule is None or not _is_tighter(seen, part, whole):
-        return None, False
+        return None
     rule = _narrowed(conditions, part.rule, seen.tally.columns)
     core = seen.measure(rule, part.members, min_group_size)
     if core is None or lists_any(core.rule, rare) or not can_be_said(core):
-        return None, False
-    blocks = cells_of(seen, core).astype(np.intp)
-    if published.told(blocks) is not None:
-        return None, True
-    published.add(blocks)
-    return core, False
+        return None
+    return core
 
 
 def as_product(columns: Sequence[Column], members: Members) -> tuple[Condition, ...] | None:
@@ -150,7 +169,7 @@ def _searches(
     for more in itertools.combinations(others, n_others):
         if chosen := (*narrowed, *more):
             subgroups = sentence_class(chosen)
-            compile_proofs(subgroups, chosen)
+            compile_proofs([subgroups], chosen)
             searches.append(subgroups.bind(chosen, mass, mass).one_sided(sign))
     return searches
 

@@ -31,17 +31,16 @@ from gerrymend.checker.many import read_many
 from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import same_by_words
+from gerrymend.checker.references import with_reference, wrong_references
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
 from gerrymend.checker.said import check_core, check_said
 from gerrymend.checker.scope import check_scope
 from gerrymend.checker.strata import check_strata, wrong_reference_rate
 
-# What the group in a sentence, and the part where most of it lies, are called here.
+# Groups of another class than what is bounded, which may have more, as they are called here.
 _SAID = "The group in a sentence"
 _CORE = "The part where most lies"
-# They are of another class than what is bounded, and may have more.
-_OF_OTHER_CLASS = (_SAID, _CORE)
 
 
 def check_report(
@@ -182,6 +181,7 @@ def _run(case: Case) -> None:
     check_core(case)
     check_listed(case)
     check_strata(case)
+    case.problem(*wrong_references(case))
     before = len(result.problems)
     _check_agreement(case, described)
     if len(result.problems) == before:
@@ -189,7 +189,7 @@ def _run(case: Case) -> None:
     # Without a notion that has rows there is no unfairness to bound, and a problem was noted.
     if case.measured:
         found = {where: one for where, one in zip(described, checked, strict=True) if one}
-        check_bounds(case, [one for where, one in found.items() if where not in _OF_OTHER_CLASS])
+        check_bounds(case, [one for where, one in found.items() if where not in (_SAID, _CORE)])
     _leave_bounds(case)
     check_permutations(case)
     check_population(case)
@@ -209,9 +209,7 @@ def _described(stated: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
             described[f"The {name} subgroup"] = stated[name]
     if stated["in_a_sentence"] is not None:
         described[_SAID] = stated["in_a_sentence"]["subgroup"]
-    if stated["core"] is not None:
-        described[_CORE] = stated["core"]
-    return described
+    return described if stated["core"] is None else {**described, _CORE: stated["core"]}
 
 
 def _read_notions(case: Case) -> None:
@@ -225,10 +223,13 @@ def _read_notions(case: Case) -> None:
         outcomes = NOTIONS.get(rate_of(stated)) or outcomes_of(stated)
         table = case.table.view(stated)
         measured = Measured.of(outcomes, table) if outcomes else None
-        if measured is not None and measured.active:
-            case.measured[name] = measured
-        else:
+        if measured is None or not measured.active:
             case.problem(f"No row of the data counts for the notion {name}.")
+            continue
+        try:
+            case.measured[name] = with_reference(measured, stated, table)
+        except RuleError as unreadable:
+            case.problem(f"The notion {name}: {unreadable}.")
 
 
 def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found | None:
@@ -262,7 +263,7 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
             kept_back="composition" in case.stated["kept_back"],
         ),
         *wrong_reference(rule, case.table, smallest, held_out=held_out),
-        *_too_small(figures, smallest),
+        *_too_small(figures, smallest, or_everyone=measured.reference is not None),
         *_disclosed(rule, inside, case),
         *_wrong_words(where, stated, case),
     ]
@@ -275,12 +276,14 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
     return Found(stated["notion"], inside, abs(figures.unfairness))
 
 
-def _too_small(figures: Figures, smallest: int) -> Iterator[str]:
+def _too_small(figures: Figures, smallest: int, *, or_everyone: bool) -> Iterator[str]:
     """Yield a sentence if too few rows are inside or outside of a described group.
 
     Either could identify people: what is outside follows from the overall figures by subtraction.
+    Everyone, who have a value where there is a reference, leave nobody outside.
     """
-    if min(figures.rows_inside, figures.rows_outside) < smallest:
+    outside = smallest if or_everyone and not figures.rows_outside else figures.rows_outside
+    if min(figures.rows_inside, outside) < smallest:
         yield (
             f"it has {figures.rows_inside} rows that count, and {figures.rows_outside} are "
             f"outside; a group is not described if either is below min_group_size, {smallest}."
@@ -356,7 +359,7 @@ def _check_agreement(case: Case, described: Mapping[str, Mapping[str, Any]]) -> 
         )
     for where, one in described.items():
         value = abs(exact(one["unfairness"]))
-        if where not in _OF_OTHER_CLASS and value > unfairness + ROUNDING:
+        if where not in (_SAID, _CORE) and value > unfairness + ROUNDING:
             case.problem(
                 f"unfairness is stated as {stated['unfairness']}, and {where[0].lower()}"
                 f"{where[1:]} has {float(value)}."

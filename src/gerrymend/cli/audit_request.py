@@ -13,9 +13,10 @@ import narwhals as nw
 from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.cli.reference_option import read_reference
 from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
 from gerrymend.cli.table_files import unreadable
-from gerrymend.cli.table_request import TableRequest
+from gerrymend.cli.table_request import TableRequest, as_value
 from gerrymend.inputs.settings import check_choice
 from gerrymend.notions import (
     NOTION_NAMES,
@@ -57,6 +58,8 @@ class AuditRequest(TableRequest):
     features: list[str] | None = None
     intersection: list[str] | None = None
     unit: str | None = None
+    reference: list[str] | None = None
+    factor: float | None = None
 
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
@@ -189,7 +192,14 @@ class AuditRequest(TableRequest):
         (decided,) = self.decided.values()
         how = self.settings()
         controls = self.controls_in(frame)
+        schema = frame.collect_schema()
         how |= {
+            "reference": read_reference(
+                self.reference,
+                self.factor,
+                attributes,
+                lambda text, column: as_value(text, schema[column]),
+            ),
             "sensitive_features": attributes,
             "control_features": controls,
             "pos_label": self.positive_label(frame),
@@ -200,11 +210,12 @@ class AuditRequest(TableRequest):
                 frame, label=self.label, prediction=decided, count=self.counts, **how
             )
         # Permutations, resamples and held-out rows need the rows themselves, unless counts tell all
-        # of them: with weights or probabilities they don't.
+        # of them: with numbers, weights or probabilities they don't.
         tables: list[Any] = [frame, second]
         needs_rows = self.permutations > 0
         needs_rows |= self.test_size is not None or self.confidence is not None
-        if needs_rows and (self.weight is not None or self.probability is not None):
+        sums_tell_less = self._are_means or (self.weight, self.probability) != (None, None)
+        if needs_rows and sums_tell_less:
             named = [self.label, decided, self.weight, *attributes, *(controls or [])]
             chosen = [name for name in dict.fromkeys(named) if name is not None]
             tables = [None if table is None else table.select(chosen).collect() for table in tables]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError, Subject
+from gerrymend.inputs.text_numbers import DECIMAL_COMMA
 
 # Every whole number up to this size is a float64.
 LARGEST_WHOLE = 2**53
@@ -120,7 +121,8 @@ def as_numbers(
     [0.5, 1.0]
     >>> as_numbers(np.array(["0.5"]), "sample_weight")
     Traceback (most recent call last):
-    gerrymend._runtime.errors.ArgumentError: sample_weight must be numbers; got values of type str.
+    gerrymend._runtime.errors.ArgumentError: sample_weight must be numbers; got text. If they \
+have a decimal comma, read them with pandas.read_csv(decimal=',').
     """
     if values.dtype.kind in "biuf":
         with np.errstate(over="ignore"):
@@ -131,6 +133,8 @@ def as_numbers(
         for kind in kinds_of(listed)
         if not (is_number_type(kind) or issubclass(kind, bool | np.bool_))
     }
+    if foreign == {str}:
+        raise no_numbers(argument, "text", because, what)
     if foreign or values.dtype.kind != "O":
         shown = ", ".join(sorted(kind.__name__ for kind in foreign)) or str(values.dtype)
         raise no_numbers(argument, f"values of type {shown}", because, what)
@@ -142,7 +146,10 @@ def no_numbers(
 ) -> ArgumentError:
     """Return the error for what isn't numbers; `because` is the argument that asks for them."""
     where: tuple[str | Argument, ...] = () if because is None else (" where ", because, " is given")
-    return ArgumentError(argument, f"must be {what}", *where, f"; got {found}.")
+    remedy: tuple[str | Argument, ...] = ()
+    if found == "text":
+        remedy = (" If they have a decimal comma, read them with ", DECIMAL_COMMA, ".")
+    return ArgumentError(argument, f"must be {what}", *where, f"; got {found}.", *remedy)
 
 
 def at_least(scores: NDArray[Any], cut: float, argument: str) -> NDArray[np.bool_]:

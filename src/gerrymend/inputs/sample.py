@@ -257,6 +257,7 @@ class Sample:
             controls=tuple(map(in_use, take_rows(self.controls, rows))),
             weight=self.weight[rows],
             p=None if self.p is None else self.p[rows],
+            decided=None if self.decided is None else self.decided[rows],
             features=None if self.features is None else _take(self.features, rows),
         )
 
@@ -290,8 +291,8 @@ class Numbers:
         >>> Numbers.read(None, [3, 4.5], {"sex": ["F", "M"]}).p.tolist()
         [3.0, 4.5]
         """
-        y = None if true is None else _finite(true, names.labels)
-        p = _finite(predicted, names.decisions)
+        y = None if true is None else finite(true, names.labels)
+        p = finite(predicted, names.decisions)
         columns = _read_protected(_NO_FEATURES, protected, kinds, names)
         rows = {} if y is None else {names.labels: len(y)}
         rows |= {names.decisions: len(p), names.protected: len(columns[0].values)}
@@ -301,7 +302,7 @@ class Numbers:
         return cls(y, p, columns, check_weights(weight, len(p), names.weight))
 
 
-def _finite(values: Any, argument: str) -> Array:
+def finite(values: Any, argument: str) -> Array:
     """Return numbers, one a row; raise an ArgumentError for one that is missing or too large."""
     numbers = as_numbers(read_vector(values, argument), argument)
     wrong = ~(np.abs(numbers) <= LARGEST)

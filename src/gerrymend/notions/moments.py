@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.notions.choosing import AnyNotion
+from gerrymend.notions.choosing import AnyNotion, NotionLike, as_notions
 from gerrymend.notions.outcomes import OutcomeNotion
 from gerrymend.notions.rates import FairnessNotion
 
@@ -31,6 +31,13 @@ class Moment(NamedTuple):
         The rows that the mean is over.
     offset, slope : arrays
         a and b.
+
+    Examples
+    --------
+    >>> from gerrymend.notions import FALSE_NEGATIVE_RATE
+    >>> missed = moment_of(FALSE_NEGATIVE_RATE, np.array([0, 1]))
+    >>> missed.counts.tolist(), missed.offset.tolist(), missed.slope.tolist()
+    ([False, True], [1.0, 1.0], [-1.0, -1.0])
     """
 
     rate: FairnessNotion
@@ -55,6 +62,27 @@ class Moment(NamedTuple):
     def scale(self) -> float:
         """The most that a decision changes an outcome by."""
         return float(np.abs(self.slope[self.counts]).max(initial=0.0))
+
+
+def as_trainable(notion: NotionLike) -> tuple[AnyNotion, ...]:
+    """Return notions that compare with the mean of all or of a stratum; refuse any others.
+
+    What isn't centred has no game: its unfairness is not 0 where all are treated alike.
+
+    >>> [notion.name for notion in as_trainable("equalized_odds")]
+    ['false_positive_rate', 'false_negative_rate']
+    """
+    notions = as_notions(notion)
+    for one in notions:
+        reference = getattr(one, "reference", "overall")
+        if reference != "overall":
+            raise ArgumentError(
+                "notion",
+                f"compares the {one.words} with {reference!r}, and models are trained to treat "
+                "groups as everyone, or everyone in their stratum: pass it without a reference. "
+                "Audits take any.",
+            )
+    return notions
 
 
 def moment_of(notion: AnyNotion, y: NDArray[np.intp]) -> Moment:

@@ -13,7 +13,12 @@ from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
 from gerrymend.reporting.audit.direction import direction_sentences, standing
 from gerrymend.reporting.audit.subgroup_words import reference_noun
-from gerrymend.reporting.frontier.text import REFERENCES, alike_sentence, beaten_sentence
+from gerrymend.reporting.frontier.text import (
+    REFERENCES,
+    alike_sentence,
+    beaten_sentence,
+    exceeds_gamma,
+)
 
 View = dict[str, Any]
 _KINDS = {"train": "training rows", "test": "test rows"}
@@ -212,10 +217,11 @@ def _facts(model: Mapping[str, Any], samples: View, kind: str) -> list[View]:
         sample = samples[key]
         rows = _KINDS[key]
         beaten = "another model is no worse in both" if sample["dominated"] else ""
+        beyond = "above its gamma; " if is_point and exceeds_gamma(model, sample) else ""
         facts += [
             {"name": f"Error, {rows}", "value": sample["error_words"], "detail": beaten},
             {"name": f"Unfairness, {rows}", "value": sample["unfairness_words"],
-             "detail": sample["bound_words"]},
+             "detail": beyond + sample["bound_words"]},
             {"name": f"Subgroup, {rows}", "value": sample["worst"],
              "detail": sample["treatment"]},
         ]  # fmt: skip

@@ -100,12 +100,37 @@ def chance_sentences(data: Mapping[str, Any]) -> list[str]:
             "From training to test rows the unfairness of a model differs here by up to "
             f"{wording.unfairness(max(apart))}."
         )
+    sentences += beyond_gamma_sentences(data["points"])
     sentences.append(
         "To test the model that is chosen, let it decide rows that it was neither trained nor "
         "chosen by (gerrymend predict), and audit these with permutations: gerrymend audit "
         "--permutations 199, audit(n_permutations=199)."
     )
     return sentences
+
+
+def beyond_gamma_sentences(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say how many models exceed the gamma they were trained for on rows they were not trained on.
+
+    >>> point = {"gamma": 0.01, "test": {"unfairness": 0.012}}
+    >>> print(*beyond_gamma_sentences([point, point | {"gamma": 0.02}]))
+    On the test rows 1 of 2 models exceeds the gamma it was trained for: what holds on the rows \
+that a model was trained on need not hold on others.
+    """
+    tested = [point for point in points if point["test"] is not None]
+    beyond = sum(exceeds_gamma(point, point["test"]) for point in tested)
+    if not beyond:
+        return []
+    those = "exceeds the gamma it was" if beyond == 1 else "exceed the gamma they were"
+    return [
+        f"On the test rows {beyond} of {len(tested)} models {those} trained for: what holds on the "
+        "rows that a model was trained on need not hold on others."
+    ]
+
+
+def exceeds_gamma(point: Mapping[str, Any], sample: Mapping[str, Any]) -> bool:
+    """Return whether a model's unfairness on some rows is above its gamma, as both are printed."""
+    return float(wording.unfairness(sample["unfairness"])) > point["gamma"]
 
 
 def alike_sentence(points: Sequence[Mapping[str, Any]]) -> str | None:

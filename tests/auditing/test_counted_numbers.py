@@ -1,0 +1,117 @@
+"""Numbers that were counted or summed elsewhere: the same report as from the rows."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from gerrymend import OutcomeNotion, audit, audit_counts
+from tests.auditing.test_lazy_numbers import close
+from tests.checking import assert_checked
+
+NAMES = ("mean_outcome", "mean_error", "absolute_error", "squared_error")
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(11)
+    return pl.DataFrame(
+        {
+            "town": rng.choice(["Au", "Rom", "Ulm"], 400),
+            "age": rng.integers(1, 4, 400),
+            "job": rng.choice(["cook", "nurse"], 400),
+            "true": rng.integers(0, 5, 400),
+            "days": rng.integers(0, 9, 400) / 4,
+        }
+    )
+
+
+def plain(report):
+    return report.to_dict() | {"provenance": None}
+
+
+@pytest.mark.parametrize("controls", [{}, {"control_features": ["job"]}])
+def test_counts_of_numbers_are_the_rows_that_they_count(people, controls):
+    counts = people.group_by("town", "age", "job", "true", "days").len("count")
+    assert len(counts) < len(people)
+    how = {"sensitive_features": ["town", "age"], "notion": NAMES, "gamma": 0.1,
+           "subgroups": "conjunctions", "n_permutations": 19, "confidence": 0.9,
+           "n_resamples": 19}  # fmt: skip
+    columns = {"label": "true", "prediction": "days"}
+    for table in (counts, counts.lazy(), counts.sample(fraction=1.0, shuffle=True, seed=2)):
+        counted = plain(audit_counts(table, **columns, **how, **controls))
+        assert counted == plain(audit("true", "days", data=people, **how, **controls))
+
+
+def test_counts_of_numbers_can_be_parted_and_take_ones_own_notion(people):
+    late = OutcomeNotion("late", lambda _, d: d - 1, event=lambda _, d: d > 1, reads_labels=False)
+    counts = people.group_by("town", "days").len("count")
+    how = {"sensitive_features": ["town"], "notion": late, "gamma": 0.1, "test_size": 0.25}
+    counted = audit_counts(counts, label=None, prediction="days", **how)
+    assert plain(counted) == plain(audit(None, "days", data=people, **how))
+    assert counted.held_out.n_rows + counted.n_rows == 400
+
+
+@pytest.mark.parametrize("controls", [{}, {"control_features": ["job"]}])
+def test_sums_of_numbers_are_enough(people, controls):
+    error = pl.col("true") - pl.col("days") + 1e6
+    sums = people.group_by("town", "age", "job").agg(
+        pl.len().alias("n"), error.sum().alias("total"), (error**2).sum().alias("squares")
+    )
+    how = {"sensitive_features": ["town", "age"], "gamma": 0.05, "subgroups": "conjunctions",
+           "notion": "mean_error", "favourable": "positive"}  # fmt: skip
+    report = audit_counts(sums, count="n", total="total", squares="squares", **how, **controls)
+    moved = people.with_columns(true=pl.col("true") + 1e6)
+    expected = plain(audit("true", "days", data=moved, **how, **controls)) | {"is_labelled": False}
+    found = plain(report)
+    # Squares near 1e12 keep some four digits of a spread near 1, and so do intervals.
+    for listed in ("marginals", "intervals"):
+        for one, other in zip(found.pop(listed), expected.pop(listed), strict=True):
+            for ends in ("unfairness_interval", "rate_interval"):
+                assert one.pop(ends) == pytest.approx(other.pop(ends), rel=1e-4)
+            assert close(one, other)
+    found.pop("intersections")
+    expected.pop("intersections")
+    assert close(found, expected)
+
+
+def test_sums_by_hand_and_by_the_checker(people):
+    sums = people.group_by("town").agg(
+        pl.len().alias("count"), pl.col("days").sum().alias("total"),
+        (pl.col("days") ** 2).sum().alias("squares"),
+    )  # fmt: skip
+    how = {"sensitive_features": ["town"], "notion": "mean_outcome", "gamma": 0.01}
+    report = audit_counts(sums, total="total", squares="squares", **how)
+    data = {"y_true": None, "y_pred": people["days"], "sensitive_features": people[["town"]]}
+    assert_checked(report, **data, bound=True)
+    mean = people["days"].mean()
+    by_town = people.group_by("town").agg((pl.col("days") - mean).sum() / 400)
+    assert report.unfairness == pytest.approx(by_town["days"].abs().max())
+    asked = audit_counts(sums, total="total", squares="squares", **how, n_permutations=19,
+                         confidence=0.9)  # fmt: skip
+    assert "only their sums are at hand" in asked.permutation_test.reason
+    assert "only their sums are at hand" in asked.population.reason
+
+
+SUMS = {"town": ["Au", "Ulm"], "count": [20, 20], "total": [240.0, 120.0], "squares": [2960.0, 800]}
+ASKED = {"total": "total", "squares": "squares", "notion": "mean_outcome"}
+
+
+@pytest.mark.parametrize(
+    ("change", "asked", "words"),
+    [
+        ({}, {"squares": None}, "squares is None, and total is given"),
+        ({}, {"total": None}, "total is None, and squares is given"),
+        ({}, {"total": "sum"}, "total='sum' is no column of table"),
+        ({}, {"notion": "error_rate"}, "one mean of numbers .* got error_rate"),
+        ({}, {"notion": NAMES[:2]}, "got mean_outcome, mean_error"),
+        ({}, {"threshold": 0.5}, "threshold=0.5 is for decisions"),
+        ({"total": [240.0, None]}, {}, "total has 1 missing"),
+        ({"squares": [100.0, 800]}, {}, "squares has 100 where 20 rows have a total of 240"),
+        ({"total": ["a", "b"]}, {}, "total must be numbers"),
+        ({"count": [10**7, 1]}, {"total": None, "squares": None, "label": None,
+                                 "prediction": "total"}, "numbers are compared of 10,000,000"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_sums_is_said(change, asked, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        audit_counts(SUMS | change, sensitive_features="town", **ASKED | asked)
