@@ -174,6 +174,7 @@ def test_lies_about_it_are_caught():
         return " ".join(check_report(lie, **data).problems)
 
     assert "its rate is stated as 0.9" in problems(rate=0.9)
+    assert "its unit is stated as 'days'" in problems(unit="days")
     assert "core has less than 1.5 times the gap of the group." in problems(**report["worst"])
     other = audit(**{**data, "y_pred": 1 - data["y_pred"]}, subgroups="conjunctions").to_dict()
     whole = {name: other["marginals"][-1][name] for name in ("rule", "notion")}

@@ -157,6 +157,10 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
             _only(people, "race", "sex"),
             {"notion": "statistical_parity", "favourable": "positive", "n_permutations": 19},
         ),
+        "core": (
+            _only(_people(2, 400), "race", "sex"),
+            {"subgroups": Conjunctions(max_depth=1), "notion": "statistical_parity"},
+        ),
         "fair": (
             {**people, "y_pred": 0 * people["y_pred"]},
             {"subgroups": "conjunctions", "min_group_size": 30},

@@ -113,7 +113,7 @@ def test_honest_reports_are_accepted(seed):
         result = assert_checked(report, **data, bound=True)
         # Which groups give away small ones is not worked out, nor the code of NumPy's strings, nor
         # all of the many groups that can be said in a sentence.
-        places = ("worst", "top", "disadvantaged", "favoured", "in_a_sentence.subgroup")
+        places = ("worst", "top", "disadvantaged", "favoured", "in_a_sentence.subgroup", "core")
         lists = {"marginals", "intersections", "kept_back"}
         lists |= {f"{place}.composition" for place in places}
         left_out = {"marginals_left_out", "intersections_left_out"}

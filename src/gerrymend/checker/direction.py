@@ -74,7 +74,7 @@ def _wrong_settings(stated: Mapping[str, Any]) -> Iterator[str]:
 def wrong_treated(
     one: Mapping[str, Any], unfairness: Fraction, stated: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield a sentence if a described subgroup is not treated as is said of it."""
+    """Yield a sentence if a subgroup is not treated as is said, or counted in another unit."""
     harm = harm_of(stated, one["notion"])
     treated = None
     # A group that has no more than rounding is treated like everyone.
@@ -84,6 +84,9 @@ def wrong_treated(
     close = harm and abs(unfairness) <= TOLERANCE and one["treated"] in (None, "worse", "better")
     if one["treated"] != treated and not close:
         yield f"it is stated to be treated {one['treated']!r}, and is {treated!r}."
+    if all(one["unit"] != notion["unit"] for notion in stated["notions"]
+           if notion["name"] == one["notion"]):  # fmt: skip
+        yield f"its unit is stated as {one['unit']!r}, which is not that of its notion."
 
 
 def check_sides(case: Case) -> None:

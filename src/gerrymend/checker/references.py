@@ -74,7 +74,7 @@ def wrong_references(case: Case) -> Iterator[str]:
 
 def _subgroups(stated: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield every subgroup that a report describes, with its place."""
-    named = {name: stated[name] for name in ("worst", "disadvantaged", "favoured")}
+    named = {name: stated[name] for name in ("worst", "disadvantaged", "favoured", "core")}
     named |= {f"top[{i}]": one for i, one in enumerate(stated["top"])}
     for name in ("in_a_sentence", "held_out"):
         named[name] = stated[name] and stated[name]["subgroup"]
