@@ -17,6 +17,7 @@ from benchmarks import (
     intersections,
     learning,
     learning_peers,
+    outcomes,
     peers,
     proofs,
     rounds,
@@ -42,6 +43,7 @@ def steps_of(part, folder, *, quick):
             "huge audits": partial(
                 huge_audits.figures, folder, (100_000,) if quick else huge_audits.SIZES
             ),
+            "numbers": partial(outcomes.figures, ((1_000, 100),) if quick else outcomes.SIZES),
         },
         "proofs": {
             "proofs": proofs.figures,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gerrymend.models.derandomizing import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
-    from gerrymend.notions import FairnessNotion, OutcomeNotion
+    from gerrymend.notions import FairnessNotion, GroupMean, OutcomeNotion
     from gerrymend.plotting import (
         AuditDisplay,
         ConvergenceDisplay,
@@ -77,6 +77,7 @@ _HOME = {
     "ModelFileError": "models.saving",
     "CheckpointError": "training.checkpoints",
     "FairnessNotion": "notions.rates",
+    "GroupMean": "notions.references",
     "OutcomeNotion": "notions.outcomes",
     "FictitiousPlay": "solvers",
     "NoRegret": "solvers",
@@ -115,6 +116,7 @@ __all__ = [
     "FrontierDisplay",
     "FrontierInterrupted",
     "FrontierPoint",
+    "GroupMean",
     "LinearThresholds",
     "MarginalParityClassifier",
     "Marginals",

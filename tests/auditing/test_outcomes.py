@@ -13,7 +13,6 @@ from scipy import stats
 from gerrymend import (
     FairnessNotion,
     OutcomeNotion,
-    SubgroupParityClassifier,
     audit,
     bootstrap,
     check_report,
@@ -226,6 +225,35 @@ def test_functions_of_ones_own_are_checked(parts, words):
 
 
 @pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ({"rises": 5}, "rises of the notion 'own' is 1, −1 or 0.*got 5"),
+        ({"rises": True}, "rises of the notion 'own'.*got True"),
+        ({"rises": "up"}, "rises of the notion 'own'.*got 'up'"),
+        ({"reads_labels": "no"}, "reads_labels of the notion 'own' is True or False; got 'no'"),
+        ({"reads_labels": 0}, "reads_labels of the notion 'own' is True or False; got 0"),
+    ],
+)
+def test_what_a_notion_says_of_itself_is_checked(bad, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        OutcomeNotion(**{"name": "own", "outcome": lambda y, p: p} | bad)
+
+
+@pytest.mark.parametrize("part", ["outcome", "event"])
+def test_a_function_that_raises_is_named_with_its_cause(part):
+    def broken(y, p):
+        return y - p
+
+    parts = {"outcome": lambda y, p: p, part: broken}
+    own = OutcomeNotion("own", reads_labels=False, **parts)
+    rows = {"sensitive_features": {"town": ["Au", "Ulm"] * 20}}
+    words = f"notion 'own' has an {part} that raised TypeError: .*called as {part}.*None, as there"
+    with pytest.raises(ValueError, match=words) as raised:
+        audit(None, [1.0, 2.0] * 20, **rows, notion=own)
+    assert isinstance(raised.value.__cause__, TypeError)
+
+
+@pytest.mark.parametrize(
     "bad", [{"name": ""}, {"name": 3}, {"outcome": 3}, {"event": 3}, {"unit": 3}]
 )
 def test_a_notion_that_can_not_be_is_refused(bad):
@@ -242,16 +270,13 @@ def test_constant_outcomes_and_a_gamma_in_another_unit_are_warned_of():
     assert "0.25" in too_wide.warnings[0].sentence
 
 
-def test_prove_takes_numbers_and_fits_say_that_they_do_not():
+def test_prove_takes_numbers_and_bootstrap_says_that_it_does_not():
     data = made(6, 200)
     proof = prove(**data, notion="absolute_error", at_most=5.0, subgroups="conjunctions")
     assert proof.status == "proved"
     rows = {"sensitive_features": data["sensitive_features"]}
     with pytest.raises(ValueError, match="a mean of numbers, and a rate of decisions is needed"):
         bootstrap(data["y_true"], data["y_pred"], **rows, notion="mean_error")
-    fit = SubgroupParityClassifier(notion="mean_error")
-    with pytest.raises(ValueError, match="a mean of numbers"):
-        fit.fit(np.zeros((200, 1)), np.tile([0, 1], 100), **rows)
 
 
 def test_instances_and_names_are_the_same_notions():

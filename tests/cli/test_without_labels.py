@@ -53,3 +53,35 @@ def test_an_empty_stratum_names_the_option(tmp_path):
     assert "or pass --leave-out-empty-strata to leave" in " ".join(error.split())
     code, _, error = call("audit", *usual, "--leave-out-empty-strata", "--permutations", "0")
     assert code in (0, 1, 3), error
+
+
+def test_a_reference_of_ones_own(hiring):
+    """0.8 times the rate of men, in JSON and in words."""
+    usual = [*hiring, "--notion", "statistical_parity", "--favourable", "positive"]
+    code, out, _ = call(*usual, "--reference", "sex=M", "--factor", "0.8", "--json", "-")
+    report = json.loads(out)
+    assert code == 1
+    told = {"group": {"sex": {"values": ["M"]}}, "factor": 0.8}
+    assert report["notions"][0]["reference"] == told
+    men = [one["rate"] for one in report["marginals"] if one["group"] == "sex = M"]
+    assert report["overall_rates"][0]["reference"] == pytest.approx(0.8 * men[0])
+    _, out, _ = call(*usual, "--reference", "0.25")
+    assert "against 25 %, the reference" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--factor", "0.8"], "--factor 0.8 is of a group's mean; name the group"),
+        (["--reference", "0.3", "--factor", "0.8"], "and --reference 0.3 is a number"),
+        (["--reference", "men"], "--reference 'men' is neither a number nor a group"),
+        (["--reference", "sx=M"], "--reference='sx' is no column of --protected (did you mean"),
+        (["--reference", "sex=X"], "--reference is the rate of sex = X, and there is no such row"),
+        (["--reference", "nan"], "--reference must be 'overall', a finite number"),
+        (["--reference", "sex=M", "--factor", "0"], "--factor of a GroupMean must be a number"),
+    ],
+)
+def test_a_reference_that_can_not_be_names_the_option(hiring, options, words):
+    code, _, error = call(*hiring, "--notion", "statistical_parity", *options)
+    assert code == 2
+    assert words in " ".join(error.split())

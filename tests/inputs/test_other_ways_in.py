@@ -15,6 +15,9 @@ from gerrymend import SubgroupParityClassifier
 from gerrymend.cli import audit as cli_audit
 from gerrymend.cli import fit as cli_fit
 from gerrymend.cli import frontier as cli_frontier
+from gerrymend.inputs.classes import AUDIT as NAMES
+from gerrymend.inputs.classes import Decided
+from gerrymend.inputs.sample import Sample
 from gerrymend.subgroups import LinearThresholds
 
 N = 60
@@ -219,3 +222,14 @@ def test_a_partition_merges_nothing(features):
         read_partition(features, LABEL, BIT, None)
     with pytest.raises(ValueError, match="Column 'attribute_0' of sensitive_features has whole"):
         read_partition(np.eye(N), LABEL, BIT + BEYOND, None)
+
+
+def test_rows_of_many_classes_are_taken_with_their_decisions():
+    """Only two labels are split so today; what is taken must not have all decisions in it."""
+    labels = np.array(["a", "b", "c"] * 20)
+    read = Sample.read(
+        labels, {"x": np.arange(60) % 2}, decisions=labels, decided=Decided(many=True), names=NAMES
+    )
+    kept, out = read.split(0.25, seed=0)
+    for part in (kept, out):
+        assert part.classes[part.decided].tolist() == part.labels.tolist()

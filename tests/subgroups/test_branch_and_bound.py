@@ -11,10 +11,10 @@ from scipy.sparse.csgraph import maximum_flow
 
 from gerrymend.subgroups.proofs.branch_and_bound import solve
 from gerrymend.subgroups.proofs.cone_bounds import (
-    _dominance,
-    _profile,
     best_thresholds,
     cone_bound,
+    dominance_bound,
+    profile_bound,
     sides,
 )
 from tests.subgroups.thresholds import groups, is_threshold, points_of, random_points, value, worst
@@ -173,8 +173,8 @@ def test_no_direction_of_a_cone_is_above_its_bounds(seed):
     u = generators @ z.T - offsets[:, points.stratum]
     eps = 1e-10
     both = cone_bound(u, points.weight, positives, negatives, -np.inf, eps)
-    profile = _profile(u, points.weight, positives, negatives, eps)
-    dominance = _dominance(u, points.weight, positives, negatives, -np.inf, eps)
+    profile = profile_bound(u, points.weight, positives, negatives, eps)
+    dominance = dominance_bound(u, points.weight, positives, negatives, -np.inf, eps)
     extreme = np.where(points.weight > 0, u.max(axis=0), u.min(axis=0))
     thresholds = np.empty(points.n_strata)
     again = best_thresholds(extreme, points.weight, positives, negatives, eps, thresholds)
@@ -200,10 +200,10 @@ def test_the_flow_is_at_least_half_of_the_largest(seed):
     apart = u[:, :n_positive, None] + 1e-10 <= u[:, None, n_positive:]
     same = points.stratum[:n_positive, None] == points.stratum[n_positive:]
     largest = largest_flow(points.weight, n_positive, apart.all(axis=0) & same)
-    flow = most - _dominance(u, points.weight, positives, negatives, -np.inf, 1e-10)
+    flow = most - dominance_bound(u, points.weight, positives, negatives, -np.inf, 1e-10)
     assert 0.5 * largest <= flow <= largest
     for target in (most - 0.3 * flow, most - flow, most - 2 * flow):
-        bound = _dominance(u, points.weight, positives, negatives, target, 1e-10)
+        bound = dominance_bound(u, points.weight, positives, negatives, target, 1e-10)
         assert most - flow <= bound <= max(target, most - flow)
 
 

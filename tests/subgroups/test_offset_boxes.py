@@ -22,6 +22,7 @@ from gerrymend.subgroups.proofs.gap_boxes import (
     push,
     take_place,
 )
+from gerrymend.subgroups.proofs.gap_kernel import explore
 from gerrymend.subgroups.proofs.offset_ascent import Ascent
 from gerrymend.subgroups.proofs.offset_boxes import close_in
 from gerrymend.subgroups.proofs.whole_points import Points
@@ -202,7 +203,7 @@ def test_offsets_of_an_ascent_are_worth_what_it_says():
 
 def test_gaps_add_up():
     """Of random offsets: a gap is the difference of two chains', a sum that of two gaps."""
-    (gap, opposite, sums), has_category = chains._gaps([2, 3])
+    (gap, opposite, sums, *_), has_category = chains._gaps([2, 3])
     rng = np.random.default_rng(0)
     offset = has_category @ rng.standard_normal(5)
     assert len(has_category) == 6
@@ -269,3 +270,97 @@ def test_nothing_to_take_is_worth_nothing():
     meeting, _ = meeting_of(np.random.default_rng(0), (2, 2, 2))
     assert close_in(meeting._replace(weight=np.zeros(8)), known=0.0).upper_bound == 0.0
     assert math.isinf(close_in(meeting, known=0.0, deadline=-math.inf).upper_bound)
+
+
+def values_of(chains_of, offsets):
+    """Value of each stratum with its last row in chain r at number x, of given offsets; −∞: none.
+
+    A chain's rows are in from the last row's number plus the gap of the two chains on.
+    """
+    n_strata, n_chains, n_numbers = chains_of.table.last.shape
+    offset = chains_of.has_category @ offsets
+    value = np.full((n_strata, n_chains, n_numbers), -math.inf)
+    for s, r, x in np.argwhere(np.isfinite(chains_of.table.last)):
+        begins = np.ceil(x + offset[r] - offset).clip(0, n_numbers).astype(int)
+        value[s, r, x] = chains_of.worth[s, range(n_chains), begins].sum()
+    return value
+
+
+def bound_each_for_itself(chains_of, low, high):
+    """The bound of a box where each chain has its own threshold."""
+    n_strata, n_chains, n_numbers = chains_of.table.last.shape
+    best = np.zeros(n_strata)
+    for s, r, x in np.argwhere(np.isfinite(chains_of.table.last)):
+        bound = chains_of.table.last[s, r, x]
+        for y in set(range(n_chains)) - {r}:
+            gap = chains_of.gaps.between[r, y]
+            begins = np.arange(x + low[gap] + 1, x + high[gap] + 1).clip(0, n_numbers)
+            bound += chains_of.worth[s, y, begins].max()
+        best[s] = max(best[s], bound)
+    return best.sum()
+
+
+def gaps_of(chains_of, offsets):
+    offset = chains_of.has_category @ offsets
+    gap = np.zeros(len(chains_of.gaps.opposite))
+    gap[chains_of.gaps.between] = offset[:, None] - offset
+    return gap
+
+
+def assert_bounded(side, box, offsets):
+    """Neither a last row, nor a stratum, nor their sum is worth more than a box says."""
+    value = values_of(side._chains, offsets)
+    assert (value.max(axis=2) <= side._boxes.peak[box] + 1e-12).all()
+    assert value.max(axis=(1, 2)).clip(0.0).sum() <= side._boxes.bound[box] + 1e-12
+    return value
+
+
+FAMILIES = [(2, 2, 2), (3, 2, 3), (3, 3, 3), (2, 2, 2, 3)]
+NO_GOAL = -1e9  # so that no last row and no box is left out
+
+
+@pytest.mark.parametrize("sizes", FAMILIES)
+def test_no_offsets_in_a_box_are_above_its_bounds(sizes):
+    """80 boxes around offsets, and families make bounds lower than chains for themselves."""
+    lower = 0
+    for seed in range(80):
+        rng = np.random.default_rng([seed, *sizes])
+        meeting, _ = meeting_of(rng, sizes, n_rows=60, n_numbers=9)
+        side = offset_boxes._Side(Chains.of(meeting, 1), 1e-12)
+        boxes = side._boxes
+        offsets = rng.uniform(-4.0, 4.0, side._chains.has_category.shape[1])
+        gap = gaps_of(side._chains, offsets)
+        box = side._put_all()
+        room = rng.integers(0, rng.integers(1, 7), len(gap))
+        boxes.low[box, 1:] = (np.floor(gap) - room)[1:]
+        boxes.high[box, 1:] = -boxes.low[box, side._chains.gaps.opposite[1:]]
+        explore(side._chains.table, side._chains.gaps, boxes, side._desk, box, NO_GOAL, 0)
+        value = assert_bounded(side, box, offsets)
+        is_read = side._desk.stage > 0
+        assert is_read.any()
+        assert (value[is_read] <= side._desk.profile[is_read] + 1e-12).all()
+        for_itself = bound_each_for_itself(side._chains, boxes.low[box], boxes.high[box])
+        assert boxes.bound[box] <= for_itself + 1e-12
+        lower += boxes.bound[box] < for_itself - 1e-9
+    assert lower > 10
+
+
+@pytest.mark.parametrize("sizes", FAMILIES)
+def test_what_boxes_pass_on_bounds_all_offsets_in_their_halves(sizes):
+    n_found = 0
+    for seed in range(4):
+        rng = np.random.default_rng([seed, *sizes])
+        meeting, _ = meeting_of(rng, sizes, n_rows=200, n_numbers=24)
+        side = offset_boxes._Side(Chains.of(meeting, 1), 1e-12)
+        boxes = side._boxes
+        first = side._put_all()
+        explore(side._chains.table, side._chains.gaps, boxes, side._desk, first, NO_GOAL, 10**7)
+        waiting = boxes.heap[: boxes.counts[N_HEAP]]
+        for _ in range(100):
+            offsets = rng.uniform(-9.0, 9.0, side._chains.has_category.shape[1])
+            gap = gaps_of(side._chains, offsets)[1:]
+            within = (boxes.low[waiting, 1:] < gap) & (gap < boxes.high[waiting, 1:])
+            for box in waiting[within.all(axis=1)]:
+                assert_bounded(side, box, offsets)
+                n_found += 1
+    assert n_found > 100, "but for those in the box that is being halved"

@@ -150,3 +150,19 @@ def test_a_threshold_in_few_digits_equals_no_score_as_a_decimal():
         threshold = decimal(short.threshold)
         assert threshold not in scores
         assert [score >= threshold for score in scores] == members.tolist()
+
+
+def test_no_term_is_dropped_by_the_rounding_of_what_is_left():
+    """Without its term the row that is out scores as two that are in do, but for 5·10⁻¹⁷."""
+    town = Column("town", np.array([0.0, 0, 1, 1, 1, 2, 2, 2]), ("Au", "Rom", "Ulm"))
+    columns = {"town": town, "age": Column("age", np.array([1.0, 3, 1, 2, 3, 1, 2, 3]))}
+    rule = LinearRule(
+        (Term("town", True, "Au"), Term("town", True, "Ulm"), Term("age", False)),
+        (-0.4382218781965192, -1.0, 0.004506846940544198),
+        -0.9932400659421228,
+        {"town": ("Au", "Rom", "Ulm"), "age": None},
+    )
+    members = rule.members(columns)
+    assert members.tolist() == [True] * 5 + [False, True, True]
+    short = rule.in_few_digits(columns, members)
+    assert short.members(columns).tolist() == members.tolist()

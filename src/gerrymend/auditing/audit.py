@@ -15,7 +15,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import check_counted
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_test_size
-from gerrymend.notions import NotionLike, by_class
+from gerrymend.notions import GroupMean, NotionLike, by_class
 
 
 def audit(
@@ -24,6 +24,7 @@ def audit(
     *,
     sensitive_features: Any,
     notion: NotionLike = "false_positive_rate",
+    reference: float | GroupMean | None = None,
     subgroups: Any = "linear",
     gamma: float = 0.01,
     sample_weight: Any = None,
@@ -67,6 +68,10 @@ def audit(
     notion : str, FairnessNotion, OutcomeNotion or tuple of these, default="false_positive_rate"
         The rate to compare, or the mean of numbers: "mean_outcome", "mean_error", "absolute_error",
         "squared_error", or an OutcomeNotion of your own. Of several, the worst is reported.
+    reference : float or GroupMean, optional
+        What groups are compared with, in place of the overall rate: a number, such as a limit of 30
+        days, or GroupMean({"sex": "M"}, factor=0.8), four fifths of the men's rate. Everyone is
+        then a subgroup as well. There is no p-value; `confidence` takes any.
     subgroups : str or SubgroupClass, default="linear"
         The class of subgroups to search: "linear" thresholds over all attributes,
         "conjunctions" of values and intervals, "value_sets", "trees", "marginals" (one attribute
@@ -204,6 +209,7 @@ def audit(
     # Settings are checked before the rows are read, which may take long.
     settings = check_settings(
         notion=notion,
+        reference=reference,
         favourable=favourable,
         side=side,
         subgroups=subgroups,

@@ -44,6 +44,7 @@ from gerrymend.inputs.validation import (
 )
 from gerrymend.notions import (
     AnyNotion,
+    GroupMean,
     NotionLike,
     OutcomeNotion,
     by_class,
@@ -59,6 +60,7 @@ def audit_counts(
     prediction: str = "prediction",
     count: str = "count",
     notion: NotionLike = "false_positive_rate",
+    reference: float | GroupMean | None = None,
     subgroups: Any = "linear",
     gamma: float = 0.01,
     threshold: float | None = None,
@@ -100,9 +102,9 @@ def audit_counts(
         The columns of the true label (None where the notion reads none), of the decision (or of a
         score, with `threshold`, or of a probability, with `decision_probabilities=True`), and of
         the number of rows.
-    notion, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, side, \
-budget, min_group_size, leave_out_empty_strata, n_permutations, test_size, top, random_state, \
-on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
+    notion, reference, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, \
+side, budget, min_group_size, leave_out_empty_strata, n_permutations, test_size, top, \
+random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
         As in audit().
     control_features : str or list of str, optional
         The columns within whose values groups are compared.
@@ -144,6 +146,7 @@ on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     """
     settings = check_settings(
         notion=notion,
+        reference=reference,
         favourable=favourable,
         side=side,
         subgroups=subgroups,

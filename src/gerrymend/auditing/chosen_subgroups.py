@@ -1,9 +1,10 @@
 """Choose the subgroups that a report describes: the worst, and others that differ from it.
 
 After the worst, the next is searched for with what was found taken out: the outcomes of its cells
-are set to the rate of the cells that are left, so that they pull neither way. Each is then measured
-on all rows. One that is much the same as an earlier one, or as the rest of it, is passed over, and
-taken out as well; so is one that differs from an earlier one by so few rows that these are told.
+are set to the rate of the cells that are left, so that they pull neither way; where rows have a
+reference of their own, to that. Once everyone was found, who differs from the others is searched
+for. Each is measured on all rows. One that is much the same as an earlier one, or its rest, is
+passed over and taken out as well; so is one that beside an earlier one tells of few rows.
 """
 
 import math
@@ -15,8 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.everyone import everyone_of, worse_of
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
+from gerrymend.auditing.shown_instead import shown_instead, smaller_half
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined, NotionTally
@@ -83,17 +86,19 @@ def _candidates(
     seen = part.seen
     source = part.bound.source
     inside = int(seen.rows[found.members[0] > 0].sum())
-    if may_be_described(inside, seen.rows.sum(), min_group_size):
+    everyone = everyone_of(part, residual, min_group_size)
+    if everyone is not None and (found.members[0] > 0).all():
+        yield everyone
+    elif may_be_described(inside, seen.rows.sum(), min_group_size):
         yield source.rule(found.keys[0]), found.members[0] > 0
     elif not (rare and can_merge(part.subgroups)):
         large = part.bound.worst_of_size(residual, seen.rows, min_group_size, seconds=seconds)
-        if large is not None:
-            yield source.rule(large.keys[0]), large.members[0] > 0
+        told = None if large is None else (source.rule(large.keys[0]), large.members[0] > 0)
+        yield from worse_of(told, everyone, residual)
     if rare and part.subgroups is not None:
         coarse = coarse_view(seen, part.subgroups, rare, part.sign)
         told = None if coarse is None else coarse.worst_of_size(residual, min_group_size, seconds)
-        if told is not None:
-            yield told
+        yield from worse_of(told, everyone, residual)
 
 
 def described_subgroups(
@@ -103,21 +108,8 @@ def described_subgroups(
 
     Parameters are those of `top_subgroups`.
     """
-    found = [
-        _smaller_half(
-            part,
-            describable(
-                part, part.bracket.found, part.seen.residual, min_group_size, _half_until(deadline)
-            ),
-            min_group_size,
-        )
-        for part in examined
-    ]
-    differing = [
-        subgroup
-        for subgroup in found
-        if subgroup is not None and abs(subgroup.unfairness) > ROUNDING
-    ]
+    found = [_worst_of_notion(part, examined, min_group_size, deadline) for part in examined]
+    differing = [one for one in found if one is not None and abs(one.unfairness) > ROUNDING]
     if not differing:
         return ()
     worst = max(differing, key=lambda subgroup: abs(subgroup.unfairness))
@@ -126,24 +118,20 @@ def described_subgroups(
     )
 
 
-def _smaller_half(
-    part: Examined, subgroup: Subgroup | None, min_group_size: int
+def _worst_of_notion(
+    part: Examined, examined: Sequence[Examined], min_group_size: int, deadline: float
 ) -> Subgroup | None:
-    """Return all others in place of more than half, where they differ as much and none is worse.
+    """Return the worst subgroup of a notion that may be described, beside its reference too."""
+    seconds = _half_until(deadline)
+    found = describable(part, part.bracket.found, part.seen.residual, min_group_size, seconds)
+    worst = smaller_half(part, found, min_group_size)
 
-    Of a closed class both sides of a division are equally bad. Where it is not known which of them
-    is treated worse, the smaller one is who a reader asks for: "all but women in the north" is not.
-    """
-    seen = part.seen
-    if subgroup is None or seen.notion.harm or not part.bound.is_closed:
-        return subgroup
-    inside = cells_of(seen, subgroup)[seen.cells.active]
-    if 2 * seen.cells.mass[inside].sum() <= seen.cells.mass.sum():
-        return subgroup
-    rest = seen.measure(subgroup.rule.complement(), ~inside, min_group_size)
-    if rest is None or abs(rest.unfairness) < abs(subgroup.unfairness) - ROUNDING:
-        return subgroup
-    return rest
+    def shown(subgroup: Subgroup) -> bool:
+        return _may_be_shown(examined, subgroup, (), min_group_size)
+
+    if part.seen.compared.group is None or worst is None or shown(worst):
+        return worst
+    return shown_instead(part, told_rare_values(part, min_group_size), min_group_size, shown)
 
 
 class Sides(NamedTuple):
@@ -236,13 +224,14 @@ def _worst_of_side(
     seen = part.seen
     sign = turn * seen.notion.harm
     own = [one for one in top if one.notion == seen.notion and one.unfairness * sign > 0]
-    if part.bound.is_closed:
+    if part.bound.is_closed and part.sign:
         # Searched on the side of harm; the best treated are the rest of the worst treated.
         worst = describable(
             part, part.bracket.found, seen.residual, min_group_size, _half_until(deadline)
         )
         if worst is None or turn > 0:
-            return own[0] if own else worst
+            differs = worst and abs(worst.unfairness) > ROUNDING
+            return own[0] if own else worst if differs else None
         rest = ~cells_of(seen, worst)[seen.cells.active]
         return seen.measure(worst.rule.complement(), rest, min_group_size)
     known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight
@@ -327,6 +316,9 @@ def published_by(
     """Return what is published of each notion by these groups; their sizes are one for all."""
     people = KnownSums(seen[0].cells.n_rows, min_group_size)
     published = {one.notion: Published(one.rows_of_cells, min_group_size, people) for one in seen}
+    for one in seen:
+        if one.compared.group is not None:
+            published[one.notion].in_event.add(one.compared.group.astype(np.intp))
     for subgroup in groups:
         published[subgroup.notion].add(cells_of(seen[0], subgroup).astype(np.intp))
     return published
@@ -372,11 +364,16 @@ def _worst_of_the_rest(
     seen = part.seen
     mass = part.seen.cells.mass
     # Both sides are one division of the rows: with the smaller gone, more is left to search.
-    gone = np.logical_or.reduce([_smaller_side(part, members) for members in taken_out])
+    sides = [_smaller_side(part, members) for members in taken_out]
+    some = [side for side in sides if not side.all()]
+    gone = np.logical_or.reduce([np.zeros(len(mass), dtype=bool), *some])
     if gone.all():
         return None
-    # Cells that were taken out pull neither way, and the others are centred among themselves.
-    rate = seen.residual[~gone].sum() / mass[~gone].sum()
+    # Cells that were taken out pull neither way, and the others are centred among themselves,
+    # unless they are compared with a reference, and everyone was not found yet.
+    rate = 0.0
+    if seen.cells.reference is None or len(some) < len(sides):
+        rate = seen.residual[~gone].sum() / mass[~gone].sum()
     residual = np.where(gone, 0.0, seen.residual - rate * mass)
     if np.abs(residual).sum() <= ROUNDING * seen.cells.total_weight:
         return None
@@ -385,12 +382,18 @@ def _worst_of_the_rest(
 
 
 def _smaller_side(part: Examined, members: Members) -> Members:
-    """Return a group over active cells, or its complement where that weighs less in the event."""
+    """Return a group over active cells, or its complement where that weighs less in the event.
+
+    With a reference of one's own the rest is another finding, and the group itself is returned.
+    """
     mass = part.seen.cells.mass
     inside = members[part.seen.cells.active]
-    return inside if 2 * mass[inside].sum() <= mass.sum() else ~inside
+    own = part.seen.cells.reference is not None
+    return inside if own or 2 * mass[inside].sum() <= mass.sum() else ~inside
 
 
 def _shared(part: Examined, group: Members, other: Members) -> float:
     """Return the part that two groups share, by the smaller side of each."""
-    return shared_part(part.seen.cells.mass, _smaller_side(part, group), _smaller_side(part, other))
+    sides = (_smaller_side(part, members) for members in (group, other))
+    divisions = part.seen.cells.reference is None
+    return shared_part(part.seen.cells.mass, *sides, divisions=divisions)

@@ -16,8 +16,8 @@ from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.text_numbers import absent_among_numbers
-from gerrymend.notions import AnyNotion, in_words
-from gerrymend.reporting.wording import bound, count, percent
+from gerrymend.notions import OVERALL, AnyNotion, in_words
+from gerrymend.reporting.wording import bound, count, figure, percent
 
 # In so few rows an attribute may well be one with the label or the decision.
 _FEW_ROWS = 20
@@ -45,7 +45,8 @@ class Doubt(NamedTuple):
     Codes are decisions_equal_labels, decisions_oppose_labels, decisions_nearly_equal_labels,
     decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
     constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
-    gamma_allows_everything, control_is_outcome and holdout_is_searched.
+    gamma_allows_everything, control_is_outcome, reference_outside_outcomes and
+    holdout_is_searched.
     """
 
     code: str
@@ -84,10 +85,13 @@ def doubts_of(
     ...     tally, None, Decided(), ("y", "d"), [ERROR_RATE], gamma=0.25)]
     ['constant_decisions', 'gamma_allows_everything']
     """
+    own = any(notion.reference != OVERALL for notion in notions)
     found = [
-        *_about_outcomes(tally, decided),
+        # All rows alike are still above a reference of one's own, or below it.
+        *(doubt for doubt in _about_outcomes(tally, decided) if not (own and _is_alike(doubt))),
         *_about_attributes(tally, named),
         *_about_gamma(tally, notions, gamma),
+        *_about_references(tally, notions),
     ]
     found += _about_strata(tally, notions)
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
@@ -99,6 +103,26 @@ def doubts_of(
             )
         )
     return tuple(found)
+
+
+def _is_alike(doubt: Doubt) -> bool:
+    return doubt.code in ("constant_decisions", "threshold_outside_scores")
+
+
+def _about_references(tally: Tally, notions: Sequence[AnyNotion]) -> Iterator[Doubt]:
+    """Yield the doubt about a number that all outcomes are above, or all below."""
+    for notion in notions:
+        seen = tally.of_notion(notion)
+        low, high = seen.outcome_range
+        if seen.compared.constant is None or low <= seen.compared.constant <= high:
+            continue
+        unit = seen.notion.unit
+        yield Doubt(
+            "reference_outside_outcomes",
+            f"The reference {figure(seen.compared.constant, unit)} is outside of what the "
+            f"{seen.notion.words} is a mean of, {figure(low, unit)} to {figure(high, unit)}: every "
+            "row is on one side of it. It is probably in another unit.",
+        )
 
 
 def _about_outcomes(tally: Tally, decided: Decided) -> Iterator[Doubt]:
@@ -271,14 +295,16 @@ def _about_gamma(tally: Tally, notions: Sequence[AnyNotion], gamma: float) -> It
     unfairness e·s·(u(g) − u) is e·s·(1 − s)·(u(g) − u'). s·(1 − s) is at most 1/4, and two rates
     differ by no more than the range of outcomes, 1 for every rate that has a name, and that of the
     rows for numbers: no group has more than e/4 of that range, and the half that alone is decided
-    1 has as much.
+    1 has as much. Compared with a reference of one's own a group, or everyone, has e times how far
+    an outcome can be from that.
     """
     most = 0.0
     for notion in notions:
         seen = tally.of_notion(notion)
         low, high = seen.outcome_range
         share = float(seen.cells.mass.sum()) / tally.total_weight
-        most = max(most, share * (high - low) / 4)
+        part = 0.25 if seen.notion.reference == OVERALL else 1.0
+        most = max(most, share * part * seen.compared.reach(low, high))
     if gamma >= most - ROUNDING:
         yield Doubt(
             "gamma_allows_everything",

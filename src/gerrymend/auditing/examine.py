@@ -30,13 +30,14 @@ from gerrymend.auditing.marginal_rates import (
 )
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
+from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
-from gerrymend.notions import AnyNotion
+from gerrymend.notions import OVERALL, AnyNotion
 from gerrymend.subgroups import LinearThresholds, Marginals, SubgroupClass, Trees
-from gerrymend.subgroups.base import Bracket
+from gerrymend.subgroups.base import Bracket, most_of_any, value_of_all
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Rule
 
@@ -90,12 +91,14 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     -------
     AuditReport
     """
+    check_references(tally, notions, min_group_size)
     check_intersection(intersection, tally.columns)
     if discovery_rate is not None:
         check_exact(tally.of_notion(notion) for notion in notions)
-    compile_proofs(subgroups, tally.columns)
+    classes = [subgroups]
     if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
-        compile_proofs(sentence_class(tally.columns), tally.columns)
+        classes.append(sentence_class(tally.columns))
+    compile_proofs(classes, tally.columns)
     deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
     n = tally.total_weight
@@ -127,11 +130,11 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         min_group_size=min_group_size,
         labels=tally.labels,
         is_labelled=tally.is_labelled,
-        notions=tuple(part.seen.notion for part in examined),
+        notions=tuple(notions),
         favourable=favourable,
         side=side,
         permutation_test=None
-        if n_permutations == 0
+        if n_permutations == 0 and all(notion.reference == OVERALL for notion in notions)
         else permutation_test(tally, examined, n_permutations=n_permutations, **drawing),
         held_out=None
         if held_out is None
@@ -174,11 +177,11 @@ def why_no_bound(
 ) -> str | None:
     """Say why the upper bound is only that of any set of rows; None where it is better, or enough.
 
-    No set of rows does better than to take every positive residual. That bound costs nothing, and
-    is enough where it is allowed, or reached.
+    No set of rows does better than to take every positive residual, or every negative one. That
+    bound costs nothing, and is enough where it is allowed, or reached.
     """
     n = examined[0].seen.tally.total_weight
-    of_any_rows = max(float(np.maximum(part.seen.residual, 0.0).sum()) for part in examined) / n
+    of_any_rows = max(map(_most_of_any_rows, examined)) / n
     enough = max(unfairness, allowed) + ROUNDING
     if upper_bound <= enough or upper_bound < of_any_rows * (1 - 1e-9):
         return None
@@ -186,6 +189,14 @@ def why_no_bound(
         f"the proof was not done within {budget:g} s; give it more time (budget, --budget) or "
         "fewer attributes"
     )
+
+
+def _most_of_any_rows(part: Examined) -> float:
+    """Return the largest sum of residuals of any set of rows, on the side that is searched."""
+    residual = part.seen.residual
+    if value_of_all(residual) == 0 or not part.sign:
+        return float(most_of_any(residual))
+    return float(np.maximum(part.sign * residual, 0.0).sum())
 
 
 def _largest(brackets: Sequence[Bracket], worst: Subgroup | None, n: float) -> float:
@@ -349,8 +360,10 @@ def prove_each(
     for i, notion in enumerate(notions):
         seen = tally.of_notion(notion)
         bound = seen.bind(subgroups)
-        # Of a closed class both sides are equally bad, and the disadvantaged one is named.
-        sign = notion.harm if side == "disadvantaged" or bound.is_closed else 0
+        # Of a closed class both sides are equally bad where everyone's value is 0, and the
+        # disadvantaged one is named.
+        alike = bound.is_closed and value_of_all(seen.residual) == 0
+        sign = notion.harm if side == "disadvantaged" or alike else 0
         if sign:
             bound = bound.one_sided(sign)
         check_stopped()  # compilation drops a Ctrl-C now and then

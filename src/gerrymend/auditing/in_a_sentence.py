@@ -121,7 +121,7 @@ def sentence_group(
     """
     columns = seen.tally.columns
     chosen = sentence_class(columns)
-    compile_proofs(chosen, columns)
+    compile_proofs([chosen], columns)
     sign = 1 if worst.unfairness > 0 else -1
     bound = seen.bind(chosen).one_sided(sign)
     bracket = bound.prove(seen.residual, seconds=seconds)

@@ -38,15 +38,24 @@ class OverallRate:
         Over all rows in the event; None where these are too few to be described.
     rows : int
         How many these are.
+    reference : float or None
+        What groups are compared with in place of it, where the notion has a reference of its own.
+    compared_with : str or None
+        What that is, in words.
     """
 
     notion: str
     rate: float | None
     rows: int
+    reference: float | None = None
+    compared_with: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rate as plain data."""
-        return {"notion": self.notion, "rate": self.rate, "rows": self.rows}
+        overall = {"notion": self.notion, "rate": self.rate, "rows": self.rows}
+        if self.reference is None:
+            return overall
+        return {**overall, "reference": self.reference, "compared_with": self.compared_with}
 
 
 @dataclass(frozen=True)
@@ -69,10 +78,13 @@ def overall_rates(seen: Sequence[NotionTally], *, min_group_size: int) -> tuple[
 
     def overall(notion_tally: NotionTally) -> OverallRate:
         rows = int(notion_tally.rows.sum())
-        if too_few(rows, min_group_size):
-            return OverallRate(notion_tally.notion.name, None, rows)
-        rate = float(notion_tally.outcomes.sum() / notion_tally.cells.mass.sum())
-        return OverallRate(notion_tally.notion.name, rate, rows)
+        cells = notion_tally.cells
+        rate = None
+        if not too_few(rows, min_group_size):
+            rate = float(notion_tally.outcomes.sum() / cells.mass.sum())
+        return OverallRate(
+            notion_tally.notion.name, rate, rows, cells.reference, cells.compared_with
+        )
 
     return tuple(map(overall, seen))
 

@@ -8,12 +8,13 @@ from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.chosen_subgroups import describable
 from gerrymend.auditing.examine import DESCRIBING, as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, read_tally
+from gerrymend.auditing.references import check_references
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.strata import check_counted
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_number
-from gerrymend.notions import NotionLike, by_class, directed_notions
+from gerrymend.notions import GroupMean, NotionLike, by_class, directed_notions
 from gerrymend.reporting.wording import bound
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.compiling import compile_proofs
@@ -106,6 +107,7 @@ def prove(
     at_most: float,
     sensitive_features: Any,
     notion: NotionLike = "false_positive_rate",
+    reference: float | GroupMean | None = None,
     subgroups: Any = "linear",
     sample_weight: Any = None,
     threshold: float | None = None,
@@ -126,7 +128,7 @@ def prove(
 
     Parameters
     ----------
-    y_true, y_pred, sensitive_features, notion, subgroups, sample_weight, threshold, \
+    y_true, y_pred, sensitive_features, notion, reference, subgroups, sample_weight, threshold, \
 decision_probabilities, pos_label, favourable, side, budget, min_group_size, data, \
 control_features, leave_out_empty_strata
         As in audit().
@@ -150,7 +152,7 @@ control_features, leave_out_empty_strata
     >>> print(prove(**question, at_most=0.05))
     Refuted by race = blue and gender = man: unfairness 0.0625, over 0.05.
     """
-    notions = directed_notions(notion, favourable, side)
+    notions = directed_notions(notion, favourable, side, reference)
     subgroup_class = as_subgroup_class(subgroups)
     at_most = check_number(at_most, "at_most", low=0.0, remedy="It is an unfairness.")
     budget = check_budget(budget)
@@ -160,11 +162,12 @@ control_features, leave_out_empty_strata
     tally = read_tally(data, given, decided, notions)
     notions = by_class(notions, tally.labels, favourable)
     check_counted(tally, notions, leave_out=leave_out_empty_strata)
-    # No subgroup's rate is farther from the overall one than outcomes are from each other.
-    seen = [tally.of_notion(notion).notion for notion in notions]
-    widest = max(high - low for low, high in (notion.outcome_range for notion in seen))
+    check_references(tally, notions, min_group_size)
+    # No subgroup's rate is farther from what it is compared with than an outcome can be.
+    seen = [tally.of_notion(notion) for notion in notions]
+    widest = max(one.compared.reach(*one.notion.outcome_range) for one in seen)
     reachable = min(at_most, widest)
-    compile_proofs(subgroup_class, tally.columns)
+    compile_proofs([subgroup_class], tally.columns)
     examined = prove_each(tally, notions, subgroup_class, budget, reachable, side=side)
     n = tally.total_weight
     limit = as_sum(reachable, tally)

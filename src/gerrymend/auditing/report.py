@@ -21,7 +21,7 @@ from gerrymend.auditing.strata import Stratum
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
 from gerrymend.inputs.settings import check_gamma
-from gerrymend.notions import FairnessNotion
+from gerrymend.notions import AnyNotion
 from gerrymend.subgroups.base import SubgroupClass
 
 
@@ -59,8 +59,8 @@ class AuditReport:
         The negative and the positive label; of decisions, where rows have no labels.
     is_labelled : bool
         Whether rows have labels.
-    notions : tuple of FairnessNotion
-        The rates that were compared; the bounds are over all of them.
+    notions : tuple of FairnessNotion, or of OutcomeNotion
+        What was compared; the bounds are over all of them. audit() takes them again.
     favourable : {"positive", "negative"} or None
         The decision that people wish for; None where it was not said.
     side : {"both", "disadvantaged"}
@@ -149,7 +149,7 @@ class AuditReport:
     min_group_size: int = MIN_GROUP_SIZE
     labels: tuple[Any, Any] = (0, 1)
     is_labelled: bool = True
-    notions: tuple[FairnessNotion, ...] = ()
+    notions: tuple[AnyNotion, ...] = ()
     favourable: str | None = None
     side: str = "both"
     disadvantaged: Subgroup | None = None

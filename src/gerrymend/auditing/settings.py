@@ -21,6 +21,7 @@ from gerrymend.subgroups import as_subgroup_class
 def check_settings(
     *,
     notion: NotionLike,
+    reference: Any,
     favourable: Any,
     side: Any,
     subgroups: Any,
@@ -47,7 +48,7 @@ def check_settings(
     """
     check_callable(on_draw, "on_draw", "on_draw(done, of)")
     return {
-        "notions": directed_notions(notion, favourable, side),
+        "notions": directed_notions(notion, favourable, side, reference),
         "favourable": favourable,
         "side": side,
         "subgroups": as_subgroup_class(subgroups),

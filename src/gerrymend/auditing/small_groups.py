@@ -45,10 +45,18 @@ def identifies(rows: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
     return np.greater(rows, 0) & too_few(rows, min_group_size)
 
 
-def may_be_described(inside: ArrayLike, total: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
+def may_be_described(
+    inside: ArrayLike, total: ArrayLike, min_group_size: int, *, or_everyone: bool = False
+) -> NDArray[np.bool_]:
     """Return whether groups with `inside` of `total` rows leave enough rows inside and outside.
+
+    Everyone leaves nobody outside, of whom nothing follows: with `or_everyone` they may be too.
 
     >>> may_be_described([9, 10, 90, 91], 100, 10).tolist()
     [False, True, True, False]
     """
-    return ~(too_few(inside, min_group_size) | too_few(np.subtract(total, inside), min_group_size))
+    outside = np.subtract(total, inside)
+    few_outside = too_few(outside, min_group_size)
+    if or_everyone:
+        few_outside &= np.not_equal(outside, 0)
+    return ~(too_few(inside, min_group_size) | few_outside)

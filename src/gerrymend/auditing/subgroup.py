@@ -40,13 +40,15 @@ class Subgroup:
     size : int
         Rows in the group, in the event or not.
     rate, overall_rate : float
-        The rate in the group, and overall; with control features, the one that its members would
-        have at the rates of their strata.
+        The rate in the group, and the one it is compared with: overall; with control features, the
+        one that its members would have at the rates of their strata; or the notion's own reference.
     composition : tuple of Trait
         Who is in the group, by its most common values beside everyone's; those that differ most
         first. Empty where that was not worked out.
     within_strata : bool
         Whether `overall_rate` is that of the strata of its members.
+    reference : str or None
+        What `overall_rate` is, in words, where the notion has a reference of its own.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Subgroup:
     overall_rate: float
     composition: tuple[Trait, ...] = ()
     within_strata: bool = False
+    reference: str | None = None
 
     @property
     def gap(self) -> float:
@@ -115,6 +118,7 @@ class Subgroup:
             "rate": self.rate,
             "overall_rate": self.overall_rate,
             "within_strata": self.within_strata,
+            **({} if self.reference is None else {"reference": self.reference}),
             "gap": self.gap,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "treated": self.treated,
@@ -144,17 +148,17 @@ class Subgroup:
         return subgroup_fragment(self.to_dict())
 
 
-def shared_part(mass: Array, group: Members, other: Members) -> float:
-    """Return the part that two divisions share of what they cover, by mass (Jaccard).
+def shared_part(mass: Array, group: Members, other: Members, *, divisions: bool = True) -> float:
+    """Return the part that two groups share of what they cover, by mass (Jaccard).
 
-    A group and its complement are one division of the rows.
+    With `divisions` a group and its complement are one division of the rows, and count as one.
     """
 
     def jaccard(first: Members, second: Members) -> float:
         either = float(mass[first | second].sum())
         return float(mass[first & second].sum()) / either if either > 0 else 1.0
 
-    return max(jaccard(group, other), jaccard(group, ~other))
+    return max(jaccard(group, other), jaccard(group, ~other) if divisions else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +167,8 @@ class EventCells:
 
     `columns` and `n_rows` are over all cells; `mass`, the weight in the event, is over the
     `active` ones, those that have any, and so is `expected`, what their outcomes would sum to at
-    the rates of their strata: None where there are none, and the rate of all is expected.
+    the rates of their strata: None where there are none, and the rate of all is expected. With a
+    `reference` of the notion's own that is, `compared_with` in words.
     """
 
     notion: FairnessNotion
@@ -173,6 +178,8 @@ class EventCells:
     mass: Array
     total_weight: float
     expected: Array | None = None
+    reference: float | None = None
+    compared_with: str | None = None
 
     def measure(
         self,
@@ -214,7 +221,9 @@ class EventCells:
         selected = rule.members({column.name: column for column in self.columns})
         members = selected[self.active]
         mass = float(self.mass[members].sum())
-        overall = float(outcomes.sum() / self.mass.sum())
+        overall = self.reference
+        if overall is None:
+            overall = float(outcomes.sum() / self.mass.sum())
         if self.expected is not None and mass > 0:
             overall = float(self.expected[members].sum()) / mass
         # Of a group without rows in the event nothing differs.
@@ -231,4 +240,5 @@ class EventCells:
             rate,
             overall,
             within_strata=self.expected is not None,
+            reference=self.compared_with,
         )

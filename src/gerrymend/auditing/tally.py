@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, add_parts, total, total_by_cell
+from gerrymend._runtime.errors import ArgumentError
+from gerrymend.auditing.compared import Compared
 from gerrymend.auditing.row_data import Lines, Rows
 from gerrymend.auditing.subgroup import EventCells, Subgroup
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.inputs.sample import Sample
-from gerrymend.notions import AnyNotion, FairnessNotion, OutcomeNotion, nothing_counts
+from gerrymend.notions import OVERALL, AnyNotion, FairnessNotion, OutcomeNotion, nothing_counts
 from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
 
@@ -234,8 +236,9 @@ class NotionTally:
     """Hold the sums of one notion over the cells that have weight in its event, the active ones.
 
     `outcomes` is Σ w·u of each, `rows` its number of rows in the event; `residual` is W, the
-    centred outcomes: its sum over a group, over all weight, is the group's unfairness. `strata` are
-    those that have weight in the event; W is then the sum of theirs.
+    outcomes less what they are `compared` with: its sum over a group, over all weight, is the
+    group's unfairness. `strata` are those that have weight in the event; W is then the sum of
+    theirs.
     """
 
     cells: EventCells
@@ -243,6 +246,7 @@ class NotionTally:
     outcomes: Array
     rows: NDArray[np.intp]
     strata: tuple["NotionTally", ...] = ()
+    compared: Compared = field(default_factory=Compared)
 
     @classmethod
     def of(cls, notion: FairnessNotion, tally: Tally) -> "NotionTally":
@@ -270,12 +274,27 @@ class NotionTally:
             tally.n_rows if tally.n_counted is None else tally.n_counted
         )
         outcomes = (a @ tally.weight + b @ tally.positive)[active]
+        if notion.reference != OVERALL:
+            return cls(cells, tally, outcomes, rows[active])._against_reference()
         if tally.strata is None:
             return cls(cells, tally, outcomes, rows[active])
         parts = (part for part in tally.strata.parts if (event @ part.weight).any())
         strata = tuple(cls.of(notion, part) for part in parts)
         seen = cls(cells, tally, outcomes, rows[active], strata)
         return replace(seen, cells=replace(cells, expected=outcomes - seen.residual))
+
+    def _against_reference(self) -> "NotionTally":
+        """Return the same sums, compared with the notion's reference."""
+        compared = Compared.of(self.notion, self.tally.columns)
+        if compared.group is not None and not compared.group[self.cells.active].any():
+            raise ArgumentError(
+                "reference",
+                f"is {compared.words}, and no such row is among those that the {self.notion.words} "
+                "is over; name another group.",
+            )
+        rate = compared.rate(self.outcomes, self.cells.mass, self.cells.active)
+        cells = replace(self.cells, reference=float(rate), compared_with=compared.words)
+        return replace(self, cells=cells, compared=compared)
 
     @property
     def notion(self) -> FairnessNotion:
@@ -297,7 +316,9 @@ class NotionTally:
 
     @cached_property
     def residual(self) -> Array:
-        """Centred outcomes W, by active cell."""
+        """Outcomes less what they are compared with, W, by active cell."""
+        if self.cells.reference is not None:
+            return self.outcomes - self.cells.reference * self.cells.mass
         if not self.strata:
             return self.centred(self.outcomes)
         every = np.zeros(self.tally.weight.shape[1])
@@ -306,7 +327,10 @@ class NotionTally:
         return every[self.cells.active]
 
     def centred(self, outcomes: Array) -> Array:
-        """Return W for other outcomes of the same rows, given as (…, active cells)."""
+        """Return W for other outcomes of the same rows, compared with the overall rate.
+
+        They are given as (…, active cells).
+        """
         mass = self.cells.mass
         # W sums to 0: outcomes less the overall rate's share of each cell's weight in the event.
         residual: Array = outcomes - outcomes.sum(axis=-1, keepdims=True) * (mass / mass.sum())

@@ -33,7 +33,7 @@ def check_bounds(case: Case, found: list[Found]) -> None:
     stated = case.stated
     measured = case.measured
     # Holds whatever the class is, and costs nothing: checked before the class is listed.
-    any_rows = max(seen.worst_of_any_rows() for seen in measured.values())
+    any_rows = max(seen.worst_of_any_rows(side_of(stated, name)) for name, seen in measured.items())
     if exact(stated["unfairness"]) > any_rows + case.tolerance:
         case.problem(
             f"unfairness is stated as {stated['unfairness']}, and no set of rows has more than "

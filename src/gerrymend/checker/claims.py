@@ -31,6 +31,7 @@ from gerrymend.checker.many import read_many
 from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import same_by_words
+from gerrymend.checker.references import with_reference, wrong_references
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
 from gerrymend.checker.said import check_said
@@ -177,6 +178,7 @@ def _run(case: Case) -> None:
     check_said(case)
     check_listed(case)
     check_strata(case)
+    case.problem(*wrong_references(case))
     before = len(result.problems)
     _check_agreement(case, described)
     if len(result.problems) == before:
@@ -219,10 +221,13 @@ def _read_notions(case: Case) -> None:
         outcomes = NOTIONS.get(rate_of(stated)) or outcomes_of(stated)
         table = case.table.view(stated)
         measured = Measured.of(outcomes, table) if outcomes else None
-        if measured is not None and measured.active:
-            case.measured[name] = measured
-        else:
+        if measured is None or not measured.active:
             case.problem(f"No row of the data counts for the notion {name}.")
+            continue
+        try:
+            case.measured[name] = with_reference(measured, stated, table)
+        except RuleError as unreadable:
+            case.problem(f"The notion {name}: {unreadable}.")
 
 
 def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found | None:
@@ -256,7 +261,7 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
             kept_back="composition" in case.stated["kept_back"],
         ),
         *wrong_reference(rule, case.table, smallest, held_out=held_out),
-        *_too_small(figures, smallest),
+        *_too_small(figures, smallest, or_everyone=measured.reference is not None),
         *_disclosed(rule, inside, case),
         *_wrong_words(where, stated, case),
     ]
@@ -269,12 +274,14 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
     return Found(stated["notion"], inside, abs(figures.unfairness))
 
 
-def _too_small(figures: Figures, smallest: int) -> Iterator[str]:
+def _too_small(figures: Figures, smallest: int, *, or_everyone: bool) -> Iterator[str]:
     """Yield a sentence if too few rows are inside or outside of a described group.
 
     Either could identify people: what is outside follows from the overall figures by subtraction.
+    Everyone, who have a value where there is a reference, leave nobody outside.
     """
-    if min(figures.rows_inside, figures.rows_outside) < smallest:
+    outside = smallest if or_everyone and not figures.rows_outside else figures.rows_outside
+    if min(figures.rows_inside, outside) < smallest:
         yield (
             f"it has {figures.rows_inside} rows that count, and {figures.rows_outside} are "
             f"outside; a group is not described if either is below min_group_size, {smallest}."

@@ -45,6 +45,8 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     """
     if measured.strata:
         return _over_strata(measured, inside, level)
+    if measured.reference is not None:
+        return _from_reference(measured, inside, level)
     group = measured.sums(inside)
     others = measured.everyone.without(group)
     of_numbers = measured.table.spread is not None
@@ -78,6 +80,56 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     return Intervals(
         rate=(lowest + span * (mine.value - mine.below), lowest + span * (mine.value + mine.above)),
         gap=(span * gap[0], span * gap[1]),
+        unfairness=(span * unfairness[0], span * unfairness[1]),
+    )
+
+
+def _from_reference(measured: Measured, inside: list[bool], level: float) -> Intervals:
+    """Return the intervals of a group that is compared with a reference of the notion's own.
+
+    Its rate less the reference is a sum of means over rows that differ: those in the group alone,
+    those in the group and in that of the reference, and those in the latter alone. A number is none
+    of them. Unfairness is e times that, with e the part of all weight that is in the group.
+    """
+    of_numbers = measured.table.spread is not None
+    lowest, span = (0.0, 1.0) if of_numbers else (measured.lowest, measured.span)
+
+    def estimate(sums: Sums) -> _Estimate:
+        if of_numbers:
+            return _mean(sums, level, measured.everyone)
+        return _rate(sums, measured, level)
+
+    group = measured.sums(inside)
+    own = estimate(group)
+    parts = [(group, 1.0)]
+    if measured.compared is not None:
+        reference = measured.sums(measured.compared)
+        pairs = zip(inside, measured.compared, strict=True)
+        both = measured.sums([mine and theirs for mine, theirs in pairs])
+        shared = both.mass / group.mass if group.mass else Fraction(0)
+        covered = both.mass / reference.mass
+        parts = [
+            (group.without(both), float(1 - shared)),
+            (both, float(shared - measured.factor * covered)),
+            (reference.without(both), float(-measured.factor * (1 - covered))),
+        ]
+    below = above = 0.0
+    for sums, coefficient in parts:
+        one = estimate(sums)
+        ends = (one.below, one.above) if coefficient >= 0 else (one.above, one.below)
+        below = math.hypot(below, coefficient * ends[0])
+        above = math.hypot(above, coefficient * ends[1])
+    figures = measured.figures(inside)
+    apart = _Estimate(float(figures.gap) / span, below, above)
+    everyone = measured.table.total_weight
+    share = float(group.mass / everyone)
+    rest = measured.table.total_squares - group.squares
+    variance = float(group.squares) * (1 - share) ** 2 + float(rest) * share**2
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    unfairness = _product(share, z * math.sqrt(variance) / float(everyone), apart)
+    return Intervals(
+        rate=(lowest + span * (own.value - own.below), lowest + span * (own.value + own.above)),
+        gap=(span * (apart.value - below), span * (apart.value + above)),
         unfairness=(span * unfairness[0], span * unfairness[1]),
     )
 

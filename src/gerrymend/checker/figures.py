@@ -127,7 +127,9 @@ class Measured:
     """Hold a table as one notion sees it: the rows in its event, weight and outcomes by cell.
 
     `squares` are squared weights. Outcomes are between `lowest` and `span` more than that, and
-    none is larger than `scale`; whole decisions give `kinds` different ones.
+    none is larger than `scale`; whole decisions give `kinds` different ones. With a `reference` of
+    the notion's own groups are compared with that: a number, or `factor` times the rate of the
+    cells that are `compared` with.
     """
 
     table: Table
@@ -140,6 +142,9 @@ class Measured:
     span: float
     kinds: int = 2
     strata: "tuple[Measured, ...]" = ()
+    reference: Fraction | None = None
+    factor: Fraction = _YES
+    compared: list[bool] | None = None
 
     @classmethod
     def of(cls, outcomes: Outcomes, table: Table) -> "Measured":
@@ -219,7 +224,7 @@ class Measured:
         A group without rows in the event has the overall rate, and no unfairness.
         """
         counted, mass, _, outcome, *_ = self.sums(inside)
-        overall = self.overall_rate
+        overall = self.overall_rate if self.reference is None else self.reference
         if self.strata and mass:
             overall = sum(compress(self.expected, inside), ZERO) / mass
         rate = outcome / mass if mass else overall
@@ -238,7 +243,12 @@ class Measured:
 
     @cached_property
     def expected(self) -> list[Fraction]:
-        """Outcomes that each cell would have at the rates of its rows' strata, or overall."""
+        """Outcomes that each cell would have at the rates of its rows' strata, or overall.
+
+        Or at the reference of the notion's own.
+        """
+        if self.reference is not None:
+            return [self.reference * mass for mass in self.mass]
         parts = self.strata or (self,)
         return [
             sum((part.overall_rate * part.mass[cell] for part in parts), ZERO)
@@ -275,15 +285,16 @@ class Measured:
         sizes = (sign * total if sign else abs(total) for total in sums)
         return max(0, max(sizes, default=0)) * unit
 
-    def worst_of_any_rows(self) -> Fraction:
-        """Return the largest |unfairness| of any set of cells.
+    def worst_of_any_rows(self, sign: int = 0) -> Fraction:
+        """Return the largest |unfairness| of any set of cells, or that of one sign.
 
-        It is the sum of all positive residuals. All residuals sum to 0, so the negative ones reach
-        no further.
+        It is the sum of all positive residuals, or of all negative ones. Compared with the overall
+        rate they sum to 0 over everyone, so that one reaches as far as the other.
         """
         residuals, unit = self.residuals
-        # They sum to 0 over everyone, so that all positive ones weigh as much as all negative ones.
-        return sum(value for value in residuals if value > 0) * unit
+        above = sum(value for value in residuals if value > 0)
+        below = -sum(value for value in residuals if value < 0)
+        return {0: max(above, below), 1: above, -1: below}[sign] * unit
 
 
 def wrong_figures(

@@ -26,6 +26,13 @@ class Maybe:
 
 
 @dataclass(frozen=True)
+class Absent:
+    """Allow a field of a mapping to be left out."""
+
+    form: Any
+
+
+@dataclass(frozen=True)
 class Many:
     """Describe a list with elements of one form, exactly `number` of them or `least` and more.
 
@@ -84,6 +91,7 @@ _SUBGROUP = {
     "rate": NUMBER,
     "overall_rate": NUMBER,
     "within_strata": FLAG,
+    "reference": Absent(TEXT),
     "gap": NUMBER,
     "ratio": Maybe(NUMBER),
     "treated": Maybe(TEXT),
@@ -132,6 +140,7 @@ REPORT = {
             "worse": Maybe(TEXT),
             "unit": Maybe(TEXT),
             "class": Maybe(LABEL),
+            "reference": Absent(ANY),
         },
         least=1,
     ),
@@ -182,7 +191,15 @@ REPORT = {
         }
     ),
     "discovery": Maybe({"rate": PART, "tested": WHOLE, "flagged": WHOLE, "threshold": AMOUNT}),
-    "overall_rates": Many({"notion": TEXT, "rate": Maybe(NUMBER), "rows": WHOLE}),
+    "overall_rates": Many(
+        {
+            "notion": TEXT,
+            "rate": Maybe(NUMBER),
+            "rows": WHOLE,
+            "reference": Absent(NUMBER),
+            "compared_with": Absent(TEXT),
+        }
+    ),
     "control_features": Many(TEXT),
     "strata": Many({"stratum": TEXT, "notion": TEXT, "rows": WHOLE, "rate": NUMBER}),
     "strata_left_out": WHOLE,
@@ -220,6 +237,8 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
         ...
     ValueError: 'size' of the report must be a whole number, 0 or more; got 3.5.
     """
+    if isinstance(form, Absent):
+        return unknown_fields(value, form.form, path)
     if isinstance(form, Maybe):
         return [] if value is None else unknown_fields(value, form.form, path)
     if isinstance(form, Many):
@@ -251,7 +270,8 @@ def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
     """
     if not isinstance(value, Mapping):
         raise _unlike(path, "a mapping", value)
-    if missing := [name for name in form if name not in value]:
+    needed = [name for name, part in form.items() if not isinstance(part, Absent)]
+    if missing := [name for name in needed if name not in value]:
         where = f"{path!r} of the report" if path else "report"
         raise ValueError(
             f"{where} has no {', '.join(map(repr, missing))}; pass what audit() returned, its "

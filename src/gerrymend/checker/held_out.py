@@ -8,6 +8,7 @@ from gerrymend.checker.confidence import wrong_intervals
 from gerrymend.checker.direction import wrong_treated
 from gerrymend.checker.exact import Table, exact
 from gerrymend.checker.figures import TOLERANCE, Measured, outcomes_of, wrong_figures
+from gerrymend.checker.references import with_reference
 from gerrymend.checker.rules import RuleError, members
 
 # What makes it the same subgroup, described in the same way; figures differ on other rows.
@@ -115,8 +116,15 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
     # Without rows in the event there is no rate, and nothing may be described.
     large = False
     if measured.active:
+        try:
+            measured = with_reference(measured, notion, table)
+        except RuleError:  # none of the group to compare with is among these rows
+            yield from _wrong_nothing(claims)
+            return
         figures = measured.figures(inside)
-        large = min(figures.rows_inside, figures.rows_outside) >= smallest
+        large = _is_large(figures.rows_inside, measured, smallest)
+        if measured.compared is not None:
+            large = large and _is_large(measured.sums(measured.compared).rows, measured, smallest)
     if large != (one is not None):
         enough = "enough" if large else "too few"
         yield f"its subgroup is {one and 'described'}, and {enough} of its rows count there."
@@ -130,6 +138,16 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
         # Where weights differ, an audit may have had only their sums, not those of their squares.
         if not _states_no_interval(claims) or holdout.weight == holdout.rows:
             yield from wrong_intervals(claims, _INTERVALS, measured, inside, claims["level"])
+
+
+def _is_large(rows: int, measured: Measured, smallest: int) -> bool:
+    """Return whether so many rows that count may be told of: enough of them, and of the others.
+
+    Where there is a reference, everyone may be.
+    """
+    outside = measured.everyone.rows - rows
+    everyone = measured.reference is not None and outside == 0
+    return rows >= smallest and (everyone or outside >= smallest)
 
 
 def _sums_by_cell(table: Table) -> dict[tuple[Any, ...], list[Any]]:

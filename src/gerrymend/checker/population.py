@@ -13,6 +13,7 @@ from typing import Any
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import ROUNDING, Measured
+from gerrymend.checker.references import moved_by_one
 from gerrymend.checker.rules import RuleError, members
 
 # A figure is called impossible if chance makes it so less often than this.
@@ -89,7 +90,15 @@ def _impossible(population: Mapping[str, Any], case: Case) -> Iterator[str]:
         yield f"population.n_resamples is stated as {made}, too few for {confidence:g}."
         return
     # An outcome of this probability is missed by so many rows with 1 − confidence.
-    unseen = -math.log1p(-confidence) / case.table.n_rows * case.span
+    notions = {notion["name"]: notion for notion in case.stated["notions"]}
+    moved = max(
+        (
+            moved_by_one(seen, notions[name].get("reference"))
+            for name, seen in case.measured.items()
+        ),
+        default=1.0,
+    )
+    unseen = -math.log1p(-confidence) / case.table.n_rows * moved
     if distance < unseen * (1 - 1e-9):
         yield f"population.distance is stated as {distance!r}, and is at least {unseen!r}."
     sd = _deviation(case)
@@ -117,7 +126,7 @@ def _deviation(case: Case) -> float | None:
     seen: Measured | None = case.measured.get(worst["notion"]) if worst else None
     if seen is None or not seen.table.is_count or seen.kinds > 2:
         return None
-    if seen.strata or seen.table.spread is not None:
+    if seen.strata or seen.table.spread is not None or seen.reference is not None:
         return None
     try:
         group = seen.sums(members(worst["rule"], case.table))

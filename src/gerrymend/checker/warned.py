@@ -8,6 +8,8 @@ from typing import Any
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import ZERO, Attribute, Table, exact
 from gerrymend.checker.figures import TOLERANCE, outcomes_of
+from gerrymend.checker.form import is_number
+from gerrymend.checker.references import farthest
 
 # In so few rows an attribute may be one with the label, or differ in every row.
 _FEW_ROWS = 20
@@ -27,7 +29,11 @@ def check_warnings(case: Case) -> None:
     table = case.table
     codes = [warning["code"] for warning in stated["warnings"]]
     shown = _shown(table, stated)
-    if not _decided_alike(table) & set(codes) and (always := _always(table)):
+    # All rows alike are still on one side of a reference of one's own.
+    own = any(notion.get("reference") is not None for notion in stated["notions"])
+    alike = set() if own else _decided_alike(table)
+    shown -= {"constant_decisions"} if own else set()
+    if not own and not alike & set(codes) and (always := _always(table)):
         case.problem(f"warnings lack constant_decisions, and every row is {always}.")
     for code in sorted(shown - set(codes)):
         case.problem(f"warnings lack {code}, which the rows show.")
@@ -35,7 +41,7 @@ def check_warnings(case: Case) -> None:
     same = stated["held_out"] is not None and stated["held_out"]["same_rows"]
     if same != ("holdout_is_searched" in codes):
         case.problem("warnings and held_out disagree on whether other rows were held out.")
-    possible = shown | _TAKEN_AS_STATED | _decided_alike(table)
+    possible = shown | _TAKEN_AS_STATED | alike
     # Audits round the most that is possible.
     if _allows_everything(table, stated, slack=TOLERANCE):
         possible.add("gamma_allows_everything")
@@ -57,6 +63,8 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
         found.add("constant_decisions")
     if _allows_everything(table, stated):
         found.add("gamma_allows_everything")
+    if any(_outside(table, notion) for notion in stated["notions"]):
+        found.add("reference_outside_outcomes")
     if any(map(_lacks_numbers, table.attributes.values())):
         found.add("missing_is_category")
     if table.n_rows > _FEW_ROWS:
@@ -101,18 +109,32 @@ def _decided_classes(table: Table) -> list[Any]:
 def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction = ZERO) -> bool:
     """Return whether gamma is no less than a quarter of an event's share, for every notion.
 
-    With s the part of an event that a group has, s·(1 − s) is at most 1/4.
+    With s the part of an event that a group has, s·(1 − s) is at most 1/4. Against a reference of
+    one's own everyone counts, as far as an outcome can be from it.
     """
     most = ZERO
     for notion in stated["notions"]:
-        outcomes = outcomes_of(notion)
-        view = table.view(notion)
-        ends = [end for pair in outcomes.values() for end in pair] or [ZERO]
-        if table.views:
-            ends = list(view.ends)
-        mass = sum((weight[y] for weight in view.weight for y in outcomes), ZERO)
-        most = max(most, mass / table.total_weight * (max(ends) - min(ends)) / 4)
+        mass = sum((w[y] for w in table.view(notion).weight for y in outcomes_of(notion)), ZERO)
+        reference = notion.get("reference")
+        part = Fraction(1, 4 if reference is None else 1)
+        far = farthest(*_ends(table, notion), reference)
+        most = max(most, mass / table.total_weight * far * part)
     return exact(stated["gamma"]) >= most - slack
+
+
+def _ends(table: Table, notion: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
+    """Return the least and the largest outcome that a row of a notion can have."""
+    if table.views:
+        return table.view(notion).ends
+    ends = [end for pair in outcomes_of(notion).values() for end in pair] or [ZERO]
+    return min(ends), max(ends)
+
+
+def _outside(table: Table, notion: Mapping[str, Any]) -> bool:
+    """Return whether all outcomes are on one side of a number that they are compared with."""
+    low, high = _ends(table, notion)
+    number = notion.get("reference")
+    return is_number(number) and not low <= exact(number) <= high
 
 
 def _lacks_numbers(attribute: Attribute) -> bool:

@@ -81,6 +81,13 @@ def add_to(app: typer.Typer) -> None:
         unit: Annotated[str | None, option(
             "What numbers are counted in, for means: days, EUR.", _AUDIT, metavar="TEXT",
             show_default=False)] = None,
+        reference: Annotated[list[str] | None, option(
+            "What groups are compared with, in place of everyone: a number, such as 30, or a "
+            "protected group, such as sex=M (once for each condition).", _AUDIT,
+            metavar="NUMBER|GROUP", show_default="everyone")] = None,
+        factor: Annotated[float | None, option(
+            "Part of that group's rate or mean: 0.8 for four fifths.", _AUDIT,
+            show_default="1")] = None,
         subgroups: Annotated[str, option(
             f"Class of subgroups: {', '.join(CLASS_NAMES)}.", _AUDIT, metavar="CLASS")] = "linear",
         depth: Annotated[int | None, option(

@@ -13,9 +13,10 @@ import narwhals as nw
 from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.cli.reference_option import read_reference
 from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
 from gerrymend.cli.table_files import unreadable
-from gerrymend.cli.table_request import TableRequest
+from gerrymend.cli.table_request import TableRequest, as_value
 from gerrymend.inputs.settings import check_choice
 from gerrymend.notions import (
     NOTION_NAMES,
@@ -57,6 +58,8 @@ class AuditRequest(TableRequest):
     features: list[str] | None = None
     intersection: list[str] | None = None
     unit: str | None = None
+    reference: list[str] | None = None
+    factor: float | None = None
 
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
@@ -189,7 +192,14 @@ class AuditRequest(TableRequest):
         (decided,) = self.decided.values()
         how = self.settings()
         controls = self.controls_in(frame)
+        schema = frame.collect_schema()
         how |= {
+            "reference": read_reference(
+                self.reference,
+                self.factor,
+                attributes,
+                lambda text, column: as_value(text, schema[column]),
+            ),
             "sensitive_features": attributes,
             "control_features": controls,
             "pos_label": self.positive_label(frame),

@@ -23,8 +23,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from gerrymend._runtime.compiling import logger as compiling
-from gerrymend._runtime.compiling import logs_told
+from gerrymend._runtime.compiling import logs_told, shown_by
 from gerrymend._runtime.errors import Message
 from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
@@ -165,18 +164,23 @@ def progress(console: Console, first: str) -> Iterator[Say]:
     ) as bars:
         bars.add_task(visible(first), total=None)
         (task,) = bars.tasks
+        said: tuple[str, int, int | None] = (first, 0, None)
 
-        def say(words: str, done: int = 0, of: int | None = None) -> None:
+        def show(words: str, done: int, of: int | None) -> None:
             # update() can't make a known total unknown
             task.total = of
             task.completed = done
             bars.update(task.id, description=visible(words))
 
-        def note(words: str) -> None:
-            if console.is_terminal:
-                tell(bars.console, words)
+        def say(words: str, done: int = 0, of: int | None = None) -> None:
+            nonlocal said
+            said = (words, done, of)
+            show(*said)
 
-        with logs_told(compiling, note):
+        def show_compilation(words: str, done: int, of: int | None) -> None:
+            show(*((words, done, of) if words else said))
+
+        with shown_by(show_compilation):
             yield say
 
 

@@ -131,23 +131,13 @@ class TableRequest:
     def positive_label(self, frame: "pl.LazyFrame") -> Any:
         """Return the positive label in the type of the labels, from the text of the option.
 
-        "1" is a number among numbers, and "true" a boolean among booleans; what can't be converted
-        stays text, and is told to be no label.
+        What can't be converted stays text, and is told to be no label.
         """
         if self.positive is None:
             return None
         # Without labels, decisions have the values that labels would have.
         (named,) = [self.label] if self.label is not None else self.decided.values()
-        dtype = frame.collect_schema()[named]
-        if dtype.is_numeric():
-            with suppress(ValueError):
-                return int(self.positive)  # all its digits, which float() would not keep
-            with suppress(ValueError):
-                number = float(self.positive)
-                return int(number) if number.is_integer() else number
-        if dtype.base_type().__name__ == "Boolean":
-            return {"true": True, "false": False}.get(self.positive.lower(), self.positive)
-        return self.positive
+        return as_value(self.positive, frame.collect_schema()[named])
 
     def options_with(self, **others: str) -> dict[str, str]:
         """Return the option behind each argument of the library, `others` by argument."""
@@ -168,3 +158,19 @@ class TableRequest:
             DECIMAL_COMMA.name: "--decimal=','",
             BY_DATE.name: "--dates, which reads those that are written 2024-12-31 or 31.12.2024",
         }
+
+
+def as_value(text: str, dtype: Any) -> Any:
+    """Return the text of an option as a value of a column's type, or as it is.
+
+    "1" is a number among numbers, and "true" a boolean among booleans.
+    """
+    if dtype.is_numeric():
+        with suppress(ValueError):
+            return int(text)  # all its digits, which float() would not keep
+        with suppress(ValueError):
+            number = float(text)
+            return int(number) if number.is_integer() else number
+    if dtype.base_type().__name__ == "Boolean":
+        return {"true": True, "false": False}.get(text.lower(), text)
+    return text

@@ -257,6 +257,7 @@ class Sample:
             controls=tuple(map(in_use, take_rows(self.controls, rows))),
             weight=self.weight[rows],
             p=None if self.p is None else self.p[rows],
+            decided=None if self.decided is None else self.decided[rows],
             features=None if self.features is None else _take(self.features, rows),
         )
 

@@ -11,6 +11,7 @@ from gerrymend.notions.choosing import (
     as_rates,
     by_class,
     check_labels_given,
+    check_overall,
     directed_notions,
 )
 from gerrymend.notions.moments import Moment, as_trainable, moment_of
@@ -32,6 +33,7 @@ from gerrymend.notions.rates import (
     nothing_counts,
     rate_and_class,
 )
+from gerrymend.notions.references import OVERALL, GroupMean, Reference
 
 __all__ = [
     "ABSOLUTE_ERROR",
@@ -44,19 +46,23 @@ __all__ = [
     "MEAN_OUTCOME",
     "NOTION_NAMES",
     "OUTCOME_NAMES",
+    "OVERALL",
     "SIDES",
     "SQUARED_ERROR",
     "STATISTICAL_PARITY",
     "AnyNotion",
     "FairnessNotion",
+    "GroupMean",
     "Moment",
     "NotionLike",
     "OutcomeNotion",
+    "Reference",
     "as_notions",
     "as_rates",
     "as_trainable",
     "by_class",
     "check_labels_given",
+    "check_overall",
     "directed_notions",
     "in_words",
     "moment_of",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.inputs.numbers import short
 from gerrymend.inputs.settings import check_choice, did_you_mean
 from gerrymend.notions.outcomes import (
     ABSOLUTE_ERROR,
@@ -20,6 +21,7 @@ from gerrymend.notions.rates import (
     STATISTICAL_PARITY,
     FairnessNotion,
 )
+from gerrymend.notions.references import OVERALL, Reference, check_reference
 
 AnyNotion: TypeAlias = FairnessNotion | OutcomeNotion
 
@@ -42,7 +44,7 @@ SIDES = ("both", "disadvantaged")
 
 
 def directed_notions(
-    notion: NotionLike, favourable: Any = None, side: Any = "both"
+    notion: NotionLike, favourable: Any = None, side: Any = "both", reference: Any = None
 ) -> tuple[AnyNotion, ...]:
     """Return notions that know which of their rates is worse, as far as that can be known.
 
@@ -53,11 +55,15 @@ def directed_notions(
         The decision that people wish for; of numbers, "positive" is a high one.
     side : {"both", "disadvantaged"}
         With "disadvantaged" an ArgumentError is raised unless every direction is known.
+    reference : number, GroupMean or None
+        What groups are compared with; None for what each notion itself compares with.
     """
     if favourable is not None:
         check_choice(favourable, "favourable", FAVOURABLE)
     check_choice(side, "side", SIDES)
     notions = tuple(one.favouring(favourable) for one in as_notions(notion))
+    if reference is not None:
+        notions = tuple(_against(one, check_reference(reference)) for one in notions)
     unknown = [one for one in notions if not one.harm]
     if side == "disadvantaged" and unknown:
         raise ArgumentError(
@@ -69,6 +75,17 @@ def directed_notions(
             ".",
         )
     return notions
+
+
+def _against(notion: AnyNotion, reference: Reference) -> AnyNotion:
+    """Return a notion with this reference; raise an ArgumentError if it has another of its own."""
+    if notion.reference not in (OVERALL, reference):
+        raise ArgumentError(
+            Argument("reference", value=short(reference)),
+            f"is not what {notion.name!r} itself compares with, {short(notion.reference)}; leave "
+            "one of them out.",
+        )
+    return notion.against(reference)
 
 
 def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
@@ -133,7 +150,10 @@ def by_class(
         return notions
     found: list[AnyNotion] = []
     for notion in notions:
-        if notion == ERROR_RATE or isinstance(notion, OutcomeNotion):
+        if isinstance(notion, OutcomeNotion) or notion.against(OVERALL) == ERROR_RATE:
+            found.append(notion)
+            continue
+        if notion.of_class is not None:  # one of another audit's report
             found.append(notion)
             continue
         if favourable is not None:
@@ -151,6 +171,8 @@ def by_class(
 def as_rates(notion: NotionLike, argument: str = "notion") -> tuple[FairnessNotion, ...]:
     """Return notions that are rates of decisions; raise an ArgumentError for means of numbers.
 
+    And so for a rate that is compared with anything but the overall one.
+
     >>> [n.name for n in as_rates(("statistical_parity", "error_rate"))]
     ['statistical_parity', 'error_rate']
     """
@@ -162,7 +184,30 @@ def as_rates(notion: NotionLike, argument: str = "notion") -> tuple[FairnessNoti
             f"is {notions[0].name!r}, a mean of numbers, and a rate of decisions is needed here: "
             f"{', '.join(NOTION_NAMES)}, or a FairnessNotion. Audits take both.",
         )
+    check_overall(rates, argument)
     return rates
+
+
+def check_overall(
+    notions: tuple[AnyNotion, ...], argument: str = "notion"
+) -> tuple[AnyNotion, ...]:
+    """Return notions; raise an ArgumentError if one compares with other than the overall rate.
+
+    >>> check_overall((STATISTICAL_PARITY.against(0.3),))
+    Traceback (most recent call last):
+        ...
+    gerrymend._runtime.errors.ArgumentError: notion compares the rate of positive decisions with \
+0.3, and here groups are compared with the overall rate: pass it without a reference. Audits take \
+any.
+    """
+    own = next((one for one in notions if one.reference != OVERALL), None)
+    if own is not None:
+        raise ArgumentError(
+            argument,
+            f"compares the {own.words} with {short(own.reference)}, and here groups are compared "
+            "with the overall rate: pass it without a reference. Audits take any.",
+        )
+    return notions
 
 
 def check_labels_given(labels: Any, notions: Iterable[AnyNotion], argument: str) -> None:

@@ -18,6 +18,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.numbers import LARGEST, as_numbers, short
 from gerrymend.notions.rates import FairnessNotion
+from gerrymend.notions.references import OVERALL, Reference, check_reference
 
 # Unfairness is compared with what is allowed to 12 decimals.
 _LEAST_RANGE = 1e-6
@@ -47,6 +48,9 @@ class OutcomeNotion:
     rises : {-1, 0, 1}, default=0
         1 if a higher prediction makes the outcome higher, −1 if it makes it lower; 0 where that
         depends on the row. With it `favourable` says which mean is worse.
+    reference : "overall", float or GroupMean, default="overall"
+        What groups are compared with: the mean of all rows that count, a number in the unit of the
+        outcome, or a factor times the mean of a named group.
 
     Examples
     --------
@@ -62,6 +66,13 @@ class OutcomeNotion:
     >>> worst = audit(None, waited, sensitive_features={"town": town}, notion=delay).worst
     >>> worst.describe(), worst.rate, worst.overall_rate, worst.unfairness
     ('town = Au', 35.0, 25.0, 5.0)
+
+    The same against a number, and not against each other: nobody is to wait 10 days on average.
+
+    >>> report = audit(None, waited, sensitive_features={"town": town},
+    ...                notion=delay.against(10))
+    >>> print(report.worst, report.worst.rate, report.worst.overall_rate, report.unfairness)
+    everyone 25.0 10.0 15.0
 
     What decisions of 0 and 1 bring about can be trained for, too, as it is linear in them:
 
@@ -81,8 +92,10 @@ class OutcomeNotion:
     unit: str = ""
     worse: str | None = field(default=None, compare=False)
     rises: int = field(default=0, compare=False)
+    reference: Reference = OVERALL
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "reference", check_reference(self.reference))
         for part in ("name", "unit"):
             if not isinstance(getattr(self, part), str):
                 got = short(getattr(self, part))
@@ -101,14 +114,42 @@ class OutcomeNotion:
                 f"worse of the notion {self.name!r} is 'higher', 'lower' or None; got "
                 f"{short(self.worse)}."
             )
+        if not isinstance(self.reads_labels, bool | np.bool_):
+            raise TypeError(
+                f"reads_labels of the notion {self.name!r} is True or False; got "
+                f"{short(self.reads_labels)}."
+            )
+        if isinstance(self.rises, bool | np.bool_) or self.rises not in (-1, 0, 1):
+            raise ValueError(
+                f"rises of the notion {self.name!r} is 1, −1 or 0, for an outcome that rises with "
+                f"the prediction, falls, or does either; got {short(self.rises)}."
+            )
 
     @property
     def rate(self) -> FairnessNotion:
         """The same mean over rows that were read: label 1 where they count, u for the decision."""
         # With p = u, and label 1 alone in the event, what is done with Σ w·p is done with Σ w·u.
         return FairnessNotion(
-            self.name, (False, True), a=(0, 0), b=(1, 1), worse=self.worse, unit=self.unit
+            self.name,
+            (False, True),
+            a=(0, 0),
+            b=(1, 1),
+            worse=self.worse,
+            unit=self.unit,
+            reference=self.reference,
         )
+
+    def against(self, reference: Any) -> "OutcomeNotion":
+        """Return the same mean, compared with another reference.
+
+        >>> MEAN_OUTCOME.against(30).reference
+        30.0
+        """
+        return replace(self, reference=reference)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the notion as plain data for JSON; its functions are not in it."""
+        return self.rate.to_dict()
 
     @property
     def words(self) -> str:
@@ -138,7 +179,7 @@ class OutcomeNotion:
 
         Raises an ArgumentError unless all of those that count are finite numbers.
         """
-        values = _by_row(self.outcome(y, p), len(p), self.name, "outcome")
+        values = self._by_row("outcome", self.outcome, y, p)
         outcomes = as_numbers(values, "notion")
         some = outcomes[counts]
         if len(some):
@@ -169,7 +210,7 @@ class OutcomeNotion:
         """Return a mask of the rows that count."""
         if self.event is None:
             return np.ones(len(p), dtype=bool)
-        mask = _by_row(self.event(y, p), len(p), self.name, "event")
+        mask = self._by_row("event", self.event, y, p)
         if mask.dtype != bool:
             raise ArgumentError(
                 "notion",
@@ -177,17 +218,24 @@ class OutcomeNotion:
             )
         return mask
 
-
-def _by_row(values: Any, n_rows: int, name: str, part: str) -> NDArray[Any]:
-    """Return what a user's function made, as an array; raise unless it has one value a row."""
-    made = np.asarray(values)
-    if made.shape != (n_rows,):
-        raise ArgumentError(
-            "notion",
-            f"{name!r} has an {part} of shape {made.shape} for {n_rows} rows; it must return one "
-            "value a row.",
-        )
-    return made
+    def _by_row(self, part: str, function: Outcome, y: Array | None, p: Array) -> NDArray[Any]:
+        """Return what a user's function makes, as an array; raise unless it has one value a row."""
+        try:
+            made = np.asarray(function(y, p))
+        except Exception as error:
+            labels = "None, as there are no labels," if y is None else "an array of numbers"
+            raise ArgumentError(
+                "notion",
+                f"{self.name!r} has an {part} that raised {type(error).__name__}: {error}. It is "
+                f"called as {part}(y_true, y_pred), with {labels} and an array of numbers.",
+            ) from error
+        if made.shape != (len(p),):
+            raise ArgumentError(
+                "notion",
+                f"{self.name!r} has an {part} of shape {made.shape} for {len(p)} rows; it must "
+                "return one value a row.",
+            )
+        return made
 
 
 def _predicted(y: Any, p: Any) -> Any:

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from gerrymend._numeric.sums import Array, total
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
+from gerrymend.notions.references import OVERALL, GroupMean, Reference, check_reference
 
 
 def in_words(name: str) -> str:
@@ -74,6 +75,9 @@ class FairnessNotion:
     of_class : label, optional
         The class that labels and decisions are, against all others, where there are more than two:
         audits make such notions themselves (`against_the_rest`).
+    reference : "overall", float or GroupMean, default="overall"
+        What groups are compared with: the rate of all rows in the event, a number, or a factor
+        times the rate of a named group. Audits take any; training takes "overall".
 
     Examples
     --------
@@ -92,8 +96,10 @@ class FairnessNotion:
     worse: str | None = dataclasses.field(default=None, compare=False)
     unit: str | None = None
     of_class: Any = None
+    reference: Reference = OVERALL
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "reference", check_reference(self.reference))
         if not isinstance(self.name, str) or not self.name:
             raise TypeError(f"name of a FairnessNotion must be text; got {short(self.name)}.")
         for field, read in (("event", _as_flag), ("a", _as_coefficient), ("b", _as_coefficient)):
@@ -117,6 +123,17 @@ class FairnessNotion:
             )
         if self.worse is None and (direction := self._of_errors()):
             object.__setattr__(self, "worse", direction)
+
+    def __repr__(self) -> str:
+        """Return the notion as code; the reference is left out where it is the overall rate.
+
+        >>> FALSE_POSITIVE_RATE.against(0.1)
+        FairnessNotion(name='false_positive_rate', event=(True, False), a=(0, 0), b=(1, 1), \
+worse=None, unit=None, of_class=None, reference=0.1)
+        """
+        named = [part.name for part in dataclasses.fields(self)]
+        shown = [name for name in named if name != "reference" or self.reference != OVERALL]
+        return f"FairnessNotion({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     def _of_errors(self) -> str | None:
         """Return the worse side of a rate that counts errors, or right decisions, of both labels.
@@ -174,7 +191,7 @@ class FairnessNotion:
         a = (self.a[1] + self.b[1], self.a[0] + self.b[0])
         b = (-self.b[1], -self.b[0])
         event = (self.event[1], self.event[0])
-        turned = FairnessNotion(self.name, event, a, b, self.worse)
+        turned = replace(self, event=event, a=a, b=b)
         for known in (FALSE_POSITIVE_RATE, FALSE_NEGATIVE_RATE):
             if replace(known, name=self.name) == turned:
                 return known
@@ -187,6 +204,14 @@ class FairnessNotion:
         'false_negative_rate[urgent]'
         """
         return replace(self, name=f"{self.name}[{label}]", of_class=label)
+
+    def against(self, reference: Any) -> "FairnessNotion":
+        """Return the same rate, compared with another reference.
+
+        >>> STATISTICAL_PARITY.against(0.25).reference
+        0.25
+        """
+        return replace(self, reference=reference)
 
     @property
     def harm(self) -> int:
@@ -217,7 +242,15 @@ class FairnessNotion:
             "worse": self.worse,
             "unit": self.unit,
             "class": self.of_class,
+            **self._reference_data(),
         }
+
+    def _reference_data(self) -> dict[str, Any]:
+        """Return the reference as plain data; nothing where it is the overall rate."""
+        if self.reference == OVERALL:
+            return {}
+        own = self.reference
+        return {"reference": own.to_dict() if isinstance(own, GroupMean) else own}
 
     @property
     def outcome_range(self) -> tuple[float, float]:
@@ -244,7 +277,13 @@ class FairnessNotion:
         return np.asarray(self.b, float)[np.asarray(y, dtype=np.intp)]
 
     def residual(self, y: ArrayLike, p: ArrayLike, weight: ArrayLike | None = None) -> Array:
-        """Return centre(u), which the Auditor sums over subgroups, per unit of weight."""
+        """Return centre(u), which the Auditor sums over subgroups, per unit of weight.
+
+        Of a notion with a number for a reference it is 1_E·(u − reference).
+        """
+        if isinstance(self.reference, float):
+            less: Array = np.where(self.in_event(y), self.outcome(y, p) - self.reference, 0.0)
+            return less
         return self._centre(y, self.outcome(y, p), weight)
 
     def pull(self, y: ArrayLike, members: ArrayLike, weight: ArrayLike | None = None) -> Array:
@@ -270,6 +309,12 @@ class FairnessNotion:
 
     def _centre(self, y: ArrayLike, values: Array, weight: ArrayLike | None) -> Array:
         """Return 1_E·(v − mean_E v), with the weighted mean over the event."""
+        if self.reference != OVERALL:
+            raise ArgumentError(
+                "reference",
+                f"of the notion {self.name!r} is {short(self.reference)}, which audits compare "
+                "with; here it has to be 'overall'.",
+            )
         event = self.in_event(y)
         event_weight = _weights(values, weight) * event
         if not event_weight.any():

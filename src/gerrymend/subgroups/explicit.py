@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend._numeric.sums import Array
-from gerrymend.inputs.categories import as_category, plain_type
+from gerrymend.inputs.categories import plain_type
+from gerrymend.inputs.conditions import plain_condition, plain_values
 from gerrymend.inputs.numbers import as_float, is_exact, is_missing, is_number_type, short
 from gerrymend.inputs.protected import Column, take_rows
 from gerrymend.inputs.settings import did_you_mean
@@ -54,7 +55,10 @@ class ExplicitGroups(SubgroupClass):
                 f"{{'blue men': {{'race': 'blue', 'sex': 'M'}}}}; got {self.groups!r}."
             )
         by_name = {column.name: column for column in columns}
-        rules = [self._rule(name, wanted, by_name) for name, wanted in self.groups.items()]
+        rules = [
+            named_group(f"The explicit group {name!r}", wanted, by_name, str(name))
+            for name, wanted in self.groups.items()
+        ]
         for rule in rules:
             if not rule.members(by_name).any():
                 warnings.warn(
@@ -69,52 +73,33 @@ class ExplicitGroups(SubgroupClass):
     def to_dict(self) -> dict[str, Any]:
         """Return the class as plain data, with conditions in the form of `Condition.to_dict`."""
         groups = {
-            str(name): {attribute: _plain(value) for attribute, value in wanted.items()}
+            str(name): {attribute: plain_condition(value) for attribute, value in wanted.items()}
             for name, wanted in self.groups.items()
         }
         return {"name": type(self).__name__, "parameters": {"groups": groups}}
 
-    def _rule(self, name: str, wanted: Any, columns: Mapping[str, Column]) -> Conjunction:
-        where = f"The explicit group {name!r}"
-        if not isinstance(wanted, Mapping) or not wanted:
-            raise ValueError(
-                f"{where} must map attributes to values, as in {{'race': 'blue'}}; got {wanted!r}."
-            )
-        for attribute in wanted:
-            if attribute not in columns:
-                hint = did_you_mean(attribute, columns) if isinstance(attribute, str) else ""
-                raise ValueError(
-                    f"{where} uses the attribute {attribute!r}, which is none of the protected "
-                    f"columns{hint}: {', '.join(columns)}."
-                )
-        conditions = tuple(_condition(where, columns[a], value) for a, value in wanted.items())
-        kinds = {attribute: columns[attribute].kind for attribute in wanted}
-        return Conjunction(conditions, kinds, name=str(name))
 
+def named_group(
+    where: str, wanted: Any, columns: Mapping[str, Column], name: str = ""
+) -> Conjunction:
+    """Return the rule of a group that a user names by conditions on these columns.
 
-def _plain(wanted: Any) -> dict[str, Any]:
-    """Return a condition as a dict that tells an interval from a list of values.
-
-    JSON writes a tuple and a list alike, so the difference must be in the keys.
+    `where` is how each error begins. Raises ValueError for a condition that no row could meet.
     """
-    if isinstance(wanted, tuple):
-        ends = (None if end is None else as_float(end) for end in wanted)
-        low, high = (None if end is None or math.isinf(end) else end for end in ends)
-        return {"low": low, "high": high}
-    return {"values": _values(wanted)}
-
-
-def _values(wanted: Any) -> list[Any]:
-    """Return the values of a condition as plain data, a set of them in the order of their text."""
-    listed = sorted(wanted, key=str) if isinstance(wanted, list | set | frozenset) else [wanted]
-    return [_value(value) for value in listed]
-
-
-def _value(wanted: Any) -> Any:
-    """Return a value in the form that columns and JSON use, None for a missing one."""
-    if is_missing(wanted):
-        return None
-    return as_float(wanted) if plain_type(type(wanted)) is None else as_category(wanted)
+    if not isinstance(wanted, Mapping) or not wanted:
+        raise ValueError(
+            f"{where} must map attributes to values, as in {{'race': 'blue'}}; got {wanted!r}."
+        )
+    for attribute in wanted:
+        if attribute not in columns:
+            hint = did_you_mean(attribute, columns) if isinstance(attribute, str) else ""
+            raise ValueError(
+                f"{where} uses the attribute {attribute!r}, which is none of the protected "
+                f"columns{hint}: {', '.join(columns)}."
+            )
+    conditions = tuple(_condition(where, columns[a], value) for a, value in wanted.items())
+    kinds = {attribute: columns[attribute].kind for attribute in wanted}
+    return Conjunction(conditions, kinds, name=name)
 
 
 def _condition(where: str, column: Column, wanted: Any) -> Condition:
@@ -128,7 +113,7 @@ def _condition(where: str, column: Column, wanted: Any) -> Condition:
         listed = wanted if isinstance(wanted, list | set | frozenset) else [wanted]
         for value in listed:
             _check_value(where, column, value)
-        return Condition(column.name, values=tuple(_values(wanted)))
+        return Condition(column.name, values=tuple(plain_values(wanted)))
     numbers = all(end is None or is_number_type(type(end)) for end in wanted)
     if column.is_categorical or len(wanted) != 2 or not numbers:
         raise ValueError(

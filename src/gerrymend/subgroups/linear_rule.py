@@ -289,8 +289,8 @@ class LinearRule(Rule):
             low = float(np.max(less[~members], initial=-np.inf))
             high = float(np.min(less[members], initial=np.inf))
             others = [j for j in kept if j != i]
-            sizes = [largest[j] for j in others]
-            if others and leaves_room([self.coefficients[j] for j in others], low, high, sizes):
+            # What is subtracted leaves its own rounding behind: room for that of all terms.
+            if others and leaves_room(self.coefficients, low, high, largest):
                 kept = others
                 score = less
         return replace(

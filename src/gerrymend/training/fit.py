@@ -25,7 +25,7 @@ from gerrymend.inputs.settings import (
 )
 from gerrymend.models.features import FeatureReader, warn_all_protected
 from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
-from gerrymend.notions import as_notions, as_trainable
+from gerrymend.notions import as_notions, as_trainable, check_overall
 from gerrymend.solvers import Equilibrium, Round, as_solver
 from gerrymend.solvers.base import Interrupted
 from gerrymend.solvers.players.auditor import Subgroup
@@ -268,7 +268,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             gammas=check_gammas(gammas),
             C=check_number(self.C, "C", low=0.0, above=True),
             certify=check_flag(self.certify, "certify"),
-            notions=as_trainable(self.notion),
+            notions=check_overall(as_trainable(self.notion)),
             solver=as_solver(self.solver),
             subgroups=self._subgroup_class(),
             audited=self._subgroup_class(audited=True),

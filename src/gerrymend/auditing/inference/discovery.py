@@ -25,6 +25,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.inference.intervals import GroupEstimate
 from gerrymend.auditing.tally import NotionTally
+from gerrymend.notions import OVERALL
 
 Groups = tuple[GroupEstimate, ...]
 
@@ -80,12 +81,14 @@ class Flagged(NamedTuple):
 def check_exact(seen: Iterable[NotionTally]) -> None:
     """Raise an ArgumentError unless the p-values of groups are exact."""
     for part in seen:
-        if part.strata or not part.tally.is_count or _two_kinds(part) is None:
+        own = part.notion.reference != OVERALL
+        if own or part.strata or not part.tally.is_count or _two_kinds(part) is None:
             raise ArgumentError(
                 "discovery_rate",
                 "is kept by exact tests, which there are for decisions of rows that weigh the same "
-                "and have one of two outcomes, without control features. Leave it out here; "
-                "n_permutations tests the worst of all groups, and intervals are in the report.",
+                "and have one of two outcomes, without control features or a reference of one's "
+                "own. Leave it out here; n_permutations tests the worst of all groups, confidence "
+                "bounds them, and intervals are in the report.",
             )
 
 

@@ -16,6 +16,7 @@ from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
 from gerrymend.auditing.parts import compacted, part_of
 from gerrymend.auditing.provenance import fingerprint
+from gerrymend.auditing.references import check_references
 from gerrymend.auditing.row_data import Lines
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
@@ -114,11 +115,15 @@ def measure_held_out(
     # No subgroup, or no row in the event of its notion.
     if found is None or not _counts_any(tally, found.notion):
         return HeldOut(n_rows, level=level, same_rows=same_rows)
+    try:
+        check_references(tally, [found.notion], min_group_size)
+    except ArgumentError:  # the group to compare with has too few rows among these
+        return HeldOut(n_rows, level=level, same_rows=same_rows)
     seen = tally.of_notion(found.notion)
     members = found.rule.members({column.name: column for column in tally.columns})
     members = members[seen.cells.active]
     inside = int(seen.rows[members].sum())
-    if not may_be_described(inside, seen.rows.sum(), min_group_size):
+    if not may_be_described(inside, seen.rows.sum(), min_group_size, or_everyone=True):
         return HeldOut(n_rows, level=level, same_rows=same_rows)
     # The rule as it was published, not shortened again for these rows.
     subgroup = seen.cells.as_treated(found.rule, seen.outcomes)

@@ -20,7 +20,7 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
   interval of f is symmetric for its logarithm, from f·exp(−z·sd/f) to f·exp(z·sd/f).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -32,6 +32,11 @@ from scipy.special import ndtri
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.averages import mean_ends, overall_variance, rate_ends
+from gerrymend.auditing.inference.differences import (
+    Ends,
+    difference_from_reference,
+    difference_of_two,
+)
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.inference.group_sums import group_sums
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, may_be_described, too_few
@@ -290,17 +295,19 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     inside, outside, rest, lowest, span = sums
     mass = seen.cells.mass
     n = seen.cells.total_weight
-    ends: Callable[[Array, float], tuple[Array, Array, Array]] = rate_ends
+    ends: Ends = rate_ends
     if seen.tally.spread is not None:
         ends = partial(mean_ends, overall=overall_variance(seen))
-
-    # Newcombe's interval of Δ, each end with the spread on its side of either rate.
-    rate, rate_low, rate_high = ends(inside, level)
-    other, other_low, other_high = ends(outside, level)
-    delta = rate - other
-    below = np.hypot(rate - rate_low, other_high - other)
-    above = np.hypot(rate_high - rate, other - other_low)
-
+    rate = ends(inside, level)
+    z = float(ndtri((1 + level) / 2))
+    rates = lowest + span * np.array(rate[1:])
+    if seen.cells.reference is not None:
+        apart = difference_from_reference(seen, members, sums, level, ends)
+        share = inside[0] / n
+        of_share = inside[1] * (1 - share) ** 2 + (outside[1] + rest) * share**2
+        gap = np.array([apart.value - apart.below, apart.value + apart.above])
+        return Estimates(rates, span * gap, span * apart.times(share, of_share / n**2, z))
+    delta = difference_of_two(rate, ends(outside, level))
     # Σ w² of the rows outside the event, where q = 0, takes part in the variance of c.
     # ḡ and 1 − ḡ, c = e·ḡ·(1 − ḡ), and Σ w² times the squared deviations of g and of q (see above).
     share = inside[0] / mass.sum()
@@ -308,23 +315,11 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     c = inside[0] * others / n
     of_share = inside[1] * others**2 + outside[1] * share**2
     of_c = inside[1] * (others**2 - c) ** 2 + outside[1] * (share**2 - c) ** 2 + rest * c**2
-    z = float(ndtri((1 + level) / 2))
-
-    def times_delta(factor: Array, variance: Array) -> Array:
-        """Return the ends of factor·Δ, the factor's interval symmetric for its logarithm."""
-        spread = z * np.sqrt(variance) / np.where(factor > 0, factor, 1.0)
-        up = factor * np.expm1(spread)
-        down = -factor * np.expm1(-spread)
-        # A larger factor moves the product away from 0: up where Δ is positive, down elsewhere.
-        towards_low, towards_high = np.where(delta > 0, (down, up), (up, down))
-        low = factor * delta - np.hypot(factor * below, delta * towards_low)
-        high = factor * delta + np.hypot(factor * above, delta * towards_high)
-        return span * np.array([low, high])
-
+    # The square of the mass may be 0, and so is divided by twice.
     return Estimates(
-        rate=lowest + span * np.array([rate_low, rate_high]),
-        gap=times_delta(others, of_share / mass.sum() / mass.sum()),  # whose square may be 0
-        unfairness=times_delta(c, of_c / n**2),
+        rate=rates,
+        gap=span * delta.times(others, of_share / mass.sum() / mass.sum(), z),
+        unfairness=span * delta.times(c, of_c / n**2, z),
     )
 
 

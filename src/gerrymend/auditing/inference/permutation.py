@@ -29,10 +29,16 @@ from gerrymend.auditing.inference.drawing import rounds
 from gerrymend.auditing.inference.shuffles import Shuffle, obstacle, shuffle_of
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
+from gerrymend.notions import OVERALL
 from gerrymend.subgroups.base import BoundClass
 
 # The level of `detectable`.
 LEVEL = 0.05
+# Outcomes that are dealt anew keep their mean: all that they can tell is that groups differ.
+_OWN_REFERENCE = (
+    "permutations test whether groups differ from each other, and not from a reference of one's "
+    "own; confidence=0.95 (--confidence 0.95) tells what holds for the people behind the rows"
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,8 @@ def permutation_test(
     on_draw : callable, optional
         Called as on_draw(done, of) while draws are made.
     """
-    if reason := obstacle(tally):
+    own = any(part.seen.notion.reference != OVERALL for part in examined)
+    if reason := _OWN_REFERENCE if own else obstacle(tally):
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
     families = _families(examined, random_state, deadline)

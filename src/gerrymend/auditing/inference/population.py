@@ -13,9 +13,10 @@ that was found exceeds (its unfairness on the rows) − c: for all subgroups at 
 one that was chosen for looking worst. c is no less than what outcomes can make that no row has.
 
 v is linear in residuals. With W* and n* of the resample v*_g − v_g is the sum over g of
-W*/n* − W/n, which sums to 0 over all cells as both do: it is a residual itself, and D* what the
-class's own search finds in it. Of several notions D* is the maximum. Where only one side counts it
-is max_g s·(v_g − v*_g), which stands for s·(V_g − v_g), the side on which a bound can fail.
+W*/n* − W/n: it is a residual itself, and D* what the class's own search finds in it. A reference of
+a notion's own is, in W*, that of the resample: a number stays, and a group's mean is drawn anew. Of
+several notions D* is the maximum. Where only one side counts it is max_g s·(v_g − v*_g), which
+stands for s·(V_g − v_g), the side on which a bound can fail.
 """
 
 import math
@@ -33,7 +34,7 @@ from gerrymend.auditing.inference.drawing import rounds
 from gerrymend.auditing.inference.planning import quantile, rank, rows_for_power, rows_to_tell
 from gerrymend.auditing.inference.resampling import Resampler, no_resamples
 from gerrymend.auditing.subgroup import ROUNDING
-from gerrymend.auditing.tally import Examined, Tally
+from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.auditing.verdict import UNDECIDED, verdict
 from gerrymend.inputs.settings import check_fraction, check_whole
 from gerrymend.subgroups.base import BoundClass
@@ -219,10 +220,25 @@ def _unseen(tally: Tally, examined: Sequence[Examined], confidence: float) -> fl
     p is at most −ln(1 − confidence)/n. It matters where outcomes are rare: with none among the
     rows all resamples are alike, and the bootstrap would tell a distance of 0.
     """
-    ranges = (part.seen.outcome_range for part in examined)
     # So many people may have any outcome: a mean moves by that part of its range at most.
-    widest = max(high - low for low, high in ranges)
+    widest = max(_moved_by_one(part.seen) for part in examined)
     return -math.log1p(-confidence) / int(tally.n_rows.sum()) * widest
+
+
+def _moved_by_one(seen: NotionTally) -> float:
+    """Return how far the unseen move a value, for each part of all rows that they are.
+
+    It is how far an outcome can be from what it is compared with and, of a group's mean, how far
+    that moves for all others as well: more where the group is a smaller part of the rows.
+    """
+    low, high = seen.outcome_range
+    group = seen.compared.group
+    moved = seen.compared.reach(low, high)
+    if group is not None:
+        mass = seen.cells.mass
+        share = float(mass[group[seen.cells.active]].sum() / mass.sum())
+        moved += seen.compared.factor * (high - low) / share
+    return moved
 
 
 def _distances(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.compared import Compared
 from gerrymend.auditing.tally import NotionTally, Rows, Tally
 from gerrymend.notions import FairnessNotion
 
@@ -53,7 +54,7 @@ class Resampler:
     def __init__(self, seen: Sequence[NotionTally], seed: int) -> None:
         tallies = {id(part.tally): part.tally for part in seen}
         places = {key: place for place, key in enumerate(tallies)}
-        self._moments = [(part.notion, part.cells.active, places[id(part.tally)]) for part in seen]
+        self._moments = [(_Moment.of(part), places[id(part.tally)]) for part in seen]
         first = next(iter(tallies.values()))
         # The counts of one table don't tell those of another, as of two classes.
         alone = first.is_count and len(tallies) == 1
@@ -64,28 +65,40 @@ class Resampler:
         """Make the resample of a number; each has a seed of its own, whoever makes it."""
         # 2 keeps it apart from the split (0) and the permutations (1) of the same seed.
         tables = self._draws.draw(np.random.default_rng([self._seed, 2, number]))
-        residuals = [
-            _residual(notion, active, *tables[place]) for notion, active, place in self._moments
-        ]
+        residuals = [moment.residual(*tables[place]) for moment, place in self._moments]
         # Of rows without weight there may be nothing but 0.
         return Resample(residuals, float(tables[0][0].sum()) or 1.0)
 
 
-def _residual(
-    notion: FairnessNotion, active: NDArray[np.intp], weight: Array, positive: Array
-) -> Array:
-    """Return W of the active cells; a resample may have no rows in some of them."""
-    event = np.asarray(notion.event, dtype=float)
-    # Outside of the event a row has no outcome: with a and b of 0 it adds nothing to the sums.
-    a, b = (event * np.asarray(pair, dtype=float) for pair in (notion.a, notion.b))
-    mass = np.einsum("y,sym->sm", event, weight)[:, active]
-    outcomes = np.einsum("y,sym->sm", a, weight) + np.einsum("y,sym->sm", b, positive)
-    outcomes = outcomes[:, active]
-    # A stratum of a resample may have no row in the event at all: all its sums are 0 then.
-    total = mass.sum(axis=1)
-    rates = outcomes.sum(axis=1) / np.where(total > 0, total, 1.0)
-    residual: Array = (outcomes - rates[:, None] * mass).sum(axis=0)
-    return residual
+class _Moment(NamedTuple):
+    """Hold what a notion sums over its active cells, and what it compares that with.
+
+    `known` is what the rows themselves are compared with, where it is no overall rate.
+    """
+
+    notion: FairnessNotion
+    active: NDArray[np.intp]
+    compared: Compared
+    known: float
+
+    @classmethod
+    def of(cls, seen: NotionTally) -> "_Moment":
+        """Take it from the rows as a notion sees them, and no rows with it."""
+        return cls(seen.notion, seen.cells.active, seen.compared, seen.cells.reference or 0.0)
+
+    def residual(self, weight: Array, positive: Array) -> Array:
+        """Return W of the active cells; a resample may have no rows in some of them."""
+        event = np.asarray(self.notion.event, dtype=float)
+        # Outside of the event a row has no outcome: with a and b of 0 it adds nothing to the sums.
+        a, b = (event * np.asarray(pair, dtype=float) for pair in (self.notion.a, self.notion.b))
+        mass = np.einsum("y,sym->sm", event, weight)[:, self.active]
+        outcomes = np.einsum("y,sym->sm", a, weight) + np.einsum("y,sym->sm", b, positive)
+        outcomes = outcomes[:, self.active]
+        # A stratum of a resample may have no row in the event at all: all its sums are 0 then. The
+        # group that others are compared with may have none, and counts as it is on the rows.
+        rates = self.compared.rate(outcomes, mass, self.active, self.known)
+        residual: Array = (outcomes - rates[:, None] * mass).sum(axis=0)
+        return residual
 
 
 class _Counts:

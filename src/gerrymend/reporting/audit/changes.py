@@ -55,8 +55,9 @@ def _rate(report: Report) -> str:
     if worst is None:
         return "–"
     return (
-        f"{in_words(worst['notion'])} {figure(worst['rate'], worst.get('unit'))}, overall "
-        f"{figure(worst['overall_rate'], worst.get('unit'))}; {count(worst['size'])} rows"
+        f"{in_words(worst['notion'])} {figure(worst['rate'], worst.get('unit'))}, "
+        f"{worst.get('reference', 'overall')} {figure(worst['overall_rate'], worst.get('unit'))}; "
+        f"{count(worst['size'])} rows"
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_sentences
-from gerrymend.reporting.audit.subgroup_words import notion_meaning
+from gerrymend.reporting.audit.subgroup_words import compared_sentence, notion_meaning
 from gerrymend.reporting.wording import capitalised, decision_words, label_words
 
 Report = Mapping[str, Any]
@@ -198,6 +198,8 @@ def reference_words(report: Report) -> str:
     'mean expected by its strata'
     """
     noun = average(report)
+    if any(one.get("reference") is not None for one in report["notions"]):
+        return "reference"
     return f"{noun} expected by its strata" if report.get("control_features") else f"overall {noun}"
 
 
@@ -255,6 +257,8 @@ def direction_sentences(report: Report) -> list[str]:
             f"group is called better or worse off for its {' or its '.join(unknown)}."
         )
     sentences += strata_sentences(report)
+    overall = report.get("overall_rates", ())  # which a frontier has none of
+    sentences += dict.fromkeys(filter(None, (compared_sentence(one, report) for one in overall)))
     if report["side"] == "disadvantaged":
         sentences.append("Only subgroups that are treated worse count here, in every figure.")
     return sentences

@@ -125,7 +125,10 @@ def _maps(view: Mapping[str, Any]) -> list[str]:
             )
             for row in one["rows"]
         ]
-        parts += [f"### {escaped(one['name'])}, overall {one['overall']}", _table(heads, rows)]
+        parts += [
+            f"### {escaped(one['name'])}, overall {one['overall']}",
+            _table(heads, rows),
+        ]
     return [f"## {view['titles']['maps']}", *parts, view["maps_sentence"]] if parts else []
 
 

@@ -82,6 +82,8 @@ def _options(report: Report) -> list[str] | None:
         return None
     if not report.get("is_labelled", True):
         return None
+    if _has_reference(report):
+        return None
     return [
         *option_words("--protected", report["attributes"]),
         *option_words("--control", report.get("control_features") or []),
@@ -89,6 +91,10 @@ def _options(report: Report) -> list[str] | None:
         *option_words("--subgroups", name),
         *(option_words("--favourable", report["favourable"]) if report["favourable"] else []),
     ]
+
+
+def _has_reference(report: Report) -> bool:
+    return any(one.get("reference") is not None for one in report["notions"])
 
 
 def _needs_merging(report: Report) -> bool:

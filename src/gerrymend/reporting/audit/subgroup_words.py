@@ -39,6 +39,8 @@ _LIKE = 0.03
 # Characters of any other description that are shown.
 _LONGEST = 2000
 _REST = "are in the report's JSON"
+# What reports call a reference that is a number.
+_CONSTANT = "the reference"
 
 
 def notion_meaning(name: str, report: Mapping[str, Any]) -> str | None:
@@ -98,7 +100,10 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
     if subgroup.get("unit") is not None:
         off = compared_rates(subgroup).gap.lstrip("+−")
         more = "more" if subgroup["gap"] > 0 else "less"
-        return f"On average that is {off} {more}, for {percent(subgroup['share'])} of the rows."
+        than = f" than {_reference(subgroup)}" if subgroup.get("reference") else ""
+        return (
+            f"On average that is {off} {more}{than}, for {percent(subgroup['share'])} of the rows."
+        )
     if (cases := excess(subgroup, report)) is None:
         return None
     number, more, happens = cases
@@ -109,7 +114,17 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
 
 def rate_of_all(subgroup: Mapping[str, Any]) -> str:
     """Return at which rate a subgroup would have no unfairness."""
+    if subgroup.get("reference"):
+        constant = subgroup["reference"] == _CONSTANT
+        return f"a rate of {_reference(subgroup)}" if constant else _reference(subgroup)
     return "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
+
+
+def _reference(subgroup: Mapping[str, Any]) -> str:
+    """Return a reference of one's own as such: a number, or what it is a part of."""
+    if subgroup["reference"] == _CONSTANT:
+        return figure(subgroup["overall_rate"], subgroup.get("unit"))
+    return str(subgroup["reference"])
 
 
 def compared_rates(subgroup: Mapping[str, Any]) -> Compared:
@@ -119,18 +134,48 @@ def compared_rates(subgroup: Mapping[str, Any]) -> Compared:
 
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
-    shown = compared_rates(subgroup)
-    against = f"against {shown.reference} {reference_noun(subgroup)}"
-    return f"{in_words(subgroup['notion'])} {shown.rate}, {against}"
+    return (
+        f"{in_words(subgroup['notion'])} {compared_rates(subgroup).rate}, against "
+        f"{against_words(subgroup)}"
+    )
+
+
+def against_words(subgroup: Mapping[str, Any]) -> str:
+    """Return the rate that a subgroup is compared with, and whose it is.
+
+    >>> rates = {"overall_rate": 0.25}
+    >>> against_words({**rates, "within_strata": True}), against_words(rates)
+    ('25 % in the same strata', '25 % overall')
+    >>> against_words({"overall_rate": 24.0, "unit": "days", "reference": "the mean of sex = M"})
+    '24 days, the mean of sex = M'
+    """
+    rate = figure(subgroup["overall_rate"], subgroup.get("unit"))
+    if "rate" in subgroup:  # with as many digits as that needs beside it
+        rate = compared_rates(subgroup).reference
+    return f"{rate}{',' if subgroup.get('reference') else ''} {reference_noun(subgroup)}"
 
 
 def reference_noun(subgroup: Mapping[str, Any]) -> str:
-    """Return what a subgroup is compared with: everyone, or everyone in the same strata.
+    """Return what a subgroup is compared with: everyone, those in the same strata, a reference.
 
     >>> reference_noun({"within_strata": True}), reference_noun({})
     ('in the same strata', 'overall')
     """
-    return "in the same strata" if subgroup.get("within_strata") else "overall"
+    plain = "in the same strata" if subgroup.get("within_strata") else "overall"
+    return str(subgroup.get("reference") or plain)
+
+
+def compared_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Say what a reference of one's own is; nothing where it is the overall rate."""
+    if overall.get("reference") is None:
+        return ""
+    unit = unit_of(report, overall["notion"])
+    against = {"overall_rate": overall["reference"], "reference": overall["compared_with"]}
+    average = "rate" if unit is None else "mean"
+    return (
+        f"Groups, and everyone, are compared with {against_words({**against, 'unit': unit})}, and "
+        f"not with the overall {average}."
+    )
 
 
 def difference_words(subgroup: Mapping[str, Any]) -> str:
@@ -140,7 +185,8 @@ def difference_words(subgroup: Mapping[str, Any]) -> str:
     """
     ratio = ""
     if subgroup["ratio"] is not None and subgroup.get("unit") is None:
-        that_rate = "that rate" if subgroup.get("within_strata") else "the overall rate"
+        other = subgroup.get("within_strata") or subgroup.get("reference")
+        that_rate = "that rate" if other else "the overall rate"
         ratio = f", {subgroup['ratio']:.2f} times {that_rate}"
     return f"{compared_rates(subgroup).gap}{ratio}"
 
@@ -220,7 +266,8 @@ def group_rate_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -
     if overall["rate"] is not None:
         rate = figure(overall["rate"], unit_of(report, name))
     noun = event_noun(report["notions"], name)
-    return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}.{_expected(report)}"
+    compared = compared_sentence(overall, report) or _expected(report)
+    return f"{first}Overall {rate}, over {count(overall['rows'])} {noun}. {compared}".rstrip()
 
 
 def _expected(report: Mapping[str, Any]) -> str:
@@ -228,7 +275,7 @@ def _expected(report: Mapping[str, Any]) -> str:
     if not (controls := report.get("control_features")):
         return ""
     return (
-        " Each group is compared not with that, but with what is expected of it: what all have who "
+        "Each group is compared not with that, but with what is expected of it: what all have who "
         f"are alike in {' and '.join(controls)}, averaged over its members."
     )
 

@@ -153,10 +153,8 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         rate = capitalised(in_words(one["notion"]))
         who = "Everyone else" if is_rest(one, report) else subject(one)
         who += " in a sentence" if is_said(one, report) and not is_the_same(report) else ""
-        shown = subgroup_words.compared_rates(one)
-        noun = subgroup_words.reference_noun(one)
-        against = f"{who[0].lower()}{who[1:]}, against {shown.reference} {noun}"
-        figures.append((rate, shown.rate, against))
+        against = f"{who[0].lower()}{who[1:]}, against {subgroup_words.against_words(one)}"
+        figures.append((rate, subgroup_words.compared_rates(one).rate, against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could it be chance?"))
@@ -272,7 +270,9 @@ def _groups(report: Report, name: str) -> tuple[list[Mapping[str, Any]], int]:
 
 def _axis(report: Report) -> tuple[float, float]:
     """Return the ends of the one axis of all rates on a page, so that any two can be compared."""
-    rates = [overall["rate"] or 0.0 for overall in report["overall_rates"]]
+    rates = [
+        overall.get("reference", overall["rate"]) or 0.0 for overall in report["overall_rates"]
+    ]
     for _, subgroup in described(report):
         rates += [subgroup["rate"], subgroup["overall_rate"]]
     for overall in report["overall_rates"]:

@@ -56,6 +56,11 @@ MEAN_UNFAIRNESS_MEANS = (
     "unit of the outcome, times the part of all rows that are in the group and that count: 0.3 is "
     "3 more for a tenth of all rows, or 0.6 more for half of them."
 )
+REFERENCE_UNFAIRNESS_MEANS = (
+    "The unfairness of a subgroup is how far its rate is from the one it is compared with, times "
+    "the part of all rows that are in the group and that the rate is over: 0.01 is a rate that is "
+    "10 points off for a tenth of all rows."
+)
 FORMULA_MEANS = (
     "A sum over a row's attributes; [a=b] is 1 where a is b, and 0 elsewhere. Rows for which it "
     "holds are in the group."
@@ -81,6 +86,8 @@ def unfairness_means(report: Report) -> str:
     """Say what unfairness is, of what is compared here."""
     if of_numbers(report):
         return MEAN_UNFAIRNESS_MEANS
+    if any(overall.get("reference") is not None for overall in report["overall_rates"]):
+        return REFERENCE_UNFAIRNESS_MEANS
     return STRATA_UNFAIRNESS_MEANS if report.get("control_features") else UNFAIRNESS_MEANS
 
 
@@ -92,6 +99,8 @@ def titles(report: Report) -> dict[str, str]:
 def experts_note(report: Report) -> str:
     """Say what the figures are, in a formula."""
     reference = "Σ_s P(s | g, E) · u(s) over strata s" if report.get("control_features") else "u"
+    if any(overall.get("reference") is not None for overall in report["overall_rates"]):
+        reference = "r, the reference"
     return _EXPERTS_NOTE.format(average(report), reference)
 
 

@@ -240,7 +240,7 @@ class Auditor:
 
     def compile_proofs(self) -> None:
         """Have compiled what proofs of the class need, before a clock starts."""
-        compile_proofs(self._subgroups, self.label_cells.cells.columns)
+        compile_proofs([self._subgroups], self.label_cells.cells.columns)
 
     def upper_bound(self, residuals: Sequence[Array]) -> Array:
         """Unfairness that no subgroup of the class exceeds, for each model, by its residuals."""

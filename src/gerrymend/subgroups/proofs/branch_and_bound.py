@@ -270,14 +270,15 @@ class _Search:
         # The values are kept of one cone, the last that was looked at: those of this one anew.
         self._evaluate(cone)
         direction = self._to_x @ self._directions[list(cone)].sum(axis=0)
-        last = rows_in_question(
+        in_question, empty = rows_in_question(
             self._u, self._points.weight, self._positives, self._negatives, self.found.value,
             self._eps,
         )  # fmt: skip
-        if len(last[0]) > most_rows:
+        last = np.flatnonzero(in_question)
+        if len(last) > most_rows:
             return False
         self._clock.worked(_LEAF_WORK)
-        leaf = tied_leaf(self._points, self._u, *last, self._eps, direction)
+        leaf = tied_leaf(self._points, self._u, last, empty, self._eps, direction)
         if leaf is None:
             return False
         base = float(self._points.weight[leaf.inside].sum())

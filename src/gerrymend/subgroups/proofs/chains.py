@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 from gerrymend._numeric.sums import Array
 from gerrymend.subgroups.proofs.gap_boxes import FAR, Gaps, Numbers, Short
-from gerrymend.subgroups.proofs.gap_kernel import Table
+from gerrymend.subgroups.proofs.gap_table import Table
 from gerrymend.subgroups.rules import Members
 
 # More chains than this become strata, more numbers are pooled; so many entries has a table of all.
@@ -234,4 +234,23 @@ def _gaps(sizes: Sequence[int]) -> tuple[Gaps, NDArray[np.bool_]]:
 
     sums = number_of(codes[:, None] + codes)
     sums[sums == 0] = -1
-    return Gaps(between=number_of(apart), opposite=number_of(-codes), sums=sums), has_category
+    gaps = Gaps(number_of(apart), number_of(-codes), sums, *_families(category))
+    return gaps, has_category
+
+
+def _families(category: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the siblings and the heads of `Gaps`, of chains by attribute and chain."""
+    several = category[category.max(axis=1) > 0]
+    if len(several) < 2:  # nothing but r's own family
+        several = several[:0]
+    same = several[:, :, None] == several[:, None, :]
+    itself = np.eye(category.shape[1], dtype=bool)
+    others = ~same
+    siblings = others & ((others.sum(axis=0) == 1) & ~itself)
+    return _listed(siblings), _listed(same & ~itself)
+
+
+def _listed(flags: NDArray[np.bool_]) -> Numbers:
+    """Return the places of the flags along the last axis, and −1 after them."""
+    order = np.argsort(~flags, axis=-1, kind="stable")
+    return np.where(np.take_along_axis(flags, order, -1), order, -1)

@@ -15,6 +15,9 @@ threshold of its own, so both bounds are sums over strata. Values within `eps` a
 rounding can only loosen a bound.
 
 Rows come with those of positive weight first, either part ordered by stratum.
+
+Loops are written out because of compile time: each expression of arrays takes numba some tenths of
+a second, which the first caller waits for.
 """
 
 import math
@@ -51,8 +54,10 @@ def best_thresholds(
         if size == 0:
             threshold[s] = 0.0
             continue
-        order = np.argsort(-u[first:last]) + first
-        cuts = u[order]
+        order = _falling(u, first, last)
+        cuts = np.empty(size)
+        for a in range(size):
+            cuts[a] = u[order[a]]
         entering = np.zeros(size + 1)  # weight that comes in at each cut
         for i in range(negatives[s], negatives[s + 1]):
             # The first cut that is eps or more below the row: from there on it is in for sure.
@@ -113,7 +118,6 @@ def longest_edge(cone: NDArray[np.intp], directions: Array) -> tuple[int, int, f
     return first, second, least
 
 
-@njit(cache=True)
 def cone_bound(
     u: Array, weight: Array, positives: Starts, negatives: Starts, target: float, eps: float
 ) -> float:
@@ -122,18 +126,20 @@ def cone_bound(
     In one or two dimensions the first often does; in more the second is nearly always the lesser.
     """
     if len(u) <= 2:
-        bound = _profile(u, weight, positives, negatives, eps)
+        bound: float = profile_bound(u, weight, positives, negatives, eps)
         if bound <= target:
             return bound
-        return min(bound, _dominance(u, weight, positives, negatives, target, eps))
-    bound = _dominance(u, weight, positives, negatives, target, eps)
+        return min(bound, dominance_bound(u, weight, positives, negatives, target, eps))
+    bound = dominance_bound(u, weight, positives, negatives, target, eps)
     if bound <= target:
         return bound
-    return min(bound, _profile(u, weight, positives, negatives, eps))
+    return min(bound, profile_bound(u, weight, positives, negatives, eps))
 
 
 @njit(cache=True)
-def _profile(u: Array, weight: Array, positives: Starts, negatives: Starts, eps: float) -> float:
+def profile_bound(
+    u: Array, weight: Array, positives: Starts, negatives: Starts, eps: float
+) -> float:
     """Return the first bound."""
     n_generators, m = u.shape
     extreme = u[0].copy()
@@ -148,14 +154,18 @@ def _profile(u: Array, weight: Array, positives: Starts, negatives: Starts, eps:
 
 
 @njit(cache=True)
-def _dominance(
+def dominance_bound(
     u: Array, weight: Array, positives: Starts, negatives: Starts, target: float, eps: float
 ) -> float:
     """Return the second bound, or any that is not above the target."""
-    height = u[0].copy()
-    for a in range(1, len(u)):
-        height += u[a]
-    most = weight[: positives[-1]].sum()
+    height = np.zeros(u.shape[1])
+    for a in range(len(u)):
+        row = u[a]
+        for i in range(len(height)):
+            height[i] += row[i]
+    most = 0.0
+    for i in range(positives[-1]):
+        most += weight[i]
     flow = 0.0
     # With so much flow the bound is at the target, and nobody asks how far below it could be.
     need = most - target
@@ -179,9 +189,11 @@ def _dominance_flow(
     paper's data this is within a percent of the largest flow.
     """
     first, last, start, stop = rows
-    order = np.argsort(-height[first:last]) + first
+    order = _falling(height, first, last)
     lowest = height[order[-1]]
-    highest = height[start:stop].max()
+    highest = -math.inf
+    for i in range(start, stop):
+        highest = max(highest, height[i])
     scale = (_BUCKETS - 1) / (highest - lowest) if highest > lowest else 0.0
     above, room, bucket = _rising(u, height, weight, start, stop, lowest, scale, eps)
     dominates = np.empty(_AT_ONCE, dtype=np.bool_)
@@ -194,7 +206,8 @@ def _dominance_flow(
         q = bucket[int((height[j] - lowest) * scale)]
         while q < len(room) and left > 0.0:
             n_rows = min(_AT_ONCE, len(room) - q)
-            dominates[:] = True
+            for k in range(n_rows):
+                dominates[k] = True
             for a in range(len(u)):  # without branches, so that many rows are compared at a time
                 column = above[a, q : q + n_rows]
                 value = u[a, j]
@@ -252,20 +265,21 @@ def _rising(
 @njit(cache=True)
 def rows_in_question(
     u: Array, weight: Array, positives: Starts, negatives: Starts, value: float, eps: float
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return rows that may be the last of their stratum in, and strata that may have no row in.
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which rows may be the last of their stratum in, and which strata may have no row in.
 
     Of groups above the value: the last one has positive weight, or the group would be better
     without it. The profile of a stratum bounds what it can do with its threshold at each cut; if
     that and the best of all other strata is not above the value, the threshold isn't there. Row j
     can be the last one if a threshold in [low_j, high_j] is possible.
     """
-    low = u[0].copy()
-    high = u[0].copy()
-    for a in range(1, len(u)):
-        low = np.minimum(low, u[a])
-        high = np.maximum(high, u[a])
-    low -= eps
+    low = np.full(u.shape[1], math.inf)
+    high = np.full(u.shape[1], -math.inf)
+    for a in range(len(u)):
+        row = u[a]
+        for i in range(len(row)):
+            low[i] = min(low[i], row[i] - eps)
+            high[i] = max(high[i], row[i])
     n_strata = len(positives) - 1
     n_positive = positives[-1]
     order = np.empty(n_positive, dtype=np.intp)
@@ -275,7 +289,7 @@ def rows_in_question(
     for s in range(n_strata):
         first = positives[s]
         last = positives[s + 1]
-        ranked = np.argsort(-high[first:last]) + first
+        ranked = _falling(high, first, last)
         for i in range(first, last):  # an assignment of a slice takes numba seconds to compile
             order[i] = ranked[i - first]
             cuts[i] = high[order[i]]
@@ -289,7 +303,10 @@ def rows_in_question(
             best[s] = max(best[s], running)
     # A cut of stratum s is possible if profile + Σ best of the others > value: if it is above
     # best_s − spare. No row at all is worth 0, which is possible if best_s < spare.
-    spare = best.sum() - value
+    spare = 0.0
+    for s in range(n_strata):
+        spare += best[s]
+    spare -= value
     in_question = np.zeros(n_positive, dtype=np.bool_)
     for s in range(n_strata):
         first = positives[s]
@@ -303,7 +320,19 @@ def rows_in_question(
             while reach < last and cuts[reach] == low[order[q]]:
                 reach += 1
             in_question[order[q]] = latest >= 0 and latest < reach
-    return np.flatnonzero(in_question), best < spare
+    return in_question, best < spare
+
+
+@njit(cache=True)
+def _falling(values: Array, first: int, last: int) -> NDArray[np.intp]:
+    """Return the places from `first` to `last` in falling order of their values."""
+    opposite = np.empty(last - first)
+    for i in range(first, last):
+        opposite[i - first] = -values[i]
+    order = np.argsort(opposite)
+    for i in range(len(order)):
+        order[i] += first
+    return order
 
 
 @njit(cache=True)
@@ -333,8 +362,9 @@ def sides(
     largest = np.empty(m)
     for q in range(len(rows)):
         j = rows[q]
-        least[:] = math.inf
-        largest[:] = -math.inf
+        for i in range(m):
+            least[i] = math.inf
+            largest[i] = -math.inf
         for a in range(len(u)):
             column = u[a]
             for i in range(m):
@@ -352,12 +382,13 @@ def ambiguous_pair(
     side: NDArray[np.int8], rows: NDArray[np.intp], y: Array
 ) -> tuple[int, int] | None:
     """Return an ambiguous pair of rows that differ in y, if there is one."""
-    pair = _ambiguous_pair(side, rows, y)
+    pair = first_ambiguous(side, rows, y)
     return None if pair[0] < 0 else pair
 
 
 @njit(cache=True)
-def _ambiguous_pair(side: NDArray[np.int8], rows: NDArray[np.intp], y: Array) -> tuple[int, int]:
+def first_ambiguous(side: NDArray[np.int8], rows: NDArray[np.intp], y: Array) -> tuple[int, int]:
+    """Return the first such pair, or −1 twice."""
     for q in range(len(rows)):
         j = rows[q]
         for i in range(len(y)):

@@ -32,12 +32,15 @@ class Gaps(NamedTuple):
 
     `between[r, y]` is the number of the gap between two chains, 0 if they are one; `opposite` that
     between y and r; `sums[g, h]` that of both one after the other, −1 if no two chains are so far
-    apart.
+    apart. For each attribute, `siblings[r]` are the chains that differ from r in it alone, and
+    `heads[r]` those that share it with r; then come −1. See `gap_families`.
     """
 
     between: Numbers
     opposite: Numbers
     sums: Numbers
+    siblings: Numbers
+    heads: Numbers
 
 
 class Boxes(NamedTuple):

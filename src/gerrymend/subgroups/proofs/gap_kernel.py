@@ -1,7 +1,6 @@
 """Explore boxes of gaps, the highest bound first: the compiled part of `offset_boxes`."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from gerrymend.subgroups.proofs.gap_boxes import (
     Boxes,
     Flags,
     Gaps,
-    Numbers,
     copy,
     free_place,
     limit,
@@ -23,68 +21,11 @@ from gerrymend.subgroups.proofs.gap_boxes import (
     take_place,
     tighten,
 )
+from gerrymend.subgroups.proofs.gap_families import lower_by_families
+from gerrymend.subgroups.proofs.gap_table import AT_A_TIME, Desk, Table, level_of
 
 # What a box takes beside the numbers that it reads, in the time of reading one.
 _READS_A_BOX = 5000
-# Chains are added so many at a time: two passes over a row of eight, not eight.
-_AT_A_TIME = 4
-
-
-class Table(NamedTuple):
-    """Hold what chains are worth.
-
-    `highest` is the most that chain y of stratum s is worth with 2^k thresholds from j on, by s, y,
-    k and n + j, of n numbers, in one row, and then n zeros; each chain has `stride` of them.
-    `last[s, r, q]` is what chain r is worth with its last row at number q, −∞ if none of positive
-    weight is there. With `blur` 1, thresholds may be one further.
-    """
-
-    highest: Array
-    last: Array
-    stride: int
-    blur: int
-
-
-class Desk(NamedTuple):
-    """Hold what is worked out for the box at hand.
-
-    `left` and `right` are the places in a chain's table of two intervals that cover the thresholds
-    of a gap, and `starts` those of the chains that are read. `profile` has bounds by stratum and
-    last row, where `is_read`; `best` is the highest of each stratum, and `chain` where. The others
-    are for narrowing and choosing gaps.
-    """
-
-    left: Numbers
-    right: Numbers
-    starts: NDArray[np.uint64]
-    profile: Array
-    is_read: Flags
-    best: Array
-    chain: Numbers
-    queue: Numbers
-    waiting: Flags
-    moved: Flags
-    loss: Array
-
-    @classmethod
-    def for_boxes(cls, table: Table, gaps: Gaps) -> "Desk":
-        """Make room for the work on boxes of these gaps, one at a time."""
-        n_strata, n_chains, n_numbers = table.last.shape
-        n_gaps = len(gaps.opposite)
-        n_starts = (n_chains + _AT_A_TIME - 2) // _AT_A_TIME * _AT_A_TIME
-        return cls(
-            left=np.empty(n_gaps, dtype=np.intp),
-            right=np.empty(n_gaps, dtype=np.intp),
-            starts=np.empty((n_starts, 2), dtype=np.uint64),
-            profile=np.empty((n_strata, n_chains, n_numbers)),
-            is_read=np.empty((n_strata, n_chains), dtype=np.bool_),
-            best=np.empty(n_strata),
-            chain=np.empty(n_strata, dtype=np.intp),
-            queue=np.empty(n_gaps, dtype=np.intp),
-            waiting=np.empty(n_gaps, dtype=np.bool_),
-            moved=np.empty(n_gaps, dtype=np.bool_),
-            loss=np.empty((2, n_gaps)),
-        )
 
 
 @njit(cache=True, _nrt=False)  # it makes no arrays, as inner loops
@@ -174,36 +115,46 @@ def _bound(
 
     What is not yet read is at most what it was in a larger box. So a stratum is done when no other
     last row had more than the best that was read, and the box when the sum is not above the goal.
+    All strata are read first, each chain for itself, and then, at a few times the cost, lowered by
+    the families of one attribute after another, as long as the sum is above the goal.
     """
     n_strata, n_chains, _ = table.last.shape
     _find_places(table, boxes, box, desk)
     peak = boxes.peak[box]
     number = boxes.number[box]
-    desk.is_read.fill(False)
+    n_stages = 1 + (0 if table.blur else len(gaps.heads))
+    desk.stage.fill(0)
     bound = 0.0
     for s in range(n_strata):
         desk.best[s] = max(0.0, _largest(peak[s]))
         bound += desk.best[s]
     reads = 0
-    for s in range(n_strata):
-        best = 0.0
-        chain = -1
-        while True:
-            # The one with the highest bound, known or outdated; when it is known, that's it.
-            r = _first_of(peak[s], _largest(peak[s]))
-            if peak[s, r] <= 0.0:
-                break
-            if number[s, r] >= 0:
-                best = peak[s, r]
-                chain = r
-                break
-            first = boxes.first[box, s, r]
-            stop = boxes.final[box, s, r] + 1
-            peak[s, r], number[s, r] = _read(table, gaps, s, r, first, stop, desk)
-            reads += (stop - first) * n_chains
-        desk.chain[s] = chain
-        bound += best - desk.best[s]
-        desk.best[s] = best
+    for stage in range(1, n_stages + 1):
+        for s in range(n_strata):
+            desk.chain[s] = -1
+            while bound > goal and desk.best[s] > 0.0:
+                # The one with the highest bound, known or outdated; when it is known, that's it.
+                r = _first_of(peak[s], desk.best[s])
+                if number[s, r] >= 0 or desk.stage[s, r] == stage:
+                    desk.chain[s] = r
+                    break
+                first = boxes.first[box, s, r]
+                stop = boxes.final[box, s, r] + 1
+                if desk.stage[s, r] == 0:
+                    _read(table, gaps, s, r, first, stop, desk)
+                    reads += (stop - first) * n_chains
+                else:
+                    attribute = desk.stage[s, r] - 1
+                    lower_by_families(table, gaps, boxes, box, s, r, first, stop, attribute, desk)
+                    reads += (stop - first) * n_chains * 3
+                profile = desk.profile[s, r, first:stop]
+                peak[s, r] = _largest(profile)
+                desk.stage[s, r] += 1
+                if desk.stage[s, r] == n_stages:
+                    number[s, r] = first + _first_of(profile, peak[s, r])
+                bound -= desk.best[s]
+                desk.best[s] = max(0.0, _largest(peak[s]))
+                bound += desk.best[s]
         if bound <= goal:
             break
     return bound, reads
@@ -216,17 +167,15 @@ def _find_places(table: Table, boxes: Boxes, box: int, desk: Desk) -> None:
     for gap in range(len(desk.left)):
         low, high = _ends(n_numbers, boxes, box, gap)
         high += table.blur
-        level = _level(high - low)
+        level = level_of(high - low)
         begins = level * (3 * n_numbers + 3) + n_numbers + 1
         desk.left[gap] = begins + low
         desk.right[gap] = begins + high - (1 << level)
 
 
 @njit(inner=True, cache=True, inline="always")  # a call takes as long as a short row
-def _read(
-    table: Table, gaps: Gaps, s: int, r: int, first: int, stop: int, desk: Desk
-) -> tuple[float, int]:
-    """Write the profile of a stratum with its last row in chain r; return its peak and where.
+def _read(table: Table, gaps: Gaps, s: int, r: int, first: int, stop: int, desk: Desk) -> None:
+    """Write the profile of a stratum with its last row in chain r.
 
     A gap places y's thresholds relative to r's last row: for each number they lie in an interval of
     the same length, which two runs of 2^k cover. So all numbers read two rows side by side.
@@ -241,15 +190,12 @@ def _read(
             starts[k, 0] = begins + desk.left[gaps.between[r, y]]
             starts[k, 1] = begins + desk.right[gaps.between[r, y]]
             k += 1
-    desk.is_read[s, r] = True
     profile = desk.profile[s, r, first:stop]
     last = table.last[s, r, first:stop]
     for q in range(len(profile)):
         profile[q] = last[q]
-    for k in range(0, len(starts), _AT_A_TIME):
-        _add_four(table.highest, starts[k : k + _AT_A_TIME], profile)
-    peak = _largest(profile)
-    return peak, first + _first_of(profile, peak)
+    for k in range(0, len(starts), AT_A_TIME):
+        _add_four(table.highest, starts[k : k + AT_A_TIME], profile)
 
 
 @njit(inner=True, cache=True, inline="always")
@@ -312,7 +258,7 @@ def _narrow(boxes: Boxes, box: int, slack: float, desk: Desk) -> None:
                 final = first - 1
                 boxes.peak[box, s, r] = -math.inf
                 boxes.number[box, s, r] = 0
-            elif desk.is_read[s, r]:
+            elif desk.stage[s, r] > 0:
                 profile = desk.profile[s, r]
                 while profile[first] < needed:
                     first += 1
@@ -370,17 +316,8 @@ def _choose(table: Table, gaps: Gaps, boxes: Boxes, box: int, desk: Desk) -> tup
 
 
 @njit(inner=True, cache=True)
-def _level(size: int) -> int:
-    """Return k, the largest with 2^k not above a size: two such intervals cover it."""
-    level = 0
-    while 2 << level <= size:
-        level += 1
-    return level
-
-
-@njit(inner=True, cache=True)
 def _highest(highest: Array, n_numbers: int, after: int, until: int) -> float:
     """Return the largest entry after one place, until another, of a chain's row."""
-    level = _level(until - after)
+    level = level_of(until - after)
     begins = level * (3 * n_numbers + 3) + 1
     return max(highest[begins + after], highest[begins + until - (1 << level)])

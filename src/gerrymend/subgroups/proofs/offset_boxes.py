@@ -22,6 +22,9 @@ largest of its sums there, of whole intervals of thresholds in a table. The sum 
 the worst r and x, and then over the strata, is a bound. Where all gaps are between neighbouring
 whole numbers it is a value, if there are such offsets at all.
 
+Where that is not enough, chains that differ in one attribute only are bounded together: see
+`gap_families`.
+
 What a box passes on to its halves.
 
 - *Gaps* add up: that of r and y and that of y and z are that of r and z, and gaps of chains that
@@ -53,7 +56,8 @@ from gerrymend._runtime.interrupts import check_stopped
 from gerrymend.subgroups.proofs.branch_and_bound import Solved
 from gerrymend.subgroups.proofs.chains import Chains, Meeting
 from gerrymend.subgroups.proofs.gap_boxes import FAR, N_EXPLORED, Boxes, free_place, take_place
-from gerrymend.subgroups.proofs.gap_kernel import Desk, explore
+from gerrymend.subgroups.proofs.gap_kernel import explore
+from gerrymend.subgroups.proofs.gap_table import Desk
 from gerrymend.subgroups.proofs.offset_ascent import Ascent
 from gerrymend.subgroups.rules import Members
 

@@ -52,7 +52,7 @@ def worst_half_plane(
         if clock() >= deadline:
             return members, False
         clock.worked(at_once * len(x))
-        pivot, angle, with_pivot, value = _turn_about(
+        pivot, angle, with_pivot, value = turn_about(
             points, residual, half, pivots[start : start + at_once], best
         )
         if value > best:
@@ -63,7 +63,7 @@ def worst_half_plane(
 
 
 @njit(cache=True)
-def _turn_about(
+def turn_about(
     x: Array, residual: Array, half: float, pivots: NDArray[np.intp], best: float
 ) -> tuple[int, float, bool, float]:
     """Return the pivot, the angle of the normal, whether the pivot is in, and the |value|.

@@ -99,6 +99,16 @@ def measure(u: Array, residual: Array, half: float, rows: NDArray[np.intp], smal
 
 
 @njit(cache=True)
+def _along(direction: Array, z: Array) -> Array:
+    """Return the value of each row in a direction."""
+    u = np.zeros(z.shape[1])
+    for k in range(len(z)):
+        for i in range(len(u)):
+            u[i] += direction[k] * z[k, i]
+    return u
+
+
+@njit(cache=True)
 def ascend(
     z: Array,
     residual: Array,
@@ -119,9 +129,7 @@ def ascend(
     """
     size = len(z)
     direction = start.copy()
-    u = np.zeros(z.shape[1])
-    for k in range(size):
-        u += direction[k] * z[k]
+    u = _along(direction, z)
     value = measure(u, residual, half, rows, smallest)
     for _ in range(most):
         if since_gain >= size:
@@ -132,15 +140,19 @@ def ascend(
         angle = best_on_circle(u, z[axis], residual, half, rows, smallest)
         if np.isnan(angle):
             continue
-        candidate = np.cos(angle) * direction
-        candidate[axis] += np.sin(angle)
-        length = np.sqrt((candidate**2).sum())
+        candidate = np.empty(size)
+        length = 0.0
+        for k in range(size):
+            candidate[k] = np.cos(angle) * direction[k]
+            if k == axis:
+                candidate[k] += np.sin(angle)
+            length += candidate[k] * candidate[k]
+        length = np.sqrt(length)
         if length == 0.0:
             continue
-        candidate /= length
-        moved = np.zeros(z.shape[1])
         for k in range(size):
-            moved += candidate[k] * z[k]
+            candidate[k] /= length
+        moved = _along(candidate, z)
         new_value = measure(moved, residual, half, rows, smallest)
         if new_value > value + least_gain:
             direction = candidate

@@ -1,0 +1,74 @@
+"""Find a group to describe in place of one that was found.
+
+Of two sides of a division that are equally bad it is the smaller one. And where groups are compared
+with the mean of one that is named, that mean is known: a subgroup that is the named group, or the
+rest of it, but for few rows tells of these, and is not described.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gerrymend.auditing.rare_values import lists_any
+from gerrymend.auditing.small_groups import may_be_described
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.tally import Examined
+from gerrymend.subgroups import Conjunctions, LinearThresholds, Trees, ValueSets
+from gerrymend.subgroups.listed import ListedClass
+from gerrymend.subgroups.marginals import marginal_groups
+from gerrymend.subgroups.rules import Rare, Rule
+
+
+def shown_instead(
+    part: Examined, rare: Rare, min_group_size: int, may_be_shown: Callable[[Subgroup], bool]
+) -> Subgroup | None:
+    """Return the worst group of one attribute, or of a list, that may be shown; None if none may.
+
+    Groups of one attribute are subgroups of every class that is not a list.
+    """
+    seen = part.seen
+    columns = {column.name: column for column in seen.tally.columns}
+    found = []
+    for rule in _rules(part):
+        members = rule.members(columns)[seen.cells.active]
+        value = float(seen.residual[members].sum())
+        inside = int(seen.rows[members].sum())
+        large = may_be_described(inside, seen.rows.sum(), min_group_size)
+        if large and part.sign * value >= 0 and not lists_any(rule, rare):
+            found.append((abs(value), rule, members))
+    for _, rule, members in sorted(found, key=lambda one: -one[0]):
+        subgroup = seen.measure(rule, members, min_group_size)
+        if subgroup is not None and may_be_shown(subgroup):
+            return subgroup
+    return None
+
+
+def smaller_half(part: Examined, subgroup: Subgroup | None, min_group_size: int) -> Subgroup | None:
+    """Return all others in place of more than half, where they differ as much and none is worse.
+
+    Of a closed class both sides of a division are equally bad, if compared with everyone. Where it
+    is not known which of them is treated worse, the smaller one is who a reader asks for: "all but
+    women in the north" is not.
+    """
+    seen = part.seen
+    is_known = seen.notion.harm or seen.cells.reference is not None
+    if subgroup is None or is_known or not part.bound.is_closed:
+        return subgroup
+    columns = {column.name: column for column in seen.tally.columns}
+    inside = subgroup.rule.members(columns)[seen.cells.active]
+    if 2 * seen.cells.mass[inside].sum() <= seen.cells.mass.sum():
+        return subgroup
+    rest = seen.measure(subgroup.rule.complement(), ~inside, min_group_size)
+    if rest is None or abs(rest.unfairness) < abs(subgroup.unfairness) - ROUNDING:
+        return subgroup
+    return rest
+
+
+def _rules(part: Examined) -> Sequence[Rule]:
+    """Return the groups of a list, or those of one attribute where they are of the class."""
+    if isinstance(part.bound, ListedClass):
+        return part.bound.rules
+    if isinstance(part.subgroups, LinearThresholds | Conjunctions | ValueSets | Trees):
+        tally = part.seen.tally
+        return marginal_groups(tally.columns, np.sum(tally.weight, axis=0)).rules
+    return ()
