@@ -83,6 +83,11 @@ def test_rows_without_weight_are_in_no_rate_that_would_tell_of_few():
     check(149, "linear", n_rows=30)
 
 
+def test_one_row_beside_the_reference_has_no_spread_that_is_known():
+    """Of a group of which all but one row are the reference's, the one may be anything."""
+    check(281, "marginals", n_rows=30)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_named_groups_and_the_grid_hold_by_brute_force(seed):
     named = ExplicitGroups({"Au": {"town": "Au"}, "old": {"age": (2, None)}})

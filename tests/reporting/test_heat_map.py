@@ -5,6 +5,7 @@ import pytest
 
 from gerrymend import audit
 from gerrymend.cli.audit_request import AuditRequest
+from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
 from gerrymend.reporting.wording import percent
 from tests.auditing.test_intersections import report_of, rows_of
 from tests.reporting.audits import HOSTILE
@@ -44,6 +45,22 @@ def test_a_colour_is_as_strong_as_the_rate_is_far():
     page = audit(y, decided, sensitive_features=protected, subgroups="marginals").to_html()
     assert page.count('class="above" style="--strength: 45%"') == 1
     assert page.count('class="below" style="--strength: 15%"') == 3  # 25 points below, against 75
+
+
+def test_a_value_whose_cells_are_all_kept_back_is_a_column_still():
+    """Left out, it would look as if nobody had it; and they may be those treated worst."""
+    report = report_of(TABLE).to_dict()
+    hidden = [
+        one for one in report["intersections"] if "b1" not in one["rule"]["conditions"][1]["values"]
+    ]
+    told = {"intersections": hidden, "intersections_left_out": 7}
+    assert len(hidden) < len(report["intersections"])
+    (table,) = heat_maps(report | told)
+    assert table["columns"] == ["b0", "b1", "b2"]
+    assert [row["cells"][1] for row in table["rows"]] == [None] * 3
+    assert "7 combinations are not shown" in heat_map_sentence(report | told)
+    assert "they may be among the worst" in heat_map_sentence(report | told)
+    assert not heat_maps(report | {"intersections": []})
 
 
 def test_hostile_values_are_text(open_page, tmp_path):

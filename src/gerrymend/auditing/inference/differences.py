@@ -22,6 +22,9 @@ from gerrymend.auditing.inference.group_sums import GroupSums, group_sums
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.subgroups.rules import Members
 
+# Numbers of a table of groups by cells that is made.
+_MOST_NUMBERS = 5_000_000
+
 Ends = Callable[[Array, float], tuple[Array, Array, Array]]
 
 
@@ -95,17 +98,26 @@ def _shared_parts(
     inside = reference.astype(np.float64)
     both = members * inside if isinstance(members, np.ndarray) else members.multiply(inside).tocsr()
     shared = group_sums(seen, both)
+    alone = group_sums(seen, members - both)
     whole = group_sums(seen, inside[None])
     assert shared is not None
+    assert alone is not None
     assert whole is not None
     mine = sums.inside[0]
     part_of_mine = np.divide(shared.inside[0], mine, out=np.zeros_like(mine), where=mine > 0)
     part_of_reference = shared.inside[0] / whole.inside[0]
+    rest = np.maximum(whole.inside - shared.inside, _least(sums))
+    if both.shape[0] * len(inside) <= _MOST_NUMBERS:
+        # Added up itself: a difference of sums keeps no digits of the squares of a few rows.
+        others = inside - (both if isinstance(both, np.ndarray) else both.toarray())
+        direct = group_sums(seen, others)
+        assert direct is not None
+        rest = direct.inside
     factor = seen.compared.factor
     return [
-        (np.maximum(sums.inside - shared.inside, _least(sums)), 1 - part_of_mine),
+        (alone.inside, 1 - part_of_mine),
         (shared.inside, part_of_mine - factor * part_of_reference),
-        (np.maximum(whole.inside - shared.inside, _least(sums)), -factor * (1 - part_of_reference)),
+        (rest, -factor * (1 - part_of_reference)),
     ]
 
 

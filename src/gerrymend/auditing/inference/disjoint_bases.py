@@ -61,10 +61,10 @@ class Extension:
 
 
 class Suspects(NamedTuple):
-    """Sums of which some may be of fewer rows than there are bases, less the first of them.
+    """Sums of which some may be of fewer rows than there are bases, less one.
 
-    They are the combinations of `values`, of shape (sums, cells); at other cells these are 0. The
-    first basis is not among those that a v must meet: it stands for the rows that are in none.
+    They are the combinations of `values`, of shape (sums, cells); at other cells these are 0. One
+    basis is not among those that a v must meet: it stands for the rows that are in none.
     """
 
     cells: NDArray[np.intp]
@@ -138,7 +138,7 @@ class DisjointBases:
             return None
         coefficients = self._inverse @ _one_hot(column[self.cells], width)
         offered = list(self._offered(column))
-        found = self._pivots(column, coefficients[0], offered[0], np.ones_like(self._left))
+        found = self._pivots(column, coefficients[0], offered[0], np.ones_like(self._left), 0)
         if found is None:
             return None
         # All other columns are combinations of these.
@@ -147,24 +147,36 @@ class DisjointBases:
         renumbered[1 + kept] = np.arange(1, len(kept) + 1)
         column = renumbered[column]
         coefficients = coefficients[:, :, kept]
+        # A basis that has rows of a small set can't stand for the rows that are in none; one that
+        # has none of them can.
+        tried = (self._extended(column, coefficients, offered, j) for j in range(self.number))
+        return next((extended for extended in tried if extended is not None), None)
+
+    def _extended(
+        self, column: Numbers, coefficients: Array, offered: list[NDArray[np.intp]], spare: int
+    ) -> "Extension | Suspects | None":
+        """Return the extension by columns that are independent, or what it leaves to look at.
+
+        The `spare` basis, which comes last, stands for the rows that are in none.
+        """
         left = self._left.copy()
-        chosen = []
-        for j in reversed(range(len(offered))):
-            cells = self._pivots(column, coefficients[j], offered[j], left)
-            if cells is None:
+        chosen: dict[int, NDArray[np.intp]] = {}
+        for j in (*range(spare), *range(spare + 1, self.number), spare):
+            found = self._pivots(column, coefficients[j], offered[j], left, spare)
+            if found is None:
                 return None
-            left[cells[0]] -= 1
-            chosen.append(cells[0])
-        chosen.reverse()
-        if min(map(len, chosen)) < len(kept):
-            return self._suspects(column, coefficients[0], chosen[0], left)
-        rests = [self._rest(column, *pair) for pair in zip(coefficients, chosen, strict=True)]
-        return Extension(column, np.array(chosen), coefficients, np.array(rests))
+            chosen[j] = found[0]
+            left[found[0]] -= 1
+        if min(map(len, chosen.values())) < coefficients.shape[2]:
+            return self._suspects(column, coefficients[spare], chosen[spare], left)
+        cells = np.array([chosen[j] for j in range(self.number)])
+        rests = [self._rest(column, *pair) for pair in zip(coefficients, cells, strict=True)]
+        return Extension(column, cells, coefficients, np.array(rests))
 
     def _suspects(
         self, column: Numbers, coefficients: Array, cells: NDArray[np.intp], left: Numbers
     ) -> "Suspects":
-        """Return what is 0 at some cells and the first basis, and at all cells with rows left."""
+        """Return what is 0 at some cells and at their basis, and at all cells with rows left."""
         rest = self._rest(column, coefficients, cells)
         _, _, right = np.linalg.svd(rest)
         used = np.flatnonzero(left == 0)
@@ -205,7 +217,12 @@ class DisjointBases:
             yield np.unique(offered[turn == j])
 
     def _pivots(
-        self, column: Numbers, coefficients: Array, cells: NDArray[np.intp], left: Numbers
+        self,
+        column: Numbers,
+        coefficients: Array,
+        cells: NDArray[np.intp],
+        left: Numbers,
+        spare: int,
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
         """Return cells at which R is invertible, and which of its columns are so there.
 
@@ -230,8 +247,8 @@ class DisjointBases:
             more = self._where_left(column, coefficients, factors)
             free = more[left[more] > 0]
             if len(free) == 0:
-                # The first basis stands for the rows that are left, and must be decided as well.
-                return None if np.isin(self.cells[0], more).any() else (cells[rows], kept)
+                # The spare basis stands for the rows that are left, and must be decided as well.
+                return None if np.isin(self.cells[spare], more).any() else (cells[rows], kept)
             if len(rows) <= rank:
                 return None
             rank = len(rows)

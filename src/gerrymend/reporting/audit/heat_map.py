@@ -17,19 +17,28 @@ Report = Mapping[str, Any]
 
 def heat_maps(report: Report) -> list[dict[str, Any]]:
     """Return a table for each notion that has cells to show: heads, and a row for each value."""
-    maps = [_heat_map(report, overall) for overall in report["overall_rates"]]
-    return [one for one in maps if one["rows"]]
+    listed = {group["notion"] for group in report["intersections"]}
+    return [
+        _heat_map(report, overall)
+        for overall in report["overall_rates"]
+        if overall["notion"] in listed
+    ]
 
 
 def heat_map_sentence(report: Report) -> str:
     """Say what the table leaves out, and why."""
     left_out = report["intersections_left_out"]
     floor = count(report["min_group_size"])
-    rule = f"fewer than {floor} rows in the event, or as few could be worked out from the others"
     if not left_out:
         return "No combination that has rows is left out."
     one = left_out == 1
-    return f"{count(left_out)} {'combination is' if one else 'combinations are'} not shown: {rule}."
+    them = "it" if one else "them"
+    return (
+        f"{count(left_out)} {'combination is' if one else 'combinations are'} not shown: fewer "
+        f"than {floor} rows that count, or as few would follow from {them} and the other figures "
+        "here. "
+        f"That says nothing of how people in {them} are treated: they may be among the worst."
+    )
 
 
 def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,14 +51,13 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
     within = bool(report.get("control_features"))
     unit = unit_of(report, overall["notion"])
     furthest = max(map(_gap, cells.values()), key=abs, default=0.0) or 1.0
-    # Not every row shows every value, so that their order is not that of the groups.
-    columns = sorted({second for _, second in cells}, key=lambda value: (value is None, value))
     names = report["intersected"]
+    rows, columns = (_values(report, name, place, cells) for place, name in enumerate(names))
     return {
         "name": capitalised(in_words(overall["notion"])),
         "overall": figure(overall["rate"] or 0.0, unit),
-        "across": names[1] if names else "",
-        "down": names[0] if names else "",
+        "across": names[1],
+        "down": names[0],
         "columns": [*map(_words, columns)],
         "rows": [
             {
@@ -59,9 +67,24 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
                     for column in columns
                 ],
             }
-            for value in dict.fromkeys(first for first, _ in cells)
+            for value in rows
         ],
     }
+
+
+def _values(
+    report: Report, name: str, place: int, cells: Mapping[tuple[Any, Any], Any]
+) -> list[Any]:
+    """Return an attribute's values: those of cells, and those listed elsewhere whose cells are not.
+
+    A value of which no cell may be shown would look as if nobody had it.
+    """
+    listed = {values[place] for values in cells}
+    for group in report["marginals"]:
+        conditions = group["rule"].get("conditions", ())
+        if [one["attribute"] for one in conditions] == [name]:
+            listed.update(conditions[0].get("values", ()))
+    return sorted(listed, key=lambda value: (value is None, value))
 
 
 def _words(value: Any) -> str:

@@ -239,7 +239,8 @@ def _share_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     share = percent(subgroup["share"])
     if report["weighted"]:
         return f"; its {noun} have {share} of all weight"
-    return "" if noun == "rows" else f"; its {noun} are {share} of all rows"
+    number = count(subgroup["share"] * report["n_rows"])
+    return "" if noun == "rows" else f"; its {number} {noun} are {share} of all rows"
 
 
 def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
