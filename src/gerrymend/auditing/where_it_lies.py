@@ -36,6 +36,8 @@ _APART = 4.0
 # Who is off by less than this part of the gap of what is left goes, in so many turns at most.
 _MARGIN = 0.5
 _MOST_TURNS = 8
+# Choices of other attributes, of which there are fewer at a time where these would be more.
+_MOST_CHOICES = 200
 # Differences below this part of the mass are rounding.
 _ROUNDING = 1e-9
 
@@ -156,14 +158,16 @@ def _searches(
 ) -> list[BoundClass]:
     """Bind classes to the cells of the group: over the attributes of its conditions, and others.
 
-    Others are chosen in every way in which the conditions are at most three. Attributes with
-    values that may not be listed are left as they are.
+    Others are chosen in every way in which the conditions are at most three, or fewer where these
+    ways are many. Attributes with values that may not be listed are left as they are.
     """
     columns = take_rows(seen.tally.columns, seen.cells.active[members])
     vary = [one for one in columns if one.name not in rare and np.ptp(one.values) > 0]
     narrowed = [one for one in vary if one.name in own]
     others = [one for one in vary if one.name not in own]
     n_others = min(max(0, CONDITIONS - len(own)), len(others))
+    while math.comb(len(others), n_others) > _MOST_CHOICES:
+        n_others -= 1
     mass = seen.cells.mass[members]
     searches = []
     for more in itertools.combinations(others, n_others):
