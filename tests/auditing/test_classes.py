@@ -57,7 +57,7 @@ def test_three_hundred_instances_hold_by_brute_force(subgroups):
 
 def test_what_is_kept_back_for_few_rows_of_a_class_is_believed():
     """No combination has fewer than two rows here, and a class within one has."""
-    data = made(173, n_rows=30, levels=np.arange(4))
+    data = made(172, n_rows=30, levels=np.arange(4))
     report = audit(**data, notion="false_positive_rate", min_group_size=2)
     assert report.kept_back == ("in_a_sentence",)
     assert_checked(report, **data)

@@ -317,7 +317,7 @@ def test_the_next_best_is_said_where_the_best_would_disclose():
     """Of what is described, all but the worst by value and all but few of the next are told."""
     data = skewed(0)
     seen = tally_of_rows(*data.values()).of_notion(FALSE_POSITIVE_RATE)
-    worst = audit(**data, favourable="negative").worst
+    worst = audit(**data).worst
     best, kept_back = sentence_group(seen, worst, Published(seen.rows_of_cells, 10),
                                      min_group_size=10)  # fmt: skip
     assert not kept_back

@@ -19,7 +19,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.everyone import everyone_of, worse_of
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
-from gerrymend.auditing.shown_instead import shown_instead, smaller_half
+from gerrymend.auditing.shown_instead import shown_instead
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined, NotionTally
@@ -123,8 +123,7 @@ def _worst_of_notion(
 ) -> Subgroup | None:
     """Return the worst subgroup of a notion that may be described, beside its reference too."""
     seconds = _half_until(deadline)
-    found = describable(part, part.bracket.found, part.seen.residual, min_group_size, seconds)
-    worst = smaller_half(part, found, min_group_size)
+    worst = describable(part, part.bracket.found, part.seen.residual, min_group_size, seconds)
 
     def shown(subgroup: Subgroup) -> bool:
         return _may_be_shown(examined, subgroup, (), min_group_size)

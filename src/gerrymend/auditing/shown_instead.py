@@ -1,8 +1,7 @@
-"""Find a group to describe in place of one that was found.
+"""Find a group to describe in place of one that was found beside a reference.
 
-Of two sides of a division that are equally bad it is the smaller one. And where groups are compared
-with the mean of one that is named, that mean is known: a subgroup that is the named group, or the
-rest of it, but for few rows tells of these, and is not described.
+Where groups are compared with the mean of one that is named, that mean is known: a subgroup that is
+the named group, or the rest of it, but for few rows tells of these, and is not described.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ import numpy as np
 
 from gerrymend.auditing.rare_values import lists_any
 from gerrymend.auditing.small_groups import may_be_described
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Examined
 from gerrymend.subgroups import Conjunctions, LinearThresholds, Trees, ValueSets
 from gerrymend.subgroups.listed import ListedClass
@@ -41,27 +40,6 @@ def shown_instead(
         if subgroup is not None and may_be_shown(subgroup):
             return subgroup
     return None
-
-
-def smaller_half(part: Examined, subgroup: Subgroup | None, min_group_size: int) -> Subgroup | None:
-    """Return all others in place of more than half, where they differ as much and none is worse.
-
-    Of a closed class both sides of a division are equally bad, if compared with everyone. Where it
-    is not known which of them is treated worse, the smaller one is who a reader asks for: "all but
-    women in the north" is not.
-    """
-    seen = part.seen
-    is_known = seen.notion.harm or seen.cells.reference is not None
-    if subgroup is None or is_known or not part.bound.is_closed:
-        return subgroup
-    columns = {column.name: column for column in seen.tally.columns}
-    inside = subgroup.rule.members(columns)[seen.cells.active]
-    if 2 * seen.cells.mass[inside].sum() <= seen.cells.mass.sum():
-        return subgroup
-    rest = seen.measure(subgroup.rule.complement(), ~inside, min_group_size)
-    if rest is None or abs(rest.unfairness) < abs(subgroup.unfairness) - ROUNDING:
-        return subgroup
-    return rest
 
 
 def _rules(part: Examined) -> Sequence[Rule]:

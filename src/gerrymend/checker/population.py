@@ -63,21 +63,21 @@ def _wrong_bounds(population: Mapping[str, Any], case: Case) -> Iterator[str]:
     if population["verdict"] != verdict:
         yield f"population.verdict is stated as {population['verdict']!r}, and is {verdict!r}."
     told = population["rows_needed"]
-    # Rounded up from a quotient of floats: one more or less is rounding.
-    if told is None or needed is None:
-        wrong = told is not needed
-    else:
-        wrong = abs(told - needed) > 1 + 1e-6 * needed
-    if wrong:
-        yield f"population.rows_needed is stated as {told!r}, and is {needed!r}."
+    if (told is None) != (needed is None) or (needed is not None and told not in needed):
+        shown = None if needed is None else needed[-1]
+        yield f"population.rows_needed is stated as {told!r}, and is {shown!r}."
 
 
-def _rows_needed(stated: Mapping[str, Any], distance: float) -> int | None:
-    """Return n·(distance / room)²: distances shrink with the root of the number of rows."""
+def _rows_needed(stated: Mapping[str, Any], distance: float) -> range | None:
+    """Return n·(distance / room)², rounded up: distances shrink with the root of the rows' number.
+
+    As a range, of one number but where the quotient is whole up to rounding of floats.
+    """
     room = max(stated["unfairness"] - stated["gamma"], stated["gamma"] - stated["upper_bound"])
     if room <= ROUNDING:
         return None
-    return max(1, math.ceil(stated["n_rows"] * (distance / room) ** 2 * (1 - 1e-9)))
+    rows = stated["n_rows"] * (distance / room) ** 2
+    return range(max(1, math.ceil(rows * (1 - 2e-9))), max(1, math.ceil(rows)) + 1)
 
 
 def _impossible(population: Mapping[str, Any], case: Case) -> Iterator[str]:
