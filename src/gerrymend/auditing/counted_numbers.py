@@ -32,6 +32,24 @@ def tally_of_counted(
 
     Numbers have many values, so that a table of their counts is not much shorter than the rows.
 
+    Parameters
+    ----------
+    lines : Numbers
+        One row for each line; its weights are not read, as every row weighs 1.
+    n_rows : array (lines,) of int
+        How many rows each line stands for.
+    strata : Cells or None
+        The stratum of each line, where groups are compared within strata.
+    notions : sequence of OutcomeNotion
+        One at least.
+
+    Raises
+    ------
+    ArgumentError
+        For more than `MOST_ROWS` rows in all.
+
+    Examples
+    --------
     >>> from gerrymend.notions import MEAN_OUTCOME
     >>> lines = Numbers.read(None, [3, 4.5], {"town": ["Au", "Ulm"]})
     >>> tally_of_counted(lines, np.array([2, 1]), None, [MEAN_OUTCOME]).positive[1].tolist()
@@ -58,7 +76,16 @@ def tally_of_counted(
 
 
 def check_summed(total: Any, squares: Any, notions: Sequence[AnyNotion]) -> None:
-    """Raise an ArgumentError unless the sums given are all that one mean of numbers takes."""
+    """Raise an ArgumentError unless the sums given are all that one mean of numbers takes.
+
+    Parameters
+    ----------
+    total, squares
+        The arguments of these names, of which one at least was given; only None is looked for.
+    notions : sequence of notions
+        There must be one, an OutcomeNotion without an event: sums over all rows of a line don't
+        tell those over the rows of an event.
+    """
     for argument, given, other in (("total", total, "squares"), ("squares", squares, "total")):
         if given is None:
             raise ArgumentError(
@@ -88,6 +115,26 @@ def tally_of_summed(
 
     The range of the outcomes is not known.
 
+    Parameters
+    ----------
+    columns : sequence of Column
+        The protected values of each line; several lines may have the same.
+    n_rows : array (lines,) of int
+        How many rows were summed, one at least.
+    total, squares : arrays (lines,)
+        Σ u and Σ u², in the unit of the outcome and in its square.
+    strata : Cells or None
+        The stratum of each line.
+    notion : OutcomeNotion
+        The one whose outcomes these are.
+
+    Raises
+    ------
+    ArgumentError
+        If squares are less than any numbers with this total have.
+
+    Examples
+    --------
     >>> from gerrymend.inputs.protected import read_columns
     >>> from gerrymend.notions import MEAN_OUTCOME
     >>> columns = read_columns({"town": ["Au", "Ulm"]})

@@ -45,6 +45,26 @@ def numbers_of_lazy(
 
     The arguments are those of audit(), with the names of columns for the arrays.
 
+    Parameters
+    ----------
+    data : lazy frame
+        Any that narwhals takes. Its rows stay where they are.
+    y_true, sample_weight : str or None
+        None where rows have no labels, and where each of them weighs 1.
+    y_pred : str
+        The column of the numbers that were predicted.
+    sensitive_features, control_features : str or several
+        The columns that make cells, and those that make strata; None for no strata.
+    notions : sequence of OutcomeNotion
+        One at least; all of them are summed by the same queries.
+
+    Returns
+    -------
+    Tally or None
+        The table of the first notion; `views` has that of each. The rows are not at hand.
+
+    Examples
+    --------
     >>> import polars as pl
     >>> from gerrymend.notions import MEAN_OUTCOME
     >>> waits = pl.LazyFrame({"town": ["Au", "Ulm", "Au"], "days": [3.5, 4.0, 1.0]})
@@ -103,7 +123,10 @@ class LazyOutcome(NamedTuple):
         return np.asarray(lines[self.event].to_numpy(), dtype=bool)
 
     def ends(self, lines: Lines, chosen: Any = slice(None)) -> tuple[float, float]:
-        """Return the least and the largest outcome of the lines that count, of those chosen."""
+        """Return the least and the largest outcome of the lines that count, of those chosen.
+
+        These are ∞ and −∞ where none counts.
+        """
         counts = self.counts(lines)[chosen]
         low, high = (numbers_of(lines[f"{self.name}_{end}"])[chosen] for end in ("min", "max"))
         return float(low[counts].min(initial=np.inf)), float(high[counts].max(initial=-np.inf))
@@ -125,7 +148,17 @@ class Extremes(NamedTuple):
         return float(numbers_of(self.lines["weight_max"]).max(initial=0.0))
 
     def shifts(self, name: str, power: int = 1, chosen: Any = slice(None)) -> list[float]:
-        """Return the shifts that put the parts of a column, or of its powers, on their grids."""
+        """Return the shifts that put the parts of a column, or of its powers, on their grids.
+
+        Parameters
+        ----------
+        name : str
+            A column of numbers of at least 0, with its least positive and its largest one.
+        power : int, default=1
+            2 for the grids of its squares.
+        chosen : mask of lines, optional
+            The lines that are summed, if not all are.
+        """
         least = numbers_of(self.lines[f"{name}_least"])[chosen]
         largest = float(numbers_of(self.lines[f"{name}_max"])[chosen].max(initial=0.0))
         # From 0 on powers keep the order: the extremes of squares are squares of extremes.
@@ -139,6 +172,19 @@ class LazyNumbers:
 
     They are those of the arguments `given`, as `true` and `predicted`, and whether each is missing;
     `weight`; and those of the `outcomes`.
+
+    Attributes
+    ----------
+    frame : narwhals.LazyFrame
+        The query; nothing of it has run.
+    attributes, controls : mappings of str to str
+        The names in `frame` of the protected attributes and control features, by the user's names.
+    given : mapping of str to str
+        The argument behind `predicted` and, where there are labels, `true`.
+    outcomes : sequence of LazyOutcome
+        One for each notion, in their order.
+    weighted : bool
+        Whether weights were given; if not, `weight` is 1 in all rows.
     """
 
     frame: "nw.LazyFrame[Any]"
@@ -263,7 +309,17 @@ class LazyNumbers:
     def _sums(
         self, extremes: Extremes, keys: Sequence[str] = (), centres: Sequence[float] = ()
     ) -> Lines:
-        """Sum weights and outcomes, and squared distances from `centres` where these are known."""
+        """Sum weights and outcomes, and squared distances from `centres` where these are known.
+
+        Parameters
+        ----------
+        extremes : Extremes
+            The result of the first query, for the grids that numbers are summed on.
+        keys : sequence of str
+            Columns to group by, beside the events.
+        centres : sequence of float
+            The mean of each outcome; with none, squared weights are not summed either.
+        """
         weight = nw.col("weight")
         made = {"square": weight * weight, "counted": (weight > 0).cast(nw.Int64)}
         wanted = [nw.len().alias("n"), nw.col("counted").sum()]

@@ -24,6 +24,20 @@ from gerrymend.notions import OutcomeNotion
 def tally_of_outcomes(numbers: Numbers, notions: Iterable[OutcomeNotion]) -> Tally:
     """Sum the outcomes of each notion by cell; the first is the table itself.
 
+    Parameters
+    ----------
+    numbers : Numbers
+        The rows, as they were read.
+    notions : iterable of OutcomeNotion
+        One at least. Those without an event count the same rows, which are tallied once for all.
+
+    Returns
+    -------
+    Tally
+        With a table for each notion in `views`, by its name. Rows that count have label 1.
+
+    Examples
+    --------
     >>> from gerrymend.notions import MEAN_OUTCOME
     >>> rows = Numbers.read(None, [3, 4.5, 1], {"town": ["Au", "Ulm", "Au"]})
     >>> tally = tally_of_outcomes(rows, [MEAN_OUTCOME])
@@ -53,6 +67,18 @@ def with_outcomes(tally: Tally, u: Array) -> Tally:
     """Return the table of rows at hand with these outcomes, which are 0 where a row doesn't count.
 
     Label 1 says that it does.
+
+    Parameters
+    ----------
+    tally : Tally
+        Of any decisions; these are replaced.
+    u : array (rows,)
+        One outcome a row, in the order of `tally.rows`.
+
+    Returns
+    -------
+    Tally
+        Its `centre` is the mean outcome of the rows that count, 0 where these have no weight.
     """
     assert tally.rows is not None
     rows = tally.rows
@@ -89,6 +115,22 @@ def spread_shifts(
     """Return the grids on which w²·(u − c) and w²·(u − c)² are summed, wherever the rows are.
 
     Intervals need no more than the digits above 2⁻⁸⁰ of what is largest: three grids, or four.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many terms a sum may have.
+    heaviest : float
+        The largest weight.
+    centre : float
+        c, the mean outcome.
+    outcome_range : pair of float
+        The least and the largest outcome of the rows that count; (∞, −∞) where none does.
+
+    Raises
+    ------
+    ArgumentError
+        Where the sums of squares would overflow.
     """
     low, high = outcome_range
     widest = max(high - centre, centre - low, 0.0)

@@ -24,6 +24,18 @@ def shown_instead(
     """Return the worst group of one attribute, or of a list, that may be shown; None if none may.
 
     Groups of one attribute are subgroups of every class that is not a list.
+
+    Parameters
+    ----------
+    part : Examined
+        The notion with its class. With a `sign` only groups of that side are looked at.
+    rare : mapping of str to frozenset
+        Values by attribute that too few rows have; no group that lists one is returned.
+    min_group_size : int
+        The floor of `small_groups`, for a group and for the rest.
+    may_be_shown : callable
+        Says of a measured group whether it discloses no small one beside what is known. It is
+        asked of groups from the worst on, and no more once it says yes.
     """
     seen = part.seen
     columns = {column.name: column for column in seen.tally.columns}

@@ -32,7 +32,17 @@ _FEWEST = 10
 def read_strata(control_features: Any, n_rows: int) -> Cells:
     """Read control features, and number the strata: the distinct rows of their values.
 
-    Raises an ArgumentError where there are too many strata for the rows.
+    Parameters
+    ----------
+    control_features
+        Columns in any container that protected attributes may be in.
+    n_rows : int
+        Rows of y_pred, which these must be as many as.
+
+    Raises
+    ------
+    ArgumentError
+        Where there are too many strata for the rows, or other than `n_rows` values.
     """
     columns = read_columns(control_features, "control_features")
     if len(columns[0].values) != n_rows:
@@ -69,7 +79,17 @@ def stratified(tally: Tally, strata: Cells) -> Tally:
 
 
 def with_strata(tally: Tally, strata: Cells, part: Callable[[NDArray[np.bool_]], Tally]) -> Tally:
-    """Return a tally with its strata; `part` sums the rows or entries of a mask, over all cells."""
+    """Return a tally with its strata; `part` sums the rows or entries of a mask, over all cells.
+
+    Parameters
+    ----------
+    tally : Tally
+        The sums over all strata.
+    strata : Cells
+        The stratum of each row or entry, in the order that `part` takes its mask in.
+    part : callable
+        All cells are kept, also those without rows, so that sums of strata add up by position.
+    """
     parts = tuple(part(strata.index == number) for number in range(len(strata)))
     return replace(tally, strata=Strata(strata.columns, parts))
 
@@ -77,8 +97,25 @@ def with_strata(tally: Tally, strata: Cells, part: Callable[[NDArray[np.bool_]],
 def strata_of(sample: Sample, moments: Iterable[Moment], *, leave_out: bool) -> Cells | None:
     """Return the strata of rows that were read, for decisions that are yet to be made.
 
-    None where there are no control features. Raises an ArgumentError where there are too many, or
-    one has no row that a moment is over, unless those are to be left out.
+    Parameters
+    ----------
+    sample : Sample
+        The rows, with their control features.
+    moments : iterable of Moment
+        What is to be compared within strata; `counts` are in the order of the rows.
+    leave_out : bool
+        Allow strata in which nobody with weight counts.
+
+    Returns
+    -------
+    Cells or None
+        None where there are no control features.
+
+    Raises
+    ------
+    ArgumentError
+        Where there are too many strata, or one has no row that a moment is over, unless those are
+        to be left out.
     """
     if not sample.controls:
         return None
@@ -171,6 +208,13 @@ def _tells(
 
     Where one of two sets has the other in it, their difference follows from both; so it is with
     either and the complement of the other.
+
+    Parameters
+    ----------
+    stratum, rows : arrays (cells,)
+        Rows in the event, of the stratum and of all strata.
+    groups : sequence of masks (cells,)
+        Each is a group that is shown.
     """
     total = rows.sum()
     for members in groups:

@@ -105,7 +105,19 @@ def _core(
     min_group_size: int,
     deadline: float,
 ) -> Subgroup | None:
-    """Return the part of a group, given its cells and conditions; None where there is none."""
+    """Return the part of a group, given its cells and conditions; None where there is none.
+
+    Parameters
+    ----------
+    seen : NotionTally
+        The rows as the group's notion sees them.
+    inside : array of bool
+        The group's cells, among all of them.
+    conditions : tuple of Condition
+        Those that select these cells, which the part's are narrowed from.
+    min_group_size, deadline
+        As for `where_it_lies`.
+    """
     rare = rare_values(seen.tally, min_group_size)
     members = inside[seen.cells.active]
     residual = float(seen.residual[members].sum())
@@ -186,7 +198,19 @@ def _without_margins(
     min_group_size: int,
     deadline: float,
 ) -> _Part:
-    """Return the whole without those who are off by little, as long as most is kept."""
+    """Return the whole without those who are off by little, as long as most is kept.
+
+    Each turn searches the whole again, with a shift of half the gap of what the turn before left.
+    It ends when a turn comes too late, keeps too little of the unfairness or too few rows, or
+    leaves nobody out; what the turn before kept is returned then, the whole if it was the first.
+
+    Parameters
+    ----------
+    searches : sequence of BoundClass
+        Classes bound to the cells of the whole; without any it is returned as it is.
+    sign : {-1, 1}
+        That of the whole's residual: unfairness is this times the residual.
+    """
     kept = whole
     for _ in range(_MOST_TURNS if searches else 0):
         shift = _MARGIN * kept.unfairness / kept.mass
@@ -225,7 +249,24 @@ def _best(
     shift: float,
     deadline: float,
 ) -> _Part:
-    """Return the part that maximises its unfairness less the shift times its mass."""
+    """Return the part that maximises its unfairness less the shift times its mass.
+
+    Parameters
+    ----------
+    whole : _Part
+        The group; `searches` are over its cells alone, one class for each choice of attributes.
+    sign : {-1, 1}
+        The side that the searches are bound to.
+    shift : float
+        In units of unfairness a mass, as a gap is.
+    deadline : float
+        By time.monotonic(); a search is given the seconds that are left, or none.
+
+    Returns
+    -------
+    _Part
+        With its own unfairness, not the shifted one.
+    """
     shifted = seen.residual - sign * shift * seen.cells.mass
     best = None
     most = -math.inf
@@ -250,7 +291,11 @@ def _mass(seen: NotionTally, members: Members) -> float:
 def _narrowed(
     conditions: Sequence[Condition], rule: Rule, columns: Sequence[Column]
 ) -> Conjunction:
-    """Return the rule that the conditions of a group hold, and those of a rule within it."""
+    """Return the rule that the conditions of a group hold, and those of a rule within it.
+
+    Two conditions on one attribute become one: the values that both have, or where their ranges
+    overlap. Conditions are in the order of the columns.
+    """
     assert isinstance(rule, Conjunction)
     both = {one.attribute: one for one in conditions}
     for one in rule.conditions:
