@@ -32,6 +32,13 @@ def njit(*, inner: bool = False, **options: Any) -> Callable[[Loop], Loop]:
     An `inner` loop is called by compiled code only, and neither it nor what it calls makes arrays.
     So it needs no entry from Python, and no count of who holds the arrays that it was given: a
     third of what it took to compile boxes of gaps.
+
+    Parameters
+    ----------
+    inner : bool, default=False
+        Whether the loop is an inner one. Python can't call it then.
+    **options
+        Those of `numba.njit`, such as `cache`.
     """
     import numba
 
@@ -49,7 +56,14 @@ def njit(*, inner: bool = False, **options: Any) -> Callable[[Loop], Loop]:
 
 @contextmanager
 def expected(loops: Iterable[Any]) -> Iterator[None]:
-    """Show compilation in this context as a part of these loops and of those that they call."""
+    """Show compilation in this context as a part of these loops and of those that they call.
+
+    Parameters
+    ----------
+    loops : iterable of compiled functions
+        Those that are about to be called. Loops that are loaded already don't count, nor do those
+        that only these call.
+    """
     global _compilation
     before = _compilation
     _compilation = _Compilation(loops)

@@ -1,4 +1,4 @@
-"""What is kept of the rows behind a table of sums: themselves, or counts of equal ones."""
+"""Keep the rows behind a table of sums: themselves, or counts of equal ones."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What a report compares groups with, worked out anew from the plain data of its notions.
+"""Work out anew what a report compares groups with, from the plain data of its notions.
 
 It is the overall rate, or a notion's own reference: a number, or a factor times the rate of a group
 that conditions name.

@@ -90,7 +90,7 @@ class AuditRequest(TableRequest):
 
     @property
     def drawn(self) -> str:
-        """What is drawn while a user waits: permutations, resamples, or both in turn."""
+        """Name what is drawn while a user waits: permutations, resamples, or both in turn."""
         drawn = ["permutations"] if self.permutations else []
         return " and ".join([*drawn, *([] if self.confidence is None else ["resamples"])])
 

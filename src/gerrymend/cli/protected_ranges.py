@@ -43,7 +43,22 @@ def read_ranges(given: Sequence[str]) -> dict[str, dict[str, float]]:
 def with_ranges(
     frame: "pl.LazyFrame", protected: Sequence[str], ranges: Mapping[str, Mapping[str, float]]
 ) -> "tuple[pl.LazyFrame, list[str]]":
-    """Return the frame with a range in place of each number to cut, and the protected columns."""
+    """Return the frame with a range for each number to cut, and the protected columns.
+
+    Parameters
+    ----------
+    frame : polars.LazyFrame
+        The file's columns, all of which are kept; "age (range)" is a new one beside "age".
+    protected : sequence of str
+        The protected columns as the user named them.
+    ranges : mapping of str to mapping of str to float
+        Cuts by column, as `read_ranges` returns them. A value that is a cut is in the range above.
+
+    Raises
+    ------
+    ValueError
+        For a column that is not protected, or has no numbers.
+    """
     import polars as pl
 
     schema = frame.collect_schema()

@@ -41,12 +41,12 @@ class Targets(NamedTuple):
 
     @property
     def takes_output(self) -> bool:
-        """Whether standard output is a file's alone."""
+        """Return whether standard output is a file's alone."""
         return "-" in (self.json, self.markdown)
 
     @property
     def is_for_people(self) -> bool:
-        """Whether a report is written that people read."""
+        """Return whether a report is written that people read."""
         return self.markdown is not None or self.page is not None
 
     def write(

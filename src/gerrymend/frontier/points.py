@@ -74,7 +74,7 @@ class OnRows:
 
     @property
     def _who(self) -> str | None:
-        """Who is in it, in words, with its part of the unfairness found where that is not all."""
+        """Say who is in it, with its part of the unfairness found where that is not all."""
         data = self.report.to_dict()
         if self.shown is None or not says_most(data) or is_the_same(data):
             return None if self.shown is None else str(self.shown)

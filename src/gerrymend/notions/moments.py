@@ -101,7 +101,26 @@ def moment_of(notion: AnyNotion, y: NDArray[np.intp]) -> Moment:
 
 
 def _linear(notion: OutcomeNotion, y: Array) -> Moment:
-    """Ask a user's functions for decisions of 0 and 1, and for one that is either."""
+    """Ask a user's functions for decisions of 0 and 1, and for one that is either.
+
+    Parameters
+    ----------
+    notion : OutcomeNotion
+        Its functions are called with all rows, three times each.
+    y : array (rows,)
+        Labels 0 and 1, as numbers.
+
+    Returns
+    -------
+    Moment
+        With an offset and a slope of 0 where a row doesn't count.
+
+    Raises
+    ------
+    ArgumentError
+        If the event depends on decisions or has no row, or if the outcome is not linear in them or
+        is the same whatever is decided.
+    """
     decisions = [np.full(len(y), p) for p in (0.0, 0.5, 1.0)]
     counts, *others = (notion.counts(y, p) for p in decisions)
     if any((other != counts).any() for other in others):

@@ -177,7 +177,19 @@ class OutcomeNotion:
     def outcomes(self, y: Array | None, p: Array, counts: NDArray[np.bool_]) -> Array:
         """Return the outcome of each row.
 
-        Raises an ArgumentError unless all of those that count are finite numbers.
+        Parameters
+        ----------
+        y : array (rows,) or None
+            What was true; None where rows have no labels.
+        p : array (rows,)
+            What was predicted.
+        counts : array (rows,) of bool
+            The rows that count; outcomes of others may be any number or NaN, and are returned too.
+
+        Raises
+        ------
+        ArgumentError
+            Unless all outcomes of rows that count can be used; see `check_outcomes`.
         """
         values = self._by_row("outcome", self.outcome, y, p)
         outcomes = as_numbers(values, "notion")

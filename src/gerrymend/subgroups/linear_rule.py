@@ -220,7 +220,7 @@ class LinearRule(Rule):
 
     @property
     def says_who(self) -> bool:
-        """Whether the rule is told by values that are in, or by one number."""
+        """Return whether the rule is told by values that are in, or by one number."""
         rule = self._without_zeros()
         return (
             not rule.terms

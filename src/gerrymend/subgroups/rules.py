@@ -45,7 +45,7 @@ class Rule(ABC):
 
     @property
     def says_who(self) -> bool:
-        """Whether its words say who is in, and are neither a formula nor "not (…)"."""
+        """Return whether its words say who is in, and are neither a formula nor "not (…)"."""
         return True
 
     def complement(self) -> "Rule":
@@ -155,7 +155,7 @@ class Condition:
 
     @property
     def listed(self) -> tuple[bool, tuple[Any, ...]]:
-        """Whether the values that are told are those that are in, and these values.
+        """Return whether the values that are told are those that are in, and these values.
 
         Where values that are not told are among those that are in, it is told who is out.
         """

@@ -55,7 +55,15 @@ class NotConvergedWarning(Message, ConvergenceWarning):
 
 
 def _has(names: Mapping[str, str], word: str | Argument) -> bool:
-    """Return whether a word is no argument, or one that has a name."""
+    """Return whether a word is no argument, or one that has a name.
+
+    An argument with a value is named with it: "certify=True" may have an option of its own.
+
+    >>> _has({"certify=True": "--certify"}, Argument("certify", value="True"))
+    True
+    >>> _has({"max_iter": "--max-iter"}, Argument("C"))
+    False
+    """
     if not isinstance(word, Argument):
         return True
     return (f"{word.name}={word.value}" if word.value else word.name) in names

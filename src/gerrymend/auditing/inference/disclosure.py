@@ -52,7 +52,7 @@ class KnownSums:
 
     @property
     def _are_enough(self) -> bool:
-        """Whether there are so many bases that no small group follows."""
+        """Return whether there are so many bases that no small group follows."""
         return self._bases.number > self.min_group_size
 
     def add(self, blocks: Blocks) -> None:
@@ -210,7 +210,12 @@ class Published:
 
 
 def _joint(atom: Blocks, blocks: Blocks) -> tuple[Blocks, Blocks]:
-    """Return a cell of each atom that two partitions have together, and the atom of each cell."""
+    """Return a cell of each atom that two partitions have together, and the atom of each cell.
+
+    >>> first, atom = _joint(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0]))
+    >>> first.tolist(), atom.tolist()
+    ([0, 1, 2], [0, 1, 2, 2])
+    """
     width = int(blocks.max(initial=0)) + 1
     _, first, joint = np.unique(atom * width + blocks, return_index=True, return_inverse=True)
     return first, joint

@@ -56,7 +56,7 @@ class Extension:
 
     @property
     def tells_nothing(self) -> bool:
-        """Whether all sums of the partition follow from those that were known."""
+        """Return whether all sums of the partition follow from those that were known."""
         return self.cells.shape[1] == 0
 
 
@@ -111,7 +111,15 @@ class DisjointBases:
 
     @classmethod
     def of(cls, rows: Numbers, number: int, partitions: Iterable[Numbers]) -> "DisjointBases":
-        """Return bases of the sums of some partitions; none where these are too many columns."""
+        """Return bases of the sums of some partitions; none where they can't all be extended.
+
+        Parameters
+        ----------
+        rows, number
+            As for the class.
+        partitions : iterable of arrays of int
+            The number of each cell's block, as for `extension`.
+        """
         bases = cls(rows, number)
         for blocks in partitions:
             extension = bases.extension(blocks)
@@ -122,7 +130,7 @@ class DisjointBases:
 
     @property
     def number(self) -> int:
-        """How many bases there are."""
+        """Return the number of bases, fewer than were asked for where there are fewer rows."""
         return len(self.cells)
 
     def extension(self, blocks: Numbers) -> "Extension | Suspects | None":
@@ -158,6 +166,17 @@ class DisjointBases:
         """Return the extension by columns that are independent, or what it leaves to look at.
 
         The `spare` basis, which comes last, stands for the rows that are in none.
+
+        Parameters
+        ----------
+        column : array (cells,) of int
+            The column of each cell, from 1, and 0 where it has none.
+        coefficients : array (bases, known columns, new columns)
+            A⁻¹·N_B of each basis.
+        offered : list of arrays of int
+            For each basis, the cells among which its new rows are looked for first.
+        spare : int
+            The number of a basis.
         """
         left = self._left.copy()
         chosen: dict[int, NDArray[np.intp]] = {}
@@ -226,8 +245,22 @@ class DisjointBases:
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
         """Return cells at which R is invertible, and which of its columns are so there.
 
-        The other columns are combinations of these, everywhere. Returns None where too few rows are
-        left for that, or where what a column leaves is too little to be told from rounding.
+        The other columns are combinations of these, at all cells with rows left and at the spare
+        basis. Returns None where that can't be had, or where what a column leaves is too little to
+        be told from rounding.
+
+        Parameters
+        ----------
+        column : array (cells,) of int
+            The column of each cell, from 1, and 0 where it has none.
+        coefficients : array (known columns, new columns)
+            A⁻¹·N_B of the basis at hand.
+        cells : array of int
+            The cells to look at first; others are added as long as that raises the rank.
+        left : array (cells,) of int
+            Rows of each cell that are in no basis.
+        spare : int
+            The basis that stands for these rows.
         """
         width = coefficients.shape[1]
         rank = -1

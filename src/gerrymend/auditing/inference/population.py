@@ -45,7 +45,7 @@ N_RESAMPLES = 400
 
 @dataclass(frozen=True)
 class PopulationBound:
-    """What the rows tell of the people that they were drawn from, for all subgroups at once.
+    """Bound what holds of the people that rows were drawn from, for all subgroups at once.
 
     Attributes
     ----------

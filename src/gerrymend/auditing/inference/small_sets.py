@@ -46,7 +46,27 @@ def sums_by(place: Blocks, values: Array) -> Array:
 def small_set(table: Blocks, rows: Array, floor: int) -> Members | None:
     """Return a set of atoms, with fewer rows than the floor, whose sum follows; None if none does.
 
-    `table` has a row for each partition, the block of each atom.
+    Parameters
+    ----------
+    table : array (partitions, atoms) of int
+        The block of each atom; no two atoms are in the same block of all partitions.
+    rows : array (atoms,)
+        How many rows each atom has.
+    floor : int
+        Sums over so many rows, or more, may be known.
+
+    Returns
+    -------
+    array (atoms,) of bool or None
+        The set; where there are too many to try, all atoms that are in merged ones of too few rows.
+
+    Examples
+    --------
+    All but the first atom are a block, and so are the first two; the second has 4 rows.
+
+    >>> table = np.array([[1, 0, 0], [1, 1, 0]])
+    >>> small_set(table, np.array([60.0, 4.0, 60.0]), floor=10).tolist()
+    [False, True, False]
     """
     table, place = _merged(table, rows, floor)
     rows = sums_by(place, rows)
@@ -84,7 +104,18 @@ def _indicators(table: Blocks) -> Array:
 
 
 def _merged(table: Blocks, rows: Array, floor: int) -> tuple[Blocks, Blocks]:
-    """Merge blocks that no set of too few rows tells apart; return the table and atoms' places."""
+    """Merge blocks that no set of too few rows tells apart; return the table and atoms' places.
+
+    Atoms that are in the same merged blocks become one. That is repeated, since larger atoms let
+    more blocks be merged, until no more atoms do.
+
+    Returns
+    -------
+    table : array (partitions, merged atoms) of int
+        The block of each merged atom.
+    place : array (atoms,) of int
+        The merged atom that each is in.
+    """
     place = np.arange(table.shape[1])
     rng = np.random.default_rng(0)
     while True:
@@ -133,6 +164,22 @@ def zero_or_one(space: Array, rows: Array, floor: int) -> NDArray[np.intp] | Non
     """Return where a vector of a space is 1, of those of 0 and 1 over too few rows; None if none.
 
     Where there are too many to try, all places are returned.
+
+    Parameters
+    ----------
+    space : array (dimensions, places)
+        A basis of the space.
+    rows : array (places,)
+        How many rows each place stands for.
+    floor : int
+        Too few are fewer rows than this.
+
+    Examples
+    --------
+    >>> zero_or_one(np.array([[1.0, 1.0, 0.0]]), np.array([2.0, 3.0, 4.0]), floor=10).tolist()
+    [0, 1]
+    >>> zero_or_one(np.array([[1.0, 1.0, 0.0]]), np.array([2.0, 3.0, 4.0]), floor=5) is None
+    True
     """
     while len(space):
         bases = list(_disjoint_bases(space, rows, floor))

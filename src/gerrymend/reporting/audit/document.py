@@ -18,7 +18,7 @@ _COMPARED = ("verdict", "gamma", "unfairness", "upper_bound", "exact", "covers",
 
 @dataclass(frozen=True)
 class Document:
-    """What a report can't know of itself, as its author says it; all of it is optional.
+    """Hold facts that a report can't know of itself, as its author says them; all are optional.
 
     `date` is as it is to be shown, and `since` the plain data of an earlier report. `label` and
     `decision` are the names of their columns; decisions that are scores are cut at `threshold`.
@@ -73,7 +73,7 @@ class Document:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What was said of the model, by name, in the order of reading."""
+        """List what was said of the model, by name, in the order of reading."""
         return [(name, getattr(self, key)) for key, name in _NAMES.items() if getattr(self, key)]
 
     def with_columns(self, report: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What was audited, and how: the facts at the end of a report."""
+"""Say what was audited, and how: the facts at the end of a report."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What rows in the event of a notion are compared with: the mean of all, or of their stratum.
+"""Compare rows in the event of a notion with the mean of all, or with that of their stratum.
 
 With weights m and sums of outcomes U by *part*, the rows of a cell that are of one stratum (without
 strata, of a cell), and s(k) the stratum of part k:
@@ -19,7 +19,11 @@ from gerrymend._numeric.sums import Array
 
 
 class Centring(Protocol):
-    """A way to centre; arrays have one model a row."""
+    """Centre the outcomes of models, and the pressure on them, in one of several ways.
+
+    All arrays that its methods take and return are of shape (models, parts) or (models, cells).
+    Without strata these are the same.
+    """
 
     def by_cell(self, parts: Array) -> Array:
         """Return the sums over the parts of each cell."""
@@ -30,7 +34,10 @@ class Centring(Protocol):
         ...
 
     def centred(self, pressure: Array) -> Array:
-        """Return pressure by part, less its mean over what the part is compared with."""
+        """Return pressure by part, less its mean over what the part is compared with.
+
+        `pressure` is π, by cell: each part has that of its cell.
+        """
         ...
 
 

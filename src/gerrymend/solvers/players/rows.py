@@ -85,7 +85,7 @@ class LabelCells:
 
     @property
     def _finer(self) -> list[NDArray[Any]]:
-        """What may differ within a label and a protected row."""
+        """List what may differ within a label and a protected row."""
         finer: list[NDArray[Any]] = [] if self.stratum is None else [self.stratum]
         return finer + [part for moment in self.own_moments for part in moment[1:]]
 

@@ -35,7 +35,22 @@ def lower_by_families(
     attribute: int,
     desk: Desk,
 ) -> None:
-    """Lower the profile of stratum s with its last row in chain r, by families of an attribute."""
+    """Lower the profile of stratum s with its last row in chain r, by families of an attribute.
+
+    Parameters
+    ----------
+    box : int
+        The place of the box in `boxes`.
+    s, r : int
+        The stratum, and the chain of its last row.
+    first, stop : int
+        The numbers at which the last row may be, from the first on and before the second.
+    attribute : int
+        The one in which the chains of a family differ.
+    desk : Desk
+        Its `left` and `right` are those of the box. `profile` is lowered, never raised; `total`,
+        `part` and `joint` are overwritten.
+    """
     siblings = gaps.siblings[attribute]
     profile = desk.profile[s, r, first:stop]
     total = desk.total[: stop - first]
@@ -126,7 +141,17 @@ def _write_joint(
     siblings: Numbers,
     joint: Array,
 ) -> None:
-    """Write the most that a family is worth, by the threshold of its head z, from `begin` on."""
+    """Write the most that a family is worth, by the threshold of its head z, from `begin` on.
+
+    Parameters
+    ----------
+    begin : int
+        The first threshold of z. The table must have room for all; see `_has_room`.
+    siblings : array of int
+        The other chains of the family; then comes −1.
+    joint : array
+        It is written to: one bound for each threshold of z.
+    """
     n_chains, n_numbers = table.last.shape[1:]
     at = (s * n_chains + z) * table.stride + n_numbers + begin
     for i in range(len(joint)):

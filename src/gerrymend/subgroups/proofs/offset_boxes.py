@@ -146,7 +146,7 @@ class _Side:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether its bound can't become lower: that of a box whose gaps are as narrow as can be.
+        """Return whether its bound can't fall: that of a box whose gaps are as narrow as can be.
 
         Pooled numbers are given up after some boxes.
         """
