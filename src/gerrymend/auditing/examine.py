@@ -24,10 +24,8 @@ from gerrymend.auditing.inference.intervals import group_estimates, named_groups
 from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.inference.population import N_RESAMPLES, population_bound
 from gerrymend.auditing.intersections import check_intersection, intersection_rates
-from gerrymend.auditing.marginal_rates import (
-    marginal_rates,
-    overall_rates,
-)
+from gerrymend.auditing.marginal_rates import marginal_rates, overall_rates
+from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.references import check_references
@@ -218,6 +216,7 @@ def _of_the_data(
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
+        "missing": MissingValues.kept(tally),
         "rare_values": tuple(
             (name, len(values))
             for name, values in rare_values(tally, min_group_size, with_rows=True).items()

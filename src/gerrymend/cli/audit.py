@@ -93,7 +93,8 @@ def add_to(app: typer.Typer) -> None:
         depth: Annotated[int | None, option(
             "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
             _AUDIT, show_default="2")] = None,
-        gamma: Annotated[float, option("Unfairness to allow.", _AUDIT)] = 0.01,
+        gamma: Annotated[float, option(
+            f"{options.GAMMA_HELP} Of means it is in their own unit.", _AUDIT)] = 0.01,
         budget: Annotated[float, option(
             "Seconds that the proof may take, and again the permutations and the resamples.",
             _AUDIT)] = 30.0,
@@ -140,6 +141,7 @@ def add_to(app: typer.Typer) -> None:
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
+        drop_missing: options.DropMissing = False,
     ) -> None:  # fmt: skip
         """Find the subgroup that a model's decisions treat most differently, or worst.
 
