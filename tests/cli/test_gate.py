@@ -200,8 +200,11 @@ def test_no_warning_where_there_is_no_doubt(folder):
     assert (code, json.loads(out)["warnings"]) == (0, [])
 
 
-def test_a_quiet_gate_prints_warnings_alone(folder):
-    assert gate(folder / "point.csv", "--quiet") == (1, "", "")
+def test_a_quiet_gate_prints_warnings_and_why_it_is_shut(folder):
+    code, out, err = gate(folder / "point.csv", "--quiet")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("More unfair than allowed. The subgroup that differs most is ")
+    assert gate(folder / "point.csv", "--quiet", "--gamma", "0.06") == (0, "", "")
     code, out, err = gate(folder / "point.csv", "--quiet", protected="number")
     assert (code, out) == (1, "")
     assert err.startswith("Warning: The protected attribute number has nearly as many values")

@@ -31,8 +31,8 @@ from gerrymend.cli.shared import (
     progress,
     request_fields,
     tell,
+    tell_briefly,
     tell_of_page,
-    tell_warnings,
 )
 from gerrymend.cli.targets import Targets
 from gerrymend.cli.training_request import (
@@ -188,11 +188,12 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:
             show(out, fitted, request, document)
+        code = gate_code(fitted.verdict, fitted.warnings, accepted=asked.accept_warnings)
         if targets.quiet:
-            tell_warnings(console, fitted.warnings)
+            tell_briefly(console, document.with_columns(fitted.report), code)
         elif targets.page is not None:
             tell_of_page(out, targets.page)
-        return gate_code(fitted.verdict, fitted.warnings, accepted=asked.accept_warnings)
+        return code
 
     return guarded(work)
 

@@ -67,8 +67,8 @@ AcceptWarnings = Annotated[bool, option(
     "Let the verdict decide the exit code, whatever the report warns of.", FILE,
     "--accept-warnings")]  # fmt: skip
 Quiet = Annotated[bool, option(
-    "Print no report, but warnings and errors alone; the exit code tells.", FILE, "--quiet",
-    "-q")]  # fmt: skip
+    "Print no report, but warnings, errors and, where it is not 0, a line on why the exit code is "
+    "what it is.", FILE, "--quiet", "-q")]  # fmt: skip
 Features = Annotated[list[str] | None, option(
     "Columns that decisions may use, separated by commas.", DATA, metavar="COLUMNS",
     show_default="all but the label and the weight")]  # fmt: skip

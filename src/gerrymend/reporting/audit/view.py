@@ -112,7 +112,7 @@ def audit_view(
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
         "next": next_sentences(report) if model is None else [],
-        "commands": next_commands(report) if model is None else [],
+        "commands": [*document.commands] or next_commands(report) if model is None else [],
         "how": how_facts(report),
         "experts_note": words.experts_note(report),
         "expert": expert_facts(report),
