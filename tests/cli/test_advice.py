@@ -107,6 +107,14 @@ def test_what_next_has_the_names_of_this_command_line(file, tmp_path, monkeypatc
     assert code in (0, 1, 3), err
 
 
+@pytest.mark.parametrize(("top", "told"), [(3, True), (1, False)])
+def test_fewer_subgroups_than_were_asked_for_are_said_to_be_so(file, top, told):
+    """Of two races one differs, and the other is the rest."""
+    _, out, _ = call("audit", file, "--label", "y", "--prediction", "d", "--protected", "race",
+                     "--subgroups", "marginals", "--permutations", "0", "--top", top)  # fmt: skip
+    assert ("1 of the 3 that --top asks for: others are" in " ".join(out.split())) == told
+
+
 def test_nothing_is_next_where_nothing_has_to_be_mended(file):
     code, out, _ = call("audit", file, "--label", "y", "--prediction", "d", "--protected", "race",
                         "--gamma", "0.1")  # fmt: skip

@@ -13,6 +13,12 @@ from gerrymend.reporting.audit.text import RichAudit
 from gerrymend.reporting.text import WIDEST, Facts
 from gerrymend.reporting.wording import count
 
+# Why a search for one more subgroup to describe ends without any.
+_NO_OTHERS = (
+    "others are nearly the same people or the rest of them, have less than a tenth of the "
+    "unfairness, or are too small to be described"
+)
+
 
 def show(console: Console, report: AuditReport, request: AuditRequest, document: Document) -> None:
     """Print the verdict, what was found, how sure that is, and what was compared."""
@@ -56,6 +62,9 @@ def _compared(report: AuditReport, request: AuditRequest) -> Facts:
     ]
     if request.probability is not None:
         facts.insert(1, ("  decided", f"with the probability in {request.probability}"))
+    if 0 < len(report.top) < request.top:
+        told = f"{len(report.top)} of the {count(request.top)} that --top asks for"
+        facts.append(("  subgroups", f"{told}: {_NO_OTHERS}"))
     if report.p_value is not None and report.n_permutations < request.permutations:
         made = f"{count(report.n_permutations)} of {count(request.permutations)}"
         facts.append(("  permutations", f"{made}, all that --budget had time for"))
