@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.arrays import in_words, is_dask_collection, is_device_array
 from gerrymend._numeric.sums import Array, total, total_by_cell
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import interruptible
@@ -84,6 +85,12 @@ def derandomize(
     leave_out = check_flag(leave_out_empty_strata, "leave_out_empty_strata")
     notions = as_rates(notion)
     subgroup_class = as_subgroup_class(subgroups)
+    if is_dask_collection(X) or is_device_array(X):
+        raise ArgumentError(
+            "X",
+            f"is {in_words(X)}, and candidates are chosen by rows in memory; bring it here first, "
+            "with .compute() or .cpu().",
+        )
     features = classifier.read(X)
     p = classifier.mixture.positive_probability(features)
     pos_label = _check_known_labels(y, classifier)

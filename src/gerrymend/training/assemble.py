@@ -237,6 +237,12 @@ def _check_labels(notion: AnyNotion, sample: Sample) -> None:
 
 def _check_regression_game(X: Any, setting: Setting, others: Mapping[str, Any]) -> None:
     """Raise unless all that the game needs of rows like X are sums, or Dask can train on them."""
+    if others["control_features"] is not None:
+        raise ArgumentError(
+            "control_features",
+            f"compares within strata, which fits do of rows in memory alone, and X is {in_words(X)}"
+            ". Pass NumPy arrays or frames instead, by .compute() or .cpu(); or leave it out.",
+        )
     estimator = setting.estimator
     solver = setting.solver
     subgroups = setting.subgroups
@@ -252,7 +258,6 @@ def _check_regression_game(X: Any, setting: Setting, others: Mapping[str, Any]) 
         f"notion={setting.notions[0].name!r}": isinstance(setting.notions[0], OutcomeNotion),
         "certify=True": setting.certify,
         "warm_start=True": bool(setting.known),
-        "control_features": others["control_features"] is not None,
     }
     wrong = [words for words, is_wrong in problems.items() if is_wrong]
     if wrong:
