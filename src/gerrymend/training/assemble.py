@@ -126,7 +126,7 @@ def read_rows(
         features=X if is_frame(X) else features,
     )
     for notion in setting.notions:
-        _check_labels(notion, sample)
+        check_decisions(notion, sample)
     moments = tuple(moment_of(notion, sample.y) for notion in setting.notions)
     strata = strata_of(sample, moments, leave_out=setting.leave_out_empty_strata)
     digests = partial(
@@ -224,7 +224,7 @@ def rate_of(notion: AnyNotion) -> FairnessNotion:
     return notion.rate if isinstance(notion, OutcomeNotion) else notion
 
 
-def _check_labels(notion: AnyNotion, sample: Sample) -> None:
+def check_decisions(notion: AnyNotion, sample: Sample) -> None:
     """Raise an ArgumentError for labels that are no decisions of 0 and 1, where a mean needs it."""
     if isinstance(notion, OutcomeNotion) and sample.classes.tolist() != [0, 1]:
         raise ArgumentError(
