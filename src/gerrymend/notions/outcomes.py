@@ -192,7 +192,7 @@ class OutcomeNotion:
             Unless all outcomes of rows that count can be used; see `check_outcomes`.
         """
         values = self._by_row("outcome", self.outcome, y, p)
-        outcomes = as_numbers(values, "notion")
+        outcomes = as_numbers(values, f"outcome of the notion {self.name!r}")
         some = outcomes[counts]
         if len(some):
             self.check_outcomes(float(some.min()), float(some.max()))
