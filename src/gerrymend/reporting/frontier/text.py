@@ -5,7 +5,12 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
-from gerrymend.reporting.audit.direction import counts_sentence, direction_sentences, standing
+from gerrymend.reporting.audit.direction import (
+    average,
+    counts_sentence,
+    direction_sentences,
+    standing,
+)
 from gerrymend.reporting.audit.subgroup_words import reference_noun
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
@@ -180,7 +185,7 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     lines += direction_sentences(data)
     if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
         known = any(notion["worse"] for notion in data["notions"])
-        lines.append(counts_sentence("worse" if known else None))
+        lines.append(counts_sentence("worse" if known else None, average(data)))
     lines.append(" ".join(data["chance"]))
     if data["n_missing"]:
         more = "1 more point was" if data["n_missing"] == 1 else f"{data['n_missing']} more were"
@@ -297,9 +302,16 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
     return (
         f"{standing(sample['worst_treated'])}: {wording.visible(sample['worst_who'])} "
         f"({wording.count(sample['worst_size'])} rows): "
-        f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, "
-        f"{reference_noun(sample)} {wording.percent(sample['overall_rate'])}"
+        f"{rates_words(sample)}"
     )
+
+
+def rates_words(sample: Mapping[str, Any]) -> str:
+    """Return the rate, or mean, of the worst subgroup, beside what it is compared with."""
+    rate, expected = (
+        wording.figure(sample[name], sample["unit"]) for name in ("worst_rate", "overall_rate")
+    )
+    return f"{sample['worst_rate_of']} {rate}, {reference_noun(sample)} {expected}"
 
 
 def as_markdown(data: Mapping[str, Any]) -> str:
