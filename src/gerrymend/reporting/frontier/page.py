@@ -12,6 +12,7 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
 from gerrymend.reporting.audit.direction import direction_sentences, standing
+from gerrymend.reporting.audit.words import missing_sentence
 from gerrymend.reporting.frontier.text import (
     REFERENCES,
     alike_sentence,
@@ -57,7 +58,9 @@ def page_view(data: Mapping[str, Any]) -> View:
         "n_missing": data["n_missing"],
         "covers": list(dict.fromkeys(point["train"]["covers"] for point in data["points"])),
         "min_group_size": data["points"][0]["train"]["min_group_size"],
-        "direction": " ".join(direction_sentences(data)),
+        "direction": " ".join(
+            [*direction_sentences(data), *filter(None, [missing_sentence(data)])]
+        ),
         "chance": " ".join(data["chance"]),
     }
 

@@ -12,6 +12,7 @@ from gerrymend.reporting.audit.direction import (
     standing,
 )
 from gerrymend.reporting.audit.subgroup_words import reference_noun
+from gerrymend.reporting.audit.words import missing_sentence
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
@@ -182,7 +183,7 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     for point in data["points"]:
         by_notion.setdefault(point["notion"], []).append(point)
     lines += filter(None, map(alike_sentence, by_notion.values()))
-    lines += direction_sentences(data)
+    lines += [*direction_sentences(data), *filter(None, [missing_sentence(data)])]
     if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
         known = any(notion["worse"] for notion in data["notions"])
         lines.append(counts_sentence("worse" if known else None, average(data)))
