@@ -170,7 +170,8 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
 
     def work(console: Console) -> int:
         """Run the command, with progress and notes on `console`."""
-        from gerrymend.frontier.sweep import GAMMAS, FrontierInterrupted
+        from gerrymend.frontier.settings import GAMMAS
+        from gerrymend.frontier.sweep import FrontierInterrupted
 
         levels = GAMMAS if asked.gammas is None else _numbers(asked.gammas)
         for name, given in {"--estimator": asked.estimators, "--notion": fields["notion"]}.items():

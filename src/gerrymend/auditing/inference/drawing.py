@@ -1,9 +1,19 @@
-"""Divide draws into rounds: a block for each worker, and larger ones where they are quick."""
+"""Divide draws into rounds: a block for each worker, and larger ones where they are quick.
 
+And have the chance that a draw of rows one by one needs, in bulk.
+"""
+
+import math
 import time
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array
 from gerrymend._runtime.interrupts import check_stopped
+from gerrymend.auditing.inference._draw_kernel import fill_with_noise
 
 # A block of draws is searched at once; it grows while a round is quick, to so many numbers.
 _QUICK_SECONDS = 0.1
@@ -45,3 +55,28 @@ def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterat
             return
         if time.monotonic() - start < _QUICK_SECONDS:
             size = max(1, min(2 * size, _MOST_NUMBERS // width))
+
+
+def noise(rng: np.random.Generator, n: int, kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+    """Return n independent numbers that have all values of an unsigned type alike.
+
+    >>> noise(np.random.default_rng(0), 3, np.uint8).shape
+    (3,)
+    """
+    words = np.empty(-(-n * np.dtype(kind).itemsize // 8), dtype=np.uint64)
+    fill_with_noise(words, rng.integers(0, 2**64, dtype=np.uint64))
+    return words.view(kind)[:n]
+
+
+def rarely_exceeded(sizes: Array) -> Array:
+    """Return means of counts, so that one of them is above its size in at most a draw of 20.
+
+    Of a sum of independent zeros and ones, or a Poisson variable, with the mean s − t the chance to
+    be above s is at most exp(−t²/(2·(s − t + t/3))) ≤ exp(−t²/(2·s)), by Bernstein's inequality.
+    With t² = 2·s·ln(20·k) that is 1/(20·k) for each of k sizes.
+
+    >>> rarely_exceeded(np.array([10_000.0])).round().tolist()
+    [9755.0]
+    """
+    means: Array = np.maximum(0.0, sizes - np.sqrt(2 * math.log(20 * len(sizes)) * sizes))
+    return means

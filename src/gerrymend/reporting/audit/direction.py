@@ -59,10 +59,18 @@ def says_most(report: Report) -> bool:
     said = report["in_a_sentence"]
     if said is None:
         return False
-    gamma = report["gamma"]
-    own = abs(said["subgroup"]["unfairness"])
-    worst = abs(leads(report)[0]["unfairness"])
-    return bool(own >= _MOST * worst and (own > gamma) == (worst > gamma))
+    own = said["subgroup"]["unfairness"]
+    return sentence_leads(own, leads(report)[0]["unfairness"], report["gamma"])
+
+
+def sentence_leads(own: float, worst: float, gamma: float) -> bool:
+    """Return whether a group in a sentence leads, by its unfairness and that of the worst.
+
+    >>> sentence_leads(0.016, 0.018, 0.01), sentence_leads(0.009, 0.011, 0.01)
+    (True, False)
+    """
+    has_most = abs(own) >= _MOST * abs(worst)
+    return has_most and (abs(own) > gamma) == (abs(worst) > gamma)
 
 
 def is_the_same(report: Report) -> bool:
@@ -203,6 +211,15 @@ def reference_words(report: Report) -> str:
     return f"{noun} expected by its strata" if report.get("control_features") else f"overall {noun}"
 
 
+def has_group(report: Report) -> bool:
+    """Return whether groups are compared with a part of a named group's rate, or mean.
+
+    >>> has_group({"notions": [{"reference": {"group": {}, "factor": 0.8}}]})
+    True
+    """
+    return any(isinstance(one.get("reference"), Mapping) for one in report["notions"])
+
+
 def _about_labels(report: Report) -> list[str]:
     """Say which label is positive, what rates count, and what is favourable."""
     negative, positive = label_words(report)
@@ -226,6 +243,11 @@ def _about_numbers(report: Report) -> list[str]:
         unit = f", in {one['unit']}" if one["unit"] else ""
         meaning = _AVERAGED.get(one["name"], "mean of an outcome of one's own")
         sentences.append(f"The {in_words(one['name'])} is the {meaning}{unit}.")
+    units = " or ".join(dict.fromkeys(one["unit"] or "its own unit" for one in report["notions"]))
+    sentences.append(
+        f"Every unfairness, and gamma, is a difference of means, in {units}, times the share of "
+        "the rows that it is about."
+    )
     if report["favourable"] is not None:
         high = "high" if report["favourable"] == "positive" else "low"
         sentences.append(f"A {high} prediction is favourable.")

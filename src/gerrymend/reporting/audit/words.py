@@ -9,7 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.chance import permutation_sentences
-from gerrymend.reporting.audit.direction import average, of_numbers, reference_words
+from gerrymend.reporting.audit.direction import (
+    average,
+    has_group,
+    of_numbers,
+    reference_words,
+)
 from gerrymend.reporting.audit.population import (
     discovery_sentence,
     population_means,
@@ -284,7 +289,7 @@ def withheld_sentence(report: Report) -> str:
     return (
         "The subgroup of the largest unfairness, "
         f"{unfairness(report['unfairness'], report['gamma'])}, has {_few(report)}"
-        f"{_or_rare(report)}, and is not described: few rows identify people."
+        f"{_or_rare(report)}{_or_alike(report)}, and is not described: few rows identify people."
     )
 
 
@@ -292,6 +297,11 @@ def _or_rare(report: Report) -> str:
     """Say that a group may be withheld for values that few rows have, where there are any."""
     few = f"fewer than {count(max(2, report['min_group_size']))} rows have"
     return f", or is told by values that {few}" if report["rare_values"] else ""
+
+
+def _or_alike(report: Report) -> str:
+    """Say that a group may be withheld beside that of a reference, where there is one."""
+    return ", or differs by as few from the group of the reference" if has_group(report) else ""
 
 
 def _few(report: Report) -> str:

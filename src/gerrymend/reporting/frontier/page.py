@@ -12,13 +12,12 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
 from gerrymend.reporting.audit.direction import direction_sentences, standing
-from gerrymend.reporting.audit.subgroup_words import reference_noun
 from gerrymend.reporting.audit.words import missing_sentence
+from gerrymend.reporting.frontier.opening import REFERENCES, openings
 from gerrymend.reporting.frontier.text import (
-    REFERENCES,
     beaten_sentence,
     exceeds_gamma,
-    openings,
+    rates_words,
 )
 
 View = dict[str, Any]
@@ -165,11 +164,7 @@ def _treatment(sample: Mapping[str, Any]) -> str:
     """Say how the worst subgroup that may be described fares, and whether one is withheld."""
     words = []
     if sample["worst"] is not None:
-        words.append(
-            f"{wording.count(sample['worst_size'])} rows; {sample['worst_rate_of']} "
-            f"{wording.percent(sample['worst_rate'])}, {reference_noun(sample)} "
-            f"{wording.percent(sample['overall_rate'])}."
-        )
+        words.append(f"{wording.count(sample['worst_size'])} rows; {rates_words(sample)}.")
         if sample["withheld"]:
             words.append("One with more unfairness may not be described: few rows identify people.")
     return " ".join(words)

@@ -5,14 +5,18 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
-from gerrymend.reporting.audit.direction import counts_sentence, direction_sentences, standing
+from gerrymend.reporting.audit.direction import (
+    average,
+    counts_sentence,
+    direction_sentences,
+    standing,
+)
 from gerrymend.reporting.audit.subgroup_words import reference_noun
 from gerrymend.reporting.audit.words import missing_sentence
+from gerrymend.reporting.frontier.opening import REFERENCES, openings, samples
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
-# Models that points are held against, by their kind.
-REFERENCES = {"today": "your model today", "unconstrained": "unconstrained"}
 _NARROW = {"today": "your model\ntoday", "unconstrained": "uncon-\nstrained"}
 # "size" is the number of predictors; the figures of a sample end with its mark.
 _POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
@@ -134,88 +138,6 @@ def exceeds_gamma(point: Mapping[str, Any], sample: Mapping[str, Any]) -> bool:
     return float(wording.unfairness(sample["unfairness"])) > point["gamma"]
 
 
-def alike_sentence(points: Sequence[Mapping[str, Any]]) -> str | None:
-    """Say that all points of a notion are one in their figures, and what to ask for; None if not.
-
-    That is on the rows to choose by.
-    """
-    figures = {(sample["error"], sample["unfairness"]) for *_, (_, sample) in map(samples, points)}
-    if len(points) < 2 or len(figures) > 1:
-        return None
-    rows = [name for name, _ in samples(points[0])][-1]
-    words = (
-        f"On the {rows} rows all {len(points)} models that were trained have the same error and "
-        "unfairness: in a picture they lie on one spot."
-    )
-    found = max(point["reported_unfairness"] for point in points)
-    if found < min(point["gamma"] for point in points):
-        words += (
-            f" Every gamma that was asked for allows more than the {wording.unfairness(found)} "
-            "that training found without it; ask for smaller ones (gammas=, --gammas)."
-        )
-    return words
-
-
-def openings(data: Mapping[str, Any]) -> list[str]:
-    """Compare, for each notion, where one starts with the fairest model that was trained."""
-    by_notion: dict[str, list[Any]] = {}
-    for point in data["points"]:
-        by_notion.setdefault(point["notion"], []).append(point)
-    return [
-        alike_sentence(points) or _ends_sentence(data, notion, points)
-        for notion, points in by_notion.items()
-    ]
-
-
-def _ends_sentence(data: Mapping[str, Any], notion: str, points: Sequence[Any]) -> str:
-    """Say what today's model, the one without constraint and the fairest have, on the same rows.
-
-    Of several estimators without constraint it is the most accurate; where there is none, the most
-    accurate of the points.
-    """
-    (*_, (rows, _)) = samples(points[0])
-
-    def figures(model: Mapping[str, Any]) -> tuple[float, float]:
-        (*_, (_, sample)) = samples(model)
-        return sample["error"], sample["unfairness"]
-
-    fairest = min(points, key=lambda one: figures(one)[::-1])
-    several = len(points) > 1
-    ends = {}
-    for kind in REFERENCES:
-        of_kind = [
-            one for one in data["references"] if (one["kind"], one["notion"]) == (kind, notion)
-        ]
-        if of_kind:
-            best = min(of_kind, key=figures)
-            plain = wording.visible(f"{best['estimator']} without constraint")
-            ends[REFERENCES[kind] if kind == "today" else plain] = best
-    if not ends and several:
-        ends["the most accurate of them"] = min(points, key=figures)
-    ends["the fairest of them" if several else "it"] = fairest
-    told = []
-    for name, model in ends.items():
-        error, unfair = figures(model)
-        wrong = wording.percent(error)
-        most = wording.unfairness(unfair)
-        told.append(
-            f"{name} {wrong}, with {most}"
-            if told
-            else f"{name} decides {wrong} wrongly, with an unfairness of up to {most} in a subgroup"
-        )
-    trained = f"{wording.count(len(points))} models were" if several else "One model was"
-    aside = ", MARGINAL’s aside" if data["marginal_points"] else ""
-    about = f", by {in_words(notion)}," if len(data["notions"]) > 1 else ""
-    return f"{trained} trained{aside}. On the {rows} rows{about} {'; '.join(told)}."
-
-
-def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the training rows' figures, and the test rows' if there are any, by name."""
-    yield "training", point["train"]
-    if point["test"] is not None:
-        yield "test", point["test"]
-
-
 def legend(data: Mapping[str, Any]) -> list[str]:
     """Say what the columns and marks mean, and what is missing."""
     everyone = [*data["points"], *data["marginal_points"], *data["references"]]
@@ -230,7 +152,7 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     lines += [*direction_sentences(data), *filter(None, [missing_sentence(data)])]
     if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
         known = any(notion["worse"] for notion in data["notions"])
-        lines.append(counts_sentence("worse" if known else None))
+        lines.append(counts_sentence("worse" if known else None, average(data)))
     lines.append(" ".join(data["chance"]))
     if data["n_missing"]:
         more = "1 more point was" if data["n_missing"] == 1 else f"{data['n_missing']} more were"
@@ -347,9 +269,16 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
     return (
         f"{standing(sample['worst_treated'])}: {wording.visible(sample['worst_who'])} "
         f"({wording.count(sample['worst_size'])} rows): "
-        f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, "
-        f"{reference_noun(sample)} {wording.percent(sample['overall_rate'])}"
+        f"{rates_words(sample)}"
     )
+
+
+def rates_words(sample: Mapping[str, Any]) -> str:
+    """Return the rate, or mean, of the worst subgroup, beside what it is compared with."""
+    rate, expected = (
+        wording.figure(sample[name], sample["unit"]) for name in ("worst_rate", "overall_rate")
+    )
+    return f"{sample['worst_rate_of']} {rate}, {reference_noun(sample)} {expected}"
 
 
 def as_markdown(data: Mapping[str, Any]) -> str:
