@@ -12,7 +12,7 @@ from gerrymend.reporting.audit.direction import (
     standing,
 )
 from gerrymend.reporting.audit.subgroup_words import reference_noun
-from gerrymend.reporting.audit.words import missing_sentence
+from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
@@ -161,6 +161,59 @@ def alike_sentence(points: Sequence[Mapping[str, Any]]) -> str | None:
     return words
 
 
+def openings(data: Mapping[str, Any]) -> list[str]:
+    """Compare, for each notion, where one starts with the fairest model that was trained."""
+    by_notion: dict[str, list[Any]] = {}
+    for point in data["points"]:
+        by_notion.setdefault(point["notion"], []).append(point)
+    return [
+        alike_sentence(points) or _ends_sentence(data, notion, points)
+        for notion, points in by_notion.items()
+    ]
+
+
+def _ends_sentence(data: Mapping[str, Any], notion: str, points: Sequence[Any]) -> str:
+    """Say what today's model, the one without constraint and the fairest have, on the same rows.
+
+    Of several estimators without constraint it is the most accurate; where there is none, the most
+    accurate of the points.
+    """
+    (*_, (rows, _)) = samples(points[0])
+
+    def figures(model: Mapping[str, Any]) -> tuple[float, float]:
+        (*_, (_, sample)) = samples(model)
+        return sample["error"], sample["unfairness"]
+
+    fairest = min(points, key=lambda one: figures(one)[::-1])
+    several = len(points) > 1
+    ends = {}
+    for kind in REFERENCES:
+        of_kind = [
+            one for one in data["references"] if (one["kind"], one["notion"]) == (kind, notion)
+        ]
+        if of_kind:
+            best = min(of_kind, key=figures)
+            plain = wording.visible(f"{best['estimator']} without constraint")
+            ends[REFERENCES[kind] if kind == "today" else plain] = best
+    if not ends and several:
+        ends["the most accurate of them"] = min(points, key=figures)
+    ends["the fairest of them" if several else "it"] = fairest
+    told: list[str] = []
+    for name, model in ends.items():
+        error, unfair = figures(model)
+        wrong = wording.percent(error)
+        most = wording.unfairness(unfair)
+        told.append(
+            f"{name} {wrong}, with {most}"
+            if told
+            else f"{name} decides {wrong} wrongly, with an unfairness of up to {most} in a subgroup"
+        )
+    trained = f"{wording.count(len(points))} models were" if several else "One model was"
+    aside = ", MARGINAL’s aside" if data["marginal_points"] else ""
+    about = f", by {in_words(notion)}," if len(data["notions"]) > 1 else ""
+    return f"{trained} trained{aside}. On the {rows} rows{about} {'; '.join(told)}."
+
+
 def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the training rows' figures, and the test rows' if there are any, by name."""
     yield "training", point["train"]
@@ -179,11 +232,9 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     if any(point["suggested"] for point in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
-    by_notion: dict[str, list[Any]] = {}
-    for point in data["points"]:
-        by_notion.setdefault(point["notion"], []).append(point)
-    lines += filter(None, map(alike_sentence, by_notion.values()))
-    lines += [*direction_sentences(data), *filter(None, [missing_sentence(data)])]
+    lines += direction_sentences(data)
+    lines.append(f"Unfairness: {unfairness_words(data)}")
+    lines += filter(None, [missing_sentence(data)])
     if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
         known = any(notion["worse"] for notion in data["notions"])
         lines.append(counts_sentence("worse" if known else None, average(data)))
@@ -201,7 +252,7 @@ def as_text(data: Mapping[str, Any]) -> str:
         lines += [title, *_header(points[0]), *map(_line, points)]
         lines += [] if marginal else map(_reference_line, references(data, points[0]))
         lines.append("")
-    for words in [_FIGURES, _REPORTED, *legend(data)]:
+    for words in [*openings(data), _FIGURES, _REPORTED, *legend(data)]:
         lines += wrapped(words, PLAIN_WIDTH)
     return "\n".join(lines)
 
@@ -278,7 +329,7 @@ def as_rich(data: Mapping[str, Any]) -> Any:
             lead = ["", _NARROW[reference["kind"]], ""]
             table.add_row(*map(Text, [*lead, *_rich_cells(reference)]))
         parts.append(table)
-    return Group(*parts, *map(Text, [_FIGURES, *legend(data)]))
+    return Group(*parts, *map(Text, [*openings(data), _FIGURES, *legend(data)]))
 
 
 def _rich_cells(point: Mapping[str, Any]) -> list[str]:
@@ -317,7 +368,7 @@ def rates_words(sample: Mapping[str, Any]) -> str:
 
 def as_markdown(data: Mapping[str, Any]) -> str:
     """Return tables in Markdown; names from the data are escaped."""
-    lines = ["# What each unfairness costs in error", ""]
+    lines = ["# What each unfairness costs in error", "", *map(escaped, openings(data)), ""]
     for title, marginal, points in tables(data):
         kinds = [kind for kind, _ in samples(points[0])]
         heads = ["", "gamma", "predictors"]
