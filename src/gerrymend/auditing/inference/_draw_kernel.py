@@ -19,7 +19,7 @@ OPEN = 255
 @njit(cache=True)
 def random_word(seed, place):
     """Return a word of SplitMix64 (Steele, Lea and Flood, 2014), which any place can begin with."""
-    word = seed + np.uint64(place + 1) * np.uint64(0x9E3779B97F4A7C15)
+    word = seed + (np.uint64(place) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return word ^ (word >> np.uint64(31))
@@ -57,13 +57,15 @@ def deal_most(values, seed, slots, sums, counts, left):
 @njit(cache=True)
 def deal_rest(left, seed, missing, sums):
     """Draw the values that are left without replacement, as many for each cell as it misses."""
-    n_left = len(left)
+    n_left = np.uint64(len(left))
     for cell in range(len(missing)):
+        total = 0.0
         for _ in range(missing[cell]):
-            drawn = int(uniform(seed, n_left) * n_left)
-            n_left -= 1
-            sums[cell] += left[drawn]
+            drawn = np.uint64(uniform(seed, n_left) * n_left)
+            n_left -= np.uint64(1)
+            total += left[drawn]
             left[drawn] = left[n_left]
+        sums[cell] += total
 
 
 @njit(cache=True)
