@@ -21,6 +21,7 @@ from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.tally import NotionTally, Strata, Tally
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
 from gerrymend.inputs.sample import Sample
+from gerrymend.inputs.settings import check_flag
 from gerrymend.notions import AnyNotion, FairnessNotion, Moment, OutcomeNotion
 from gerrymend.subgroups.rules import Members, category_label
 
@@ -133,7 +134,7 @@ def check_counted(tally: Tally, notions: tuple[AnyNotion, ...], *, leave_out: bo
 
     Without such a row there is no rate to compare with, and the stratum has no part in the sum.
     """
-    if leave_out or tally.strata is None:
+    if check_flag(leave_out, "leave_out_empty_strata") or tally.strata is None:
         return
     for notion in notions:
         view = tally.view(notion)
