@@ -22,10 +22,10 @@ def line(**arguments):
     ("arguments", "words"),
     [
         ({"notion": "statistical_parity"},
-         "A group's share of all rows × how far its rate is from the overall rate. "
+         "A group's share of all rows times how far its rate is from the overall rate. "
          "Allowed: 0.01 (gamma), 4 cases too many in 400 rows."),
         ({"gamma": 0.005},
-         "A group's negatives, as a share of all rows, × how far its rate is from the overall "
+         "A group's negatives, as a share of all rows, times how far its rate is from the overall "
          "rate. Allowed: 0.005 (gamma), 2 cases too many in 400 rows."),
         ({"sample_weight": np.linspace(1, 2, 400)}, "Allowed: 0.01 (gamma)."),
         ({"control_features": {"job": [0, 0, 1, 1] * 100}, "leave_out_empty_strata": True},

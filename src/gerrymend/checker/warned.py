@@ -116,7 +116,8 @@ def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction 
     """
     most = ZERO
     for notion in stated["notions"]:
-        mass = sum((w[y] for w in table.view(notion).weight for y in outcomes_of(notion)), ZERO)
+        event = list(outcomes_of(notion))
+        mass = sum((weight[y] for weight in table.view(notion).weight for y in event), ZERO)
         reference = notion.get("reference")
         part = Fraction(1, 4 if reference is None else 1)
         far = farthest(*_ends(table, notion), reference)

@@ -104,12 +104,11 @@ def discrimination_surface(
     if not models:
         raise ValueError("y_pred is an empty mapping; pass the predictions of at least one model.")
     decided = Decided(threshold, decision_probabilities, pos_label)
-    leave_out = check_flag(leave_out_empty_strata, "leave_out_empty_strata")
     given = Given(y_true, None, sensitive_features, sample_weight, control_features)
     tallies = {}
     for name, predictions in models.items():
         tally = read_tally(data, given._replace(y_pred=predictions), decided, [rate])
-        check_counted(tally, (rate,), leave_out=leave_out)
+        check_counted(tally, (rate,), leave_out=leave_out_empty_strata)
         tallies[name] = over_two(tally, attributes, smallest)
     return measure_surface(
         tallies, rate, attributes,

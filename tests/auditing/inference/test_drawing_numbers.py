@@ -11,9 +11,9 @@ from scipy.stats import chi2, poisson
 
 from gerrymend import audit
 from gerrymend.auditing.inference import resampling, shuffles
-from gerrymend.auditing.inference._draw_kernel import OPEN
-from gerrymend.auditing.inference.drawing import noise, rarely_exceeded
-from gerrymend.auditing.inference.resampling import _Rows, _Times
+from gerrymend.auditing.inference._draw_kernel import OPEN, STEPS, add_times, random_word
+from gerrymend.auditing.inference.drawing import rarely_exceeded
+from gerrymend.auditing.inference.resampling import _poisson_times, _Rows
 from gerrymend.auditing.inference.shuffles import NumberShuffle
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import distinct_rows, read_columns
@@ -133,32 +133,37 @@ def test_resampled_sums_have_the_moments_of_a_multinomial_draw(weighted):
 
 @pytest.mark.parametrize("n", [1, 30, 10**6])
 def test_times_are_those_of_a_poisson_variable(n):
-    """Each step that is decided lies between two values of SciPy's distribution function."""
-    times = _Times.of(n)
+    """Each part that is decided lies between two values of SciPy's distribution function."""
+    times, cumulative = _poisson_times(n)
     mean = rarely_exceeded(np.array([float(n)]))[0] / n
-    steps = len(times.known)
-    decided = np.flatnonzero(times.known != OPEN)
-    u = (decided + np.random.default_rng(0).random(len(decided))) / steps
-    wanted = poisson.ppf(u, mean) if mean else np.zeros(len(u))
-    assert np.array_equal(times.known[decided], wanted)
-    assert steps - len(decided) <= 12
-    bits = np.arange(steps, dtype=np.uint16)
-    some = times.of_open(bits, np.random.default_rng(1))
-    assert np.array_equal(some[decided], times.known[decided])
+    decided = np.flatnonzero(times != OPEN)
+    u = (decided + np.random.default_rng(0).random(len(decided))) / STEPS
+    assert np.array_equal(times[decided], poisson.ppf(u, mean) if mean else np.zeros(len(u)))
+    assert STEPS - len(decided) <= 12
+    assert cumulative == pytest.approx(poisson.cdf(np.arange(len(cumulative)), mean), abs=1e-15)
+    assert poisson.sf(len(cumulative) - 1, mean) < 2.0**-100
 
 
-def test_noise_is_what_was_published():
+def test_rows_occur_as_often_as_a_poisson_variable():
+    """Also those of which a part of [0, 1) doesn't tell: of 2,000,000 rows, by Pearson's test."""
+    n = 2_000_000
+    times, cumulative = _poisson_times(n)
+    sums = np.zeros((n, 2))
+    add_times(np.arange(n, dtype=np.uint32), np.ones(n), np.uint64(5), times, cumulative, sums)
+    mean = rarely_exceeded(np.array([float(n)]))[0] / n
+    counts = Counter(np.minimum(sums[:, 0], 8).astype(int).tolist())
+    chances = {k: poisson.pmf(k, mean) for k in range(8)} | {8: poisson.sf(7, mean)}
+    assert fits(counts, chances)
+    # Neighbours, and rows whose words are of two blocks, have nothing to do with each other.
+    for lag in (1, 2, 3, 4, 512, 2048):
+        ahead, behind = sums[lag:, 0] - mean, sums[:-lag, 0] - mean
+        assert abs((ahead * behind).mean()) < 5 * mean / np.sqrt(n)
+
+
+def test_chance_is_what_was_published():
     """The first words of SplitMix64 with the seed 1234567, by others."""
-
-    class Seeded:
-        def integers(self, *_, **__):
-            return np.uint64(1234567)
-
-    words = [6457827717110365317, 3203168211198807973, 9817491932198370423]
-    assert noise(Seeded(), 3, np.uint64).tolist() == words
-    assert noise(Seeded(), 5, np.uint16).tolist() == [
-        *(words[0] >> 16 * part & 0xFFFF for part in range(4)), words[1] & 0xFFFF
-    ]  # fmt: skip
+    words = [random_word(np.uint64(1234567), place) for place in range(3)]
+    assert words == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
 @pytest.mark.parametrize("control", [False, True])

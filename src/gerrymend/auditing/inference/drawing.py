@@ -1,19 +1,16 @@
 """Divide draws into rounds: a block for each worker, and larger ones where they are quick.
 
-And have the chance that a draw of rows one by one needs, in bulk.
+And have what the compiled draws of rows share.
 """
 
 import math
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.interrupts import check_stopped
-from gerrymend.auditing.inference._draw_kernel import fill_with_noise
 
 # A block of draws is searched at once; it grows while a round is quick, to so many numbers.
 _QUICK_SECONDS = 0.1
@@ -57,15 +54,9 @@ def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterat
             size = max(1, min(2 * size, _MOST_NUMBERS // width))
 
 
-def noise(rng: np.random.Generator, n: int, kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
-    """Return n independent numbers that have all values of an unsigned type alike.
-
-    >>> noise(np.random.default_rng(0), 3, np.uint8).shape
-    (3,)
-    """
-    words = np.empty(-(-n * np.dtype(kind).itemsize // 8), dtype=np.uint64)
-    fill_with_noise(words, rng.integers(0, 2**64, dtype=np.uint64))
-    return words.view(kind)[:n]
+def word(rng: np.random.Generator) -> np.uint64:
+    """Return a random word, the seed of compiled draws."""
+    return rng.integers(0, 2**64, dtype=np.uint64)
 
 
 def rarely_exceeded(sizes: Array) -> Array:

@@ -10,8 +10,8 @@ from scipy.special import pdtr
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.compared import Compared
-from gerrymend.auditing.inference._draw_kernel import OPEN, TIMES_BITS, add_times
-from gerrymend.auditing.inference.drawing import noise, rarely_exceeded
+from gerrymend.auditing.inference._draw_kernel import OPEN, STEPS, add_times
+from gerrymend.auditing.inference.drawing import rarely_exceeded, word
 from gerrymend.auditing.tally import NotionTally, Rows, Tally
 from gerrymend.notions import FairnessNotion
 
@@ -22,7 +22,6 @@ Table = tuple[Array, Array]
 _FEW_ROWS = 16
 # Rows that follow each other in memory are so many parts of the order apart.
 _STRIPES = 16
-_STEPS = TIMES_BITS + 1
 # A row occurs more often with a probability below 2⁻¹⁰⁰.
 _MOST_TIMES = 40
 
@@ -233,25 +232,22 @@ class _Rows:
         places = np.arange(apart)[:, None] + apart * np.arange(_STRIPES)
         self._columns = columns.take(places[places < n])
         self._n = n
-        self._times = _Times.of(n)
+        self._times, self._cumulative = _poisson_times(n)
 
     def draw(self, rng: np.random.Generator) -> list[Table]:
         """Draw how often each row occurs, and sum."""
         n = self._n
         columns = self._columns
-        open_rows = np.empty(n, dtype=np.intp)
         n_missing = -1
         while n_missing < 0:
-            bits = noise(rng, n, np.uint16)
+            seed = word(rng)
             sums = [np.zeros((columns.size, 2)) for _ in columns.keys]
-            # All see one draw, of which each pass leaves the same rows open.
+            # All see the same draw, by the same seed.
             for key, values, into in zip(columns.keys, columns.values, sums, strict=True):
-                n_open = add_times(key, values, bits, self._times.known, into, open_rows)
-            rows = open_rows[:n_open]
-            times = self._times.of_open(bits[rows], rng)
-            n_missing = n - int(sums[0][:, 0].sum() + times.sum())
-        rest = columns.take(np.concatenate([rows, rng.integers(0, n, n_missing)]))
-        added = rest.added(np.concatenate([times, np.ones(n_missing, dtype=np.intp)]))
+                add_times(key, values, seed, self._times, self._cumulative, into)
+            n_missing = n - int(sums[0][:, 0].sum())
+        rest = columns.take(rng.integers(0, n, n_missing))
+        added = rest.added(np.ones(n_missing, dtype=np.intp))
         return columns.tables([into + more for into, more in zip(sums, added, strict=True)])
 
 
@@ -265,29 +261,16 @@ def _sort_within_keys(key: NDArray[np.uint32], values: Array) -> None:
         part.sort()
 
 
-class _Times(NamedTuple):
-    """Tell how often a row occurs, a Poisson variable of a mean a little below 1, from 12 bits.
+def _poisson_times(n: int) -> tuple[NDArray[np.uint8], Array]:
+    """Return how often a row occurs, by a random part of [0, 1), and the distribution function.
 
-    `known` has it by these bits, or OPEN where they are not enough to tell, and `cumulative` has
-    its distribution function.
+    It is a Poisson variable of such a mean that n rows rarely occur more than n times together.
     """
-
-    known: NDArray[np.uint8]
-    cumulative: Array
-
-    @classmethod
-    def of(cls, n: int) -> "_Times":
-        """Choose the mean so that n rows rarely occur more than n times together."""
-        mean = float(rarely_exceeded(np.array([float(n)]))[0]) / n
-        cumulative = np.asarray(pdtr(np.arange(_MOST_TIMES), mean), dtype=np.float64)
-        # With u uniform in [0, 1), times = #{k: cumulative[k] ≤ u}. The bits tell that u is between
-        # two neighbours of these: that is enough where both have the same times.
-        steps = np.arange(_STEPS + 1) / _STEPS
-        least = np.searchsorted(cumulative, steps[:-1], side="right")
-        most = np.searchsorted(cumulative, steps[1:], side="left")
-        return cls(np.where(least == most, least, OPEN).astype(np.uint8), cumulative)
-
-    def of_open(self, bits: NDArray[np.uint16], rng: np.random.Generator) -> NDArray[np.intp]:
-        """Return how often rows occur whose bits are not enough to tell."""
-        u = ((bits & TIMES_BITS) + rng.random(len(bits))) / _STEPS
-        return np.searchsorted(self.cumulative, u, side="right")
+    mean = float(rarely_exceeded(np.array([float(n)]))[0]) / n
+    cumulative = np.asarray(pdtr(np.arange(_MOST_TIMES), mean), dtype=np.float64)
+    # With u uniform in [0, 1), times = #{k: cumulative[k] ≤ u}. It is known of a part of [0, 1) if
+    # it is the same at both ends.
+    ends = np.arange(STEPS + 1) / STEPS
+    least = np.searchsorted(cumulative, ends[:-1], side="right")
+    most = np.searchsorted(cumulative, ends[1:], side="left")
+    return np.where(least == most, least, OPEN).astype(np.uint8), cumulative

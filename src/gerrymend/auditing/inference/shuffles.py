@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference._draw_kernel import deal_most, deal_rest
-from gerrymend.auditing.inference.drawing import noise, rarely_exceeded
+from gerrymend.auditing.inference.drawing import rarely_exceeded, word
 from gerrymend.auditing.tally import Rows, Tally
 from gerrymend.notions import FairnessNotion
 
@@ -174,17 +174,15 @@ class NumberShuffle:
 
     def draw(self, rng: np.random.Generator) -> Array:
         """Deal once; return Σ w·u by active cell, as the only row."""
-        n = len(self._values)
-        left = np.empty(n)
+        left = np.empty(len(self._values))
         while True:
             sums = np.zeros(len(self._sizes) + 1)
             counts = np.zeros(len(sums), dtype=np.intp)
-            chosen = noise(rng, n, np.uint16)
-            n_left = deal_most(self._values, chosen, self._slots, sums, counts, left)
+            n_left = deal_most(self._values, word(rng), self._slots, sums, counts, left)
             missing = self._sizes - counts[1:]
             if (missing >= 0).all():
                 break
-        deal_rest(left[:n_left], noise(rng, n_left, np.uint64), missing, sums[1:])
+        deal_rest(left[:n_left], word(rng), missing, sums[1:])
         return sums[None, 1:]
 
 

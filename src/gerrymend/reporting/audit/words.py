@@ -102,12 +102,18 @@ def unfairness_means(report: Report) -> str:
 
 def unfairness_line(report: Report) -> str:
     """Say in a line how unfairness is reckoned here, and what gamma allows in people."""
+    return f"{unfairness_words(report)} Allowed: {allowed_words(report)}."
+
+
+def unfairness_words(report: Report) -> str:
+    """Say how the unfairness of a group is reckoned, and of numbers in which unit."""
     noun = event_noun(report["notions"])
     part = "A group's share of all rows"
     if noun not in ("rows", "rows that count"):
         part = f"A group's {noun}, as a share of all rows,"
     far = f"how far its {average(report)} is from the {reference_words(report)}"
-    return f"{part} × {far}. Allowed: {allowed_words(report)}."
+    units = {one["unit"] for one in report["notions"]} - {None, ""}
+    return f"{part} times {far}{', in ' if units else ''}{' or '.join(sorted(units))}."
 
 
 def allowed_words(report: Report) -> str:

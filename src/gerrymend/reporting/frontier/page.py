@@ -11,8 +11,8 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
-from gerrymend.reporting.audit.direction import direction_sentences, standing
-from gerrymend.reporting.audit.words import missing_sentence
+from gerrymend.reporting.audit.direction import direction_sentences, of_numbers, standing
+from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
 from gerrymend.reporting.frontier.opening import REFERENCES, openings
 from gerrymend.reporting.frontier.text import (
     beaten_sentence,
@@ -63,6 +63,8 @@ def page_view(data: Mapping[str, Any]) -> View:
         "direction": " ".join(
             [*direction_sentences(data), *filter(None, [missing_sentence(data)])]
         ),
+        "unfairness": unfairness_words(data),
+        "of_numbers": of_numbers(data),
         "chance": " ".join(data["chance"]),
     }
 

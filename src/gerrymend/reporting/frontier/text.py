@@ -12,7 +12,7 @@ from gerrymend.reporting.audit.direction import (
     standing,
 )
 from gerrymend.reporting.audit.subgroup_words import reference_noun
-from gerrymend.reporting.audit.words import missing_sentence
+from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
 from gerrymend.reporting.frontier.opening import REFERENCES, openings, samples
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
@@ -149,7 +149,9 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     if any(point["suggested"] for point in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
-    lines += [*direction_sentences(data), *filter(None, [missing_sentence(data)])]
+    lines += direction_sentences(data)
+    lines.append(f"Unfairness: {unfairness_words(data)}")
+    lines += filter(None, [missing_sentence(data)])
     if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
         known = any(notion["worse"] for notion in data["notions"])
         lines.append(counts_sentence("worse" if known else None, average(data)))
