@@ -243,6 +243,11 @@ def _about_numbers(report: Report) -> list[str]:
         unit = f", in {one['unit']}" if one["unit"] else ""
         meaning = _AVERAGED.get(one["name"], "mean of an outcome of one's own")
         sentences.append(f"The {in_words(one['name'])} is the {meaning}{unit}.")
+    units = " or ".join(dict.fromkeys(one["unit"] or "its own unit" for one in report["notions"]))
+    sentences.append(
+        f"Every unfairness, and gamma, is a difference of means, in {units}, times the share of "
+        "the rows that it is about."
+    )
     if report["favourable"] is not None:
         high = "high" if report["favourable"] == "positive" else "low"
         sentences.append(f"A {high} prediction is favourable.")

@@ -13,11 +13,10 @@ from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
 from gerrymend.reporting.audit.direction import direction_sentences, of_numbers, standing
 from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
+from gerrymend.reporting.frontier.opening import REFERENCES, openings
 from gerrymend.reporting.frontier.text import (
-    REFERENCES,
     beaten_sentence,
     exceeds_gamma,
-    openings,
     rates_words,
 )
 
