@@ -3,6 +3,7 @@
 import ast
 import html
 import importlib.util
+import io
 import re
 import runpy
 import shlex
@@ -14,10 +15,12 @@ import numpy as np
 import polars as pl
 import pytest
 import typer
+from rich.console import Console
 
 import gerrymend
 from gerrymend.cli import main
 from gerrymend.cli.app import application
+from gerrymend.cli.shared import tell
 from tests.cli.calling import call, options_of
 
 COMMANDS = ("audit", "fit", "frontier", "predict")
@@ -113,6 +116,20 @@ def test_fewer_subgroups_than_were_asked_for_are_said_to_be_so(file, top, told):
     _, out, _ = call("audit", file, "--label", "y", "--prediction", "d", "--protected", "race",
                      "--subgroups", "marginals", "--permutations", "0", "--top", top)  # fmt: skip
     assert ("1 of the 3 that --top asks for: others are" in " ".join(out.split())) == told
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_breaks_a_message_between_words_alone(terminal):
+    """An error of one long line; a path is never broken, and a log has it whole."""
+    path = f"/tmp/{'long' * 20}"
+    words = f"Column 'age' of {path} has numbers that were read as text."
+    shown = io.StringIO()
+    tell(Console(file=shown, width=30, force_terminal=terminal, no_color=True), words)
+    lines = shown.getvalue().splitlines()
+    assert " ".join(lines) == words
+    assert (len(lines) > 1) == terminal
+    assert any(path in line for line in lines)
+    assert all(len(line) <= 30 or " " not in line for line in lines if terminal)
 
 
 def test_nothing_is_next_where_nothing_has_to_be_mended(file):

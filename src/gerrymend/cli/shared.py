@@ -31,6 +31,7 @@ from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 from gerrymend.inputs.identifiers import IdentifierWarning
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.page import check_installed
+from gerrymend.reporting.text import wrapped
 from gerrymend.reporting.wording import visible
 from gerrymend.reproduction.records import write_text
 
@@ -61,8 +62,17 @@ class Output(Console):
 
 
 def tell(console: Console, words: str, style: str = "") -> None:
-    """Print a line as it is: nothing of it is markup, and no name in it acts on the terminal."""
-    console.print(visible(words), style=style, markup=False, highlight=False, soft_wrap=True)
+    """Print a line as it is: nothing of it is markup, and no name in it acts on the terminal.
+
+    A terminal breaks it between words, and none of them; elsewhere it stays one line.
+    """
+    lines = visible(words).split("\n")
+    if console.is_terminal:
+        folded = [wrapped(line, console.width) if len(line) > console.width else [line]
+                  for line in lines]  # fmt: skip
+        lines = [part for parts in folded for part in parts]
+    text = "\n".join(lines)
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def guarded(work: Callable[[Console], int]) -> int:
