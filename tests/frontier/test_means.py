@@ -101,5 +101,6 @@ def test_a_second_sample_of_an_audit_is_not_given_the_first_one_s_numbers():
     holdout = (Y[::-1], Y[::-1], {name: values[::-1] for name, values in A.items()})
     with pytest.raises(ValueError, match="In holdout: notion 'payment' depends on the place"):
         audit(Y, Y, **how, holdout=holdout)
-    named = audit(Y, Y, **how | {"notion": "mean_outcome"}, holdout=holdout)
-    assert named.held_out.n_rows == len(Y)
+    centred = OutcomeNotion("apart", lambda y, p: p / 3 - (p / 3).mean())
+    for notion in ("mean_outcome", centred):
+        assert audit(Y, Y, **how | {"notion": notion}, holdout=holdout).held_out.n_rows == len(Y)
