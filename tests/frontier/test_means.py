@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from gerrymend import FrontierDisplay, OutcomeNotion, SubgroupParityClassifier, audit
 from gerrymend import pareto_frontier as sweep
+from gerrymend._runtime.errors import ArgumentWarning
 from tests.training.test_strata import JOB, A, X, Y
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -88,6 +89,29 @@ def test_what_can_not_be_is_refused_before_any_work(changes, message, monkeypatc
     monkeypatch.setattr(SubgroupParityClassifier, "fit_path", None)
     with pytest.raises((TypeError, ValueError), match=message):
         frontier(**changes)
+
+
+@pytest.mark.parametrize(
+    ("notion", "gamma", "words"),
+    [
+        ("false_positive_rate", 3, r"gamma=3 allows everything: .* rates, .* by more than 1\."),
+        (PAY, 1e4, r"gamma=10000 allows everything: .* in EUR, .* differ by more than 498\."),
+    ],
+    ids=str,
+)
+def test_a_gamma_beyond_the_range_of_outcomes_is_warned_of(notion, gamma, words):
+    clf = SubgroupParityClassifier(
+        LinearRegression(), notion=notion, gamma=gamma, max_iter=2, subgroups="marginals"
+    )
+    with pytest.warns(ArgumentWarning, match=words) as told:
+        clf.fit(X, Y, sensitive_features=A)
+    assert told[0].filename == __file__
+    with pytest.warns(ArgumentWarning, match=words):
+        frontier(notions=[notion], gammas=[0.1, gamma])
+    if isinstance(notion, str):
+        with pytest.warns(ArgumentWarning, match=words) as told:
+            clf.mixture_.derandomize(X, Y, sensitive_features=A, gamma=gamma, subgroups="marginals")
+        assert told[0].filename == __file__
 
 
 def test_gammas_of_rates_are_no_default_for_a_mean():
