@@ -20,9 +20,9 @@ from gerrymend.reporting.audit.model import (
     samples_sentences,
 )
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
-from gerrymend.reporting.audit.text import warning_spans
+from gerrymend.reporting.audit.text import missing_facts, warning_spans
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
-from gerrymend.reporting.audit.words import withheld_sentence
+from gerrymend.reporting.audit.words import unfairness_line, withheld_sentence
 from gerrymend.reporting.text import WIDEST, Facts, as_rich, fact_spans, joined, paragraph_spans
 from gerrymend.reporting.wording import capitalised, count, percent, unfairness, within_strata
 
@@ -115,11 +115,12 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
         [
             warning_spans(report, width),
             paragraph_spans(shown.style, shown.heading, sentences, width),
+            fact_spans([("Unfairness", unfairness_line(report))], width),
             *(
                 fact_spans(_sample(name, sample), width)
                 for name, sample in zip(fitted.names, fitted.measured, strict=True)
             ),
-            fact_spans(_model(fitted, request, report), width),
+            fact_spans([*_model(fitted, request, report), *missing_facts(report)], width),
         ]
     )
     console.print()

@@ -59,10 +59,18 @@ def says_most(report: Report) -> bool:
     said = report["in_a_sentence"]
     if said is None:
         return False
-    gamma = report["gamma"]
-    own = abs(said["subgroup"]["unfairness"])
-    worst = abs(leads(report)[0]["unfairness"])
-    return bool(own >= _MOST * worst and (own > gamma) == (worst > gamma))
+    own = said["subgroup"]["unfairness"]
+    return sentence_leads(own, leads(report)[0]["unfairness"], report["gamma"])
+
+
+def sentence_leads(own: float, worst: float, gamma: float) -> bool:
+    """Return whether a group in a sentence leads, by its unfairness and that of the worst.
+
+    >>> sentence_leads(0.016, 0.018, 0.01), sentence_leads(0.009, 0.011, 0.01)
+    (True, False)
+    """
+    has_most = abs(own) >= _MOST * abs(worst)
+    return has_most and (abs(own) > gamma) == (abs(worst) > gamma)
 
 
 def is_the_same(report: Report) -> bool:

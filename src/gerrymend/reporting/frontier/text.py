@@ -12,11 +12,11 @@ from gerrymend.reporting.audit.direction import (
     standing,
 )
 from gerrymend.reporting.audit.subgroup_words import reference_noun
+from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
+from gerrymend.reporting.frontier.opening import REFERENCES, openings, samples
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
-# Models that points are held against, by their kind.
-REFERENCES = {"today": "your model today", "unconstrained": "unconstrained"}
 _NARROW = {"today": "your model\ntoday", "unconstrained": "uncon-\nstrained"}
 # "size" is the number of predictors; the figures of a sample end with its mark.
 _POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
@@ -138,35 +138,6 @@ def exceeds_gamma(point: Mapping[str, Any], sample: Mapping[str, Any]) -> bool:
     return float(wording.unfairness(sample["unfairness"])) > point["gamma"]
 
 
-def alike_sentence(points: Sequence[Mapping[str, Any]]) -> str | None:
-    """Say that all points of a notion are one in their figures, and what to ask for; None if not.
-
-    That is on the rows to choose by.
-    """
-    figures = {(sample["error"], sample["unfairness"]) for *_, (_, sample) in map(samples, points)}
-    if len(points) < 2 or len(figures) > 1:
-        return None
-    rows = [name for name, _ in samples(points[0])][-1]
-    words = (
-        f"On the {rows} rows all {len(points)} models that were trained have the same error and "
-        "unfairness: in a picture they lie on one spot."
-    )
-    found = max(point["reported_unfairness"] for point in points)
-    if found < min(point["gamma"] for point in points):
-        words += (
-            f" Every gamma that was asked for allows more than the {wording.unfairness(found)} "
-            "that training found without it; ask for smaller ones (gammas=, --gammas)."
-        )
-    return words
-
-
-def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the training rows' figures, and the test rows' if there are any, by name."""
-    yield "training", point["train"]
-    if point["test"] is not None:
-        yield "test", point["test"]
-
-
 def legend(data: Mapping[str, Any]) -> list[str]:
     """Say what the columns and marks mean, and what is missing."""
     everyone = [*data["points"], *data["marginal_points"], *data["references"]]
@@ -178,11 +149,9 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     if any(point["suggested"] for point in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
-    by_notion: dict[str, list[Any]] = {}
-    for point in data["points"]:
-        by_notion.setdefault(point["notion"], []).append(point)
-    lines += filter(None, map(alike_sentence, by_notion.values()))
     lines += direction_sentences(data)
+    lines.append(f"Unfairness: {unfairness_words(data)}")
+    lines += filter(None, [missing_sentence(data)])
     if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
         known = any(notion["worse"] for notion in data["notions"])
         lines.append(counts_sentence("worse" if known else None, average(data)))
@@ -200,7 +169,7 @@ def as_text(data: Mapping[str, Any]) -> str:
         lines += [title, *_header(points[0]), *map(_line, points)]
         lines += [] if marginal else map(_reference_line, references(data, points[0]))
         lines.append("")
-    for words in [_FIGURES, _REPORTED, *legend(data)]:
+    for words in [*openings(data), _FIGURES, _REPORTED, *legend(data)]:
         lines += wrapped(words, PLAIN_WIDTH)
     return "\n".join(lines)
 
@@ -277,7 +246,7 @@ def as_rich(data: Mapping[str, Any]) -> Any:
             lead = ["", _NARROW[reference["kind"]], ""]
             table.add_row(*map(Text, [*lead, *_rich_cells(reference)]))
         parts.append(table)
-    return Group(*parts, *map(Text, [_FIGURES, *legend(data)]))
+    return Group(*parts, *map(Text, [*openings(data), _FIGURES, *legend(data)]))
 
 
 def _rich_cells(point: Mapping[str, Any]) -> list[str]:
@@ -316,7 +285,7 @@ def rates_words(sample: Mapping[str, Any]) -> str:
 
 def as_markdown(data: Mapping[str, Any]) -> str:
     """Return tables in Markdown; names from the data are escaped."""
-    lines = ["# What each unfairness costs in error", ""]
+    lines = ["# What each unfairness costs in error", "", *map(escaped, openings(data)), ""]
     for title, marginal, points in tables(data):
         kinds = [kind for kind, _ in samples(points[0])]
         heads = ["", "gamma", "predictors"]
