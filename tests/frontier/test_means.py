@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from gerrymend import FrontierDisplay, OutcomeNotion, SubgroupParityClassifier, audit
 from gerrymend import pareto_frontier as sweep
+from gerrymend._runtime.errors import ArgumentWarning
 from tests.training.test_strata import JOB, A, X, Y
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -91,6 +92,29 @@ def test_what_can_not_be_is_refused_before_any_work(changes, message, monkeypatc
         frontier(**changes)
 
 
+@pytest.mark.parametrize(
+    ("notion", "gamma", "words"),
+    [
+        ("false_positive_rate", 3, r"gamma=3 allows everything: .* rates, .* by more than 1\."),
+        (PAY, 1e4, r"gamma=10000 allows everything: .* in EUR, .* differ by more than 498\."),
+    ],
+    ids=str,
+)
+def test_a_gamma_beyond_the_range_of_outcomes_is_warned_of(notion, gamma, words):
+    clf = SubgroupParityClassifier(
+        LinearRegression(), notion=notion, gamma=gamma, max_iter=2, subgroups="marginals"
+    )
+    with pytest.warns(ArgumentWarning, match=words) as told:
+        clf.fit(X, Y, sensitive_features=A)
+    assert told[0].filename == __file__
+    with pytest.warns(ArgumentWarning, match=words):
+        frontier(notions=[notion], gammas=[0.1, gamma])
+    if isinstance(notion, str):
+        with pytest.warns(ArgumentWarning, match=words) as told:
+            clf.mixture_.derandomize(X, Y, sensitive_features=A, gamma=gamma, subgroups="marginals")
+        assert told[0].filename == __file__
+
+
 def test_gammas_of_rates_are_no_default_for_a_mean():
     clf = SubgroupParityClassifier(LinearRegression(), notion=PAY)
     with pytest.raises(ValueError, match=r"gammas is not given, .* allow, in EUR"):
@@ -102,5 +126,6 @@ def test_a_second_sample_of_an_audit_is_not_given_the_first_one_s_numbers():
     holdout = (Y[::-1], Y[::-1], {name: values[::-1] for name, values in A.items()})
     with pytest.raises(ValueError, match="In holdout: notion 'payment' depends on the place"):
         audit(Y, Y, **how, holdout=holdout)
-    named = audit(Y, Y, **how | {"notion": "mean_outcome"}, holdout=holdout)
-    assert named.held_out.n_rows == len(Y)
+    centred = OutcomeNotion("apart", lambda y, p: p / 3 - (p / 3).mean())
+    for notion in ("mean_outcome", centred):
+        assert audit(Y, Y, **how | {"notion": notion}, holdout=holdout).held_out.n_rows == len(Y)

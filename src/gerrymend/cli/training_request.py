@@ -33,7 +33,7 @@ from gerrymend.inputs.settings import (
     check_whole,
 )
 from gerrymend.inputs.validation import at_least, check_column
-from gerrymend.notions import NOTION_NAMES, directed_notions
+from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES, directed_notions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -132,6 +132,12 @@ class TrainingRequest(TableRequest):
                 "decides today."
             )
         for notion in self.notion:
+            if notion in OUTCOME_NAMES:
+                raise ValueError(
+                    f"--notion {notion} is a mean of numbers, which gerrymend audit takes; models "
+                    f"are trained here for rates: {', '.join(NOTION_NAMES)}. In Python, "
+                    "SubgroupParityClassifier and pareto_frontier take means, too."
+                )
             check_choice(notion, "--notion", NOTION_NAMES)
         with errors_in_options(self.options):
             directed_notions(self.notion, self.favourable, self.side)

@@ -27,7 +27,7 @@ from gerrymend.inputs.settings import check_budget, check_choice, check_flag, ch
 from gerrymend.models.derandomization_cost import DerandomizationCost, Figures
 from gerrymend.models.mixture import Predictor, ThresholdPredictor
 from gerrymend.models.mixture_classifier import MixtureClassifier
-from gerrymend.notions import FairnessNotion, NotionLike, as_rates, moment_of
+from gerrymend.notions import FairnessNotion, NotionLike, as_rates, moment_of, warn_of_unit
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
 Decisions = NDArray[np.bool_]
@@ -118,7 +118,9 @@ def derandomize(
         _audit, given, notion=notions, subgroups=subgroup_class, gamma=gamma, budget=budget
     )
     tally = Tally.of_sample(sample)
-    strata = strata_of(sample, [moment_of(one, sample.y) for one in notions], leave_out=leave_out)
+    moments = [moment_of(one, sample.y) for one in notions]
+    warn_of_unit(gamma, moments, stacklevel=4)
+    strata = strata_of(sample, moments, leave_out=leave_out)
     if strata is not None:
         tally = stratified(tally, strata)
     assert tally.rows is not None

@@ -28,7 +28,14 @@ from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
 from gerrymend.models.estimators import is_plain_least_squares
-from gerrymend.notions import AnyNotion, FairnessNotion, Moment, OutcomeNotion, moment_of
+from gerrymend.notions import (
+    AnyNotion,
+    FairnessNotion,
+    Moment,
+    OutcomeNotion,
+    moment_of,
+    warn_of_unit,
+)
 from gerrymend.solvers import Equilibrium, FictitiousPlay, GameSolver, Round
 from gerrymend.solvers.base import Interrupted
 from gerrymend.solvers.loop import Listener
@@ -128,6 +135,7 @@ def read_rows(
     for notion in setting.notions:
         check_decisions(notion, sample)
     moments = tuple(moment_of(notion, sample.y) for notion in setting.notions)
+    warn_of_unit(max(setting.gammas), moments, stacklevel=5)  # which is who calls fit()
     strata = strata_of(sample, moments, leave_out=setting.leave_out_empty_strata)
     digests = partial(
         data_digests,
