@@ -76,7 +76,7 @@ _SINGLE = "one attribute at a time (each value, each interval of a number)"
 _KEPT_BACK = {
     "disadvantaged": "who is treated worst",
     "favoured": "who is treated best",
-    "in_a_sentence": "the worst group in a sentence",
+    "in_a_sentence": "the worst group with at most three conditions",
     "core": "where in the group most of it lies",
     "composition": "some of who is in the groups",
 }
@@ -160,12 +160,15 @@ def gap_sentence(report: Report) -> str:
         )
     if alone >= together * 0.995:
         return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
-    part = "nothing of it"
-    if alone > 0:
-        part = f"{percent(alone / together)} as much, of the same people or of others"
+    if alone == 0:
+        return (
+            f"{capitalised(_SINGLE)} shows nothing of it; over all subgroups the largest "
+            f"unfairness is {unfairness(together)}."
+        )
     return (
-        f"{capitalised(_SINGLE)} shows {part}: the largest unfairness there is "
-        f"{unfairness(alone)}, and over all subgroups {unfairness(together)}."
+        f"{capitalised(_SINGLE)} shows an unfairness of {unfairness(alone)} at most, perhaps of "
+        f"other people: {percent(alone / together)} of the {unfairness(together)} over all "
+        "subgroups."
     )
 
 
