@@ -166,10 +166,7 @@ def interval_words(report: Report) -> str | None:
         return None
     held_out = report["held_out"]
     n_rows = report["n_rows"]
-    worth = (
-        "for a group that was named beforehand. This one was chosen as the worst of many, so that "
-        "it is too narrow"
-    )
+    worth = "which is too narrow, as the group was chosen as the worst of many"
     apart = held_out is not None and not held_out["same_rows"]
     if apart and lead == report["worst"] and held_out["subgroup"] is not None:
         lead = held_out["subgroup"]

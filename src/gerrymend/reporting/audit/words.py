@@ -162,8 +162,8 @@ def gap_sentence(report: Report) -> str:
         return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
     if alone == 0:
         return (
-            f"{capitalised(_SINGLE)} shows nothing of it; over all subgroups the largest "
-            f"unfairness is {unfairness(together)}."
+            f"{capitalised(_SINGLE)} shows nothing of it: the largest unfairness there is 0, and "
+            f"over all subgroups {unfairness(together)}."
         )
     return (
         f"{capitalised(_SINGLE)} shows an unfairness of {unfairness(alone)} at most, perhaps of "
