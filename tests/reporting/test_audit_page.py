@@ -52,7 +52,7 @@ def test_the_verdict_is_on_top_and_in_words(open_page, tmp_path):
     cases = round(report.worst.unfairness * report.n_rows)
     negatives = round(report.worst.share * report.n_rows)
     assert f"Of its {negatives} negatives (label “0”) about {cases} more are decided “1”" in text
-    whole = page.locator("main").inner_text()
+    whole = page.locator("main").inner_text().replace("\u00a0", " ")
     for words in ("On 300 rows that were not searched", "each interval of a number) shows",
                   "yes: the model decides by age", "95 % confidence", report.provenance.fingerprint,
                   "31 january 2025", "gerrymend frontier file"):  # fmt: skip

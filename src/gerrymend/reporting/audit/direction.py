@@ -191,6 +191,16 @@ def of_numbers(report: Report) -> bool:
     return any(one.get("unit") is not None for one in report["notions"])
 
 
+def in_unit(words: str, report: Report) -> str:
+    """Return an unfairness in words with its unit: that of numbers, where all have the same.
+
+    >>> in_unit("0.3", {"notions": [{"unit": "days"}]}), in_unit("0.3", {"notions": [{}]})
+    ('0.3 days', '0.3')
+    """
+    units = {one.get("unit") or "" for one in report["notions"]}
+    return f"{words} {units.pop()}".rstrip() if len(units) == 1 else words
+
+
 def average(report: Report) -> str:
     """Return what is compared, in a word.
 

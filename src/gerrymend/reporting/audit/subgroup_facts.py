@@ -41,8 +41,9 @@ def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Fa
         facts.insert(1, ("Who is in", who))
     if cases := cases_sentence(subgroup, report):
         facts.append(("In cases", cases))
-    value = unfairness(subgroup["unfairness"], report["gamma"])
-    facts.append(("Unfairness", f"{value}; {report['gamma']:g} is allowed"))
+    amounts = (unfairness(subgroup["unfairness"], report["gamma"]), f"{report['gamma']:g}")
+    value, allowed = (f"{one} {subgroup.get('unit') or ''}".rstrip() for one in amounts)
+    facts.append(("Unfairness", f"{value}; {allowed} is allowed"))
     return facts
 
 
@@ -52,7 +53,8 @@ def _share_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     share = percent(subgroup["share"])
     if report["weighted"]:
         return f"; its {noun} have {share} of all weight"
-    if noun == "rows":
+    in_event = subgroup["share"] * report["n_rows"]
+    if noun == "rows" or (noun == "rows that count" and round(in_event) == subgroup["size"]):
         return ""
     return f"; its {_rows_in_event(subgroup, report)} are {share} of all rows"
 

@@ -144,9 +144,10 @@ def difference_words(subgroup: Mapping[str, Any]) -> str:
 
 def summary_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Return size, rate, difference and unfairness of a subgroup, for one line of text."""
+    value = unfairness(subgroup["unfairness"], report["gamma"])
     return (
         f"{count(subgroup['size'])} rows; {rate_sentence(subgroup)}: {difference_words(subgroup)}; "
-        f"unfairness {unfairness(subgroup['unfairness'], report['gamma'])}"
+        f"unfairness {value} {subgroup.get('unit') or ''}".rstrip()
     )
 
 

@@ -124,6 +124,7 @@ def _subgroups(report: Report) -> Facts:
     # Withheld or not at all: either way there is none to name.
     if not facts:
         facts.append(("Subgroups", words.nothing_sentence(report)))
+    facts += [("", sentence) for sentence in words.fewer_sentences(report)]
     if report["withheld"]:
         facts.append(("Withheld", words.withheld_sentence(report)))
     return facts

@@ -8,6 +8,7 @@ from gerrymend.reporting.audit.direction import (
     average,
     counts_sentence,
     headline,
+    in_unit,
     is_rest,
     is_the_same,
     leads,
@@ -134,22 +135,22 @@ def _within(report: Report, rows: str) -> str:
     if report["exact"]:
         proven = (
             f"the largest unfairness of any subgroup that was searched{treated} is "
-            f"{unfairness(report['unfairness'], gamma)}"
+            f"{_amount(report['unfairness'], report)}"
         )
     else:
         proven = (
             f"no subgroup that was searched{treated} has an unfairness above "
             f"{bound(report['upper_bound'], gamma)}"
         )
-    return f"Proven: on these {count(report['n_rows'])} {rows} {proven}; {gamma:g} is allowed."
+    return f"Proven: on these {count(report['n_rows'])} {rows} {proven}; {_allowed(report)}."
 
 
 def _undecided(report: Report) -> str:
     """Say what was found and what is not ruled out, on either side of gamma."""
     gamma = report["gamma"]
     return (
-        f"The largest unfairness found is {unfairness(report['unfairness'], gamma)}; {gamma:g} is "
-        "allowed. But the search can miss a larger one: up to "
+        f"The largest unfairness found is {_amount(report['unfairness'], report)}; "
+        f"{_allowed(report)}. But the search can miss a larger one: up to "
         f"{bound(report['upper_bound'], gamma)} is not ruled out."
     )
 
@@ -162,11 +163,19 @@ def _withheld_as(report: Report) -> str:
 
 def _too_small(report: Report) -> str:
     """Say that a group exceeds gamma that may not be described."""
-    gamma = report["gamma"]
     return (
         f"A subgroup that is {_withheld_as(report)} has an unfairness of "
-        f"{unfairness(report['unfairness'], gamma)}; {gamma:g} is allowed."
+        f"{_amount(report['unfairness'], report)}; {_allowed(report)}."
     )
+
+
+def _amount(value: float, report: Report) -> str:
+    """Return an unfairness on its side of gamma, with the unit that it has of numbers."""
+    return in_unit(unfairness(value, report["gamma"]), report)
+
+
+def _allowed(report: Report) -> str:
+    return f"{in_unit(format(report['gamma'], 'g'), report)} is allowed"
 
 
 def _lead_sentences(report: Report, rows: str) -> list[str]:
@@ -206,9 +215,8 @@ def _worst_of_all(report: Report) -> list[str]:
     part = percent(report["in_a_sentence"]["subgroup"]["unfairness"] / first["unfairness"])
     return [
         f"For experts: {stands_for(report)} is {_named(first, 'second')}, {count(first['size'])} "
-        f"rows: {rate_sentence(first)}; its unfairness is "
-        f"{unfairness(first['unfairness'], report['gamma'])}, and {_not_ruled_out(report)}. The "
-        f"group above has {part} as much."
+        f"rows: {rate_sentence(first)}; its unfairness is {_amount(first['unfairness'], report)}, "
+        f"and {_not_ruled_out(report)}. The group above has {part} as much."
     ]
 
 
@@ -252,14 +260,13 @@ def _exceeding(report: Report) -> str:
     Of two that lead, the one of the larger unfairness may be the favoured one.
     """
     worst = report["worst"]
-    gamma = report["gamma"]
     first = leads(report)[0]
-    value = unfairness(worst["unfairness"], gamma)
-    own = unfairness(first["unfairness"], gamma)
+    value = _amount(worst["unfairness"], report)
+    own = _amount(first["unfairness"], report)
     if stands_alone(report):
-        said = unfairness(report["in_a_sentence"]["subgroup"]["unfairness"], gamma)
+        said = _amount(report["in_a_sentence"]["subgroup"]["unfairness"], report)
         favoured = "" if first == worst else f"; the most favoured group has {value}"
-        return f"This group has an unfairness of {said}, and {gamma:g} is allowed{favoured}."
+        return f"This group has an unfairness of {said}, and {_allowed(report)}{favoured}."
     if len(leads(report)) == 1:
         several = report["in_a_sentence"] is not None and not says_most(report)
         who = subject(first) if several else "This group"
@@ -268,7 +275,7 @@ def _exceeding(report: Report) -> str:
         value = f"The unfairness of the one treated worst is {value}"
     else:
         value = f"The unfairness of the one treated worst is {own}, of the most favoured {value}"
-    return f"{value}, and {gamma:g} is allowed; {_not_ruled_out(report)}."
+    return f"{value}, and {_allowed(report)}; {_not_ruled_out(report)}."
 
 
 def _not_searched(report: Report) -> list[str]:

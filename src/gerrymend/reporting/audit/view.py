@@ -17,6 +17,7 @@ from gerrymend.reporting.audit.direction import (
     average,
     described,
     direction_sentences,
+    in_unit,
     is_rest,
     leads,
     reference_words,
@@ -102,6 +103,7 @@ def audit_view(
         "unfairness_means": words.unfairness_means(report),
         "model": None if model is None else model_view(model),
         "subgroups": subgroup_cards(report, axis),
+        "fewer": words.fewer_sentences(report),
         "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",
         "no_subgroups": f"{words.nothing_sentence(report)} {words.proof_sentences(report)}",
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
@@ -140,18 +142,19 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         if report["exact"]
         else f"a lower bound; none above {bound(report['upper_bound'], gamma)}"
     )
-    largest = ("Largest unfairness found", unfairness(report["unfairness"], gamma), remark)
+    found = in_unit(unfairness(report["unfairness"], gamma), report)
+    largest = ("Largest unfairness found", found, remark)
     if stands_alone(report):
         one = report["in_a_sentence"]["subgroup"]
         worst = unfairness(leads(report)[0]["unfairness"], gamma)
         remark = f"{_as_object(one)}; {stands_for(report)} has {worst}"
-        largest = ("Unfairness", unfairness(one["unfairness"], gamma), remark)
+        largest = ("Unfairness", in_unit(unfairness(one["unfairness"], gamma), report), remark)
     figures = [
         largest,
-        ("Unfairness allowed", f"{gamma:g}", "gamma"),
+        ("Unfairness allowed", in_unit(f"{gamma:g}", report), "gamma"),
         (
             "One attribute at a time",
-            unfairness(report["single_unfairness"], gamma),
+            in_unit(unfairness(report["single_unfairness"], gamma), report),
             "largest unfairness of any value or interval",
         ),
     ]
@@ -162,7 +165,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         figures.append((rate, subgroup_words.compared_rates(one).rate, against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
-    figures.append(("p-value", value, "could it be chance?"))
+    figures.append(("p-value", value, "could chance explain it? It counts the whole search"))
     return figures
 
 
