@@ -266,7 +266,9 @@ def test_commands_audit_what_was_audited():
         assert words[5:10] == ["--protected", "two  spaces", "--protected=-dashed", "--protected",
                                "it's"]  # fmt: skip
     assert commands(subgroups=LinearThresholds(random_state=5))
-    assert not commands(subgroups=Conjunctions(max_depth=3))
+    assert all("--depth 3" in line for line in commands(subgroups=Conjunctions(max_depth=3)))
+    named = ExplicitGroups({"dashed": {"-dashed": "M"}})
+    assert not commands(subgroups=named)
     accuracy = FairnessNotion("accuracy", (True, True), a=(1, 0), b=(-1, 1))
     assert not commands(notion=accuracy)
 

@@ -8,7 +8,7 @@ import pytest
 
 from gerrymend import Conjunctions, audit
 from gerrymend.auditing.prove import Proof
-from gerrymend.models.derandomizing import Figures
+from gerrymend.models.derandomization_cost import Figures
 from gerrymend.reporting.audit.subgroup_words import difference_words, rate_sentence
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.view import audit_view

@@ -107,7 +107,7 @@ def described_subgroups(
 
     Parameters are those of `top_subgroups`.
     """
-    found = [_worst_of_notion(part, examined, min_group_size, deadline) for part in examined]
+    found = [worst_of_notion(part, examined, min_group_size, deadline) for part in examined]
     differing = [one for one in found if one is not None and abs(one.unfairness) > ROUNDING]
     if not differing:
         return ()
@@ -117,7 +117,7 @@ def described_subgroups(
     )
 
 
-def _worst_of_notion(
+def worst_of_notion(
     part: Examined, examined: Sequence[Examined], min_group_size: int, deadline: float
 ) -> Subgroup | None:
     """Return the worst subgroup of a notion that may be described, beside its reference too."""

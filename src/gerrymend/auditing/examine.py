@@ -18,6 +18,7 @@ from gerrymend.auditing.inference.population import N_RESAMPLES, population_boun
 from gerrymend.auditing.intersections import check_intersection
 from gerrymend.auditing.listed import ToTell, listed_groups
 from gerrymend.auditing.marginal_rates import overall_rates
+from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.references import check_references
@@ -206,6 +207,7 @@ def _of_the_data(
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
+        "missing": MissingValues.kept(tally),
         "rare_values": tuple(
             (name, len(values))
             for name, values in rare_values(tally, min_group_size, with_rows=True).items()

@@ -39,6 +39,15 @@ def json_text(data: Any, indent: int | None = None) -> str:
     return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def within_strata(controls: Sequence[str] | None) -> str:
+    """Return within what groups are compared, as the end of a sentence.
+
+    >>> within_strata(["job", "town"]), within_strata(None)
+    (', within strata of job and town', '')
+    """
+    return f", within strata of {' and '.join(controls)}" if controls else ""
+
+
 def percent(rate: float) -> str:
     """Return a rate in percent, with one decimal, or as many as a small one needs.
 

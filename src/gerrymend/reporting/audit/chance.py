@@ -12,6 +12,7 @@ from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import (
     at_least,
     bound,
+    capitalised,
     count,
     event_noun,
     figure,
@@ -46,7 +47,7 @@ def chance_sentence(report: Report) -> str:
     """
     value = report["p_value"]
     if value is None:
-        why = report["no_p_value"] or "n_permutations=199, --permutations 199 would"
+        why = _obstacle(report) or "n_permutations=199, --permutations 199 would"
         return f"Whether chance alone could make as much was not tested ({why})."
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
@@ -77,6 +78,16 @@ def _as_unfair(report: Report) -> str:
     return "none was" if number < 1 else "1 was" if number == 1 else f"{count(number)} were"
 
 
+def _obstacle(report: Report) -> str | None:
+    """Say why there can be no p-value, and what else may be asked; None where there can be one."""
+    why: str | None = report["no_p_value"]
+    own = any(notion.get("reference") is not None for notion in report["notions"])
+    if why is None or not own or report["population"] is not None:
+        return why
+    people = "what holds for the people behind the rows"
+    return f"{why}; confidence=0.95 (--confidence 0.95) tells {people}"
+
+
 def _is_least(report: Report) -> bool:
     """Return whether a p-value is the least that so many permutations can give.
 
@@ -104,7 +115,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
     """Say what chance alone makes of so many rows, with an example, and what the p-value is of."""
     draws = count(report["n_permutations"])
     if report["p_value"] is None:
-        why = report["no_p_value"] or (
+        why = _obstacle(report) or (
             "no permutations were made (n_permutations=199, --permutations 199)"
         )
         return [f"What chance alone would make of so many rows was not tested: {why}."]
@@ -196,10 +207,13 @@ def other_rows_sentence(report: Report) -> str:
             f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
             "confidence."
         )
+    if population is not None:  # it was asked for, and there is none
+        tell = f"{capitalised(population['reason'])}; rows that are held out of the search tell"
+    else:
+        tell = "An audit with confidence=0.95 tells, and so do rows that are held out of the search"
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
-        "elsewhere. An audit with confidence=0.95 tells, and so do rows that are held out of the "
-        "search (test_size, --test-size)."
+        f"elsewhere. {tell} (test_size, --test-size)."
     )
 
 

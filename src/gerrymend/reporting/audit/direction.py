@@ -224,6 +224,15 @@ def reference_words(report: Report) -> str:
     return f"{noun} expected by its strata" if report.get("control_features") else f"overall {noun}"
 
 
+def has_group(report: Report) -> bool:
+    """Return whether groups are compared with a part of a named group's rate, or mean.
+
+    >>> has_group({"notions": [{"reference": {"group": {}, "factor": 0.8}}]})
+    True
+    """
+    return any(isinstance(one.get("reference"), Mapping) for one in report["notions"])
+
+
 def _about_labels(report: Report) -> list[str]:
     """Say which label is positive, what rates count, and what is favourable."""
     negative, positive = label_words(report)

@@ -87,9 +87,9 @@ def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:
         [
             warning_spans(report, width),
             paragraph_spans(shown.style, shown.heading, verdict_sentences(report), width),
-            fact_spans(_subgroups(report), width),
+            fact_spans([("Unfairness", words.unfairness_line(report)), *_subgroups(report)], width),
             fact_spans([*_proof(report), *_certainty(report)], width),
-            fact_spans([*_verdict(report), *_labels(report), *more], width),
+            fact_spans([*_verdict(report), *_labels(report), *more, *missing_facts(report)], width),
         ]
     )
 
@@ -154,6 +154,12 @@ def _verdict(report: Report) -> Facts:
     if report["verdict"] == "undecided":
         facts.append(("", decide_sentence(report)))
     return facts
+
+
+def missing_facts(report: Report) -> Facts:
+    """Return how many rows lack a protected value, and what became of them."""
+    sentence = words.missing_sentence(report)
+    return [] if sentence is None else [("Missing", sentence)]
 
 
 def _labels(report: Report) -> Facts:

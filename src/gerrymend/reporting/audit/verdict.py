@@ -7,6 +7,7 @@ from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows, is_
 from gerrymend.reporting.audit.direction import (
     average,
     counts_sentence,
+    has_group,
     headline,
     in_unit,
     is_rest,
@@ -156,9 +157,10 @@ def _undecided(report: Report) -> str:
 
 
 def _withheld_as(report: Report) -> str:
-    """Say why a group is not described: its size or, where there are any, values of few rows."""
+    """Say why a group is not described: its size, values of few rows, or the reference's group."""
     rare = " or told by values too rare" if report["rare_values"] else ""
-    return f"too small{rare} to be described"
+    like = " or too like the group of the reference" if has_group(report) else ""
+    return f"too small{rare}{like} to be described"
 
 
 def _too_small(report: Report) -> str:

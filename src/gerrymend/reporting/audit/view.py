@@ -114,7 +114,7 @@ def audit_view(
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
         "next": next_sentences(report) if model is None else [],
-        "commands": next_commands(report) if model is None else [],
+        "commands": [*document.commands] or next_commands(report) if model is None else [],
         "how": how_facts(report),
         "experts_note": words.experts_note(report),
         "expert": expert_facts(report),
@@ -123,7 +123,9 @@ def audit_view(
 
 def _subtitle(report: Report, rows: str) -> str:
     rates = " and ".join(rate_names(report["notions"]))
-    return f"{capitalised(rates)}, {count(report['n_rows'])} {rows}{_on_date(report)}"
+    dropped = report["missing"]["dropped"]
+    less = f" ({count(dropped)} more were dropped: a value is missing)" if dropped else ""
+    return f"{capitalised(rates)}, {count(report['n_rows'])} {rows}{less}{_on_date(report)}"
 
 
 def _on_date(report: Report) -> str:
