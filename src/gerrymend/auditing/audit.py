@@ -181,9 +181,9 @@ def audit(
     was searched has more. Whether chance alone could make as much was not tested
     (n_permutations=199, --permutations 199 would).
     <BLANKLINE>
-    Unfairness      A group's negatives, as a share of all rows, × how far its rate
-                    is from the overall rate. Allowed: 0.01 (gamma), 8 cases too
-                    many in 800 rows.
+    Unfairness      A group's negatives, as a share of all rows, times how far its
+                    rate is from the overall rate. Allowed: 0.01 (gamma), 8 cases
+                    too many in 800 rows.
     Differs most    race = blue and gender = man
                     200 rows; false positive rate 100 %, against 50 % overall:
                     +50 points, 2.00 times the overall rate; unfairness 0.0625
