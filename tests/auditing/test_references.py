@@ -484,7 +484,7 @@ def test_reports_compare_with_the_reference_in_every_form():
         "factor": 0.8,
     }
     number = audit(**data, notion="statistical_parity", reference=0.25).to_html()
-    assert "25 %, the reference" in number
+    assert "25\u00a0%, the reference" in number
 
 
 def test_a_reference_is_a_part_of_a_notion():

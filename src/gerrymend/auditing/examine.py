@@ -140,7 +140,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
             n_resamples=n_resamples,
             **drawing,
         ),
-        provenance=Provenance.of(tally, random_state=random_state, budget=budget),
+        provenance=Provenance.of(tally, random_state=random_state, budget=budget, top=top),
         warnings=doubts,
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **listed_groups(

@@ -225,6 +225,7 @@ REPORT = {
             "fingerprint": TEXT,
             "random_state": WHOLE,
             "budget": AMOUNT,
+            "top": Absent(WHOLE),
         }
     ),
     "warnings": Many({"code": TEXT, "sentence": TEXT}),

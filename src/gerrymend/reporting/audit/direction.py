@@ -23,8 +23,6 @@ _SENTENCE = {
     "better": "The most favoured subgroup",
     None: "The subgroup that differs most",
 }
-# The one that a group in a sentence stands for, where that group leads.
-_OF_ALL = {"worse": "Worst of all", "better": "Best of all", None: "Most of all"}
 # A group in a sentence leads if it has this part of the worst's unfairness, or more.
 _MOST = 0.8
 
@@ -82,11 +80,16 @@ def is_the_same(report: Report) -> bool:
     return bool(said["overlap"] == 1.0 and same_size)
 
 
+def stands_alone(report: Report) -> bool:
+    """Return whether a group in a sentence leads that is another than the one it stands for."""
+    return says_most(report) and not is_the_same(report)
+
+
 def of_all(report: Report) -> str:
     """Return what the one is called that a group in a sentence stands for, and leads before."""
     if is_the_same(report):
         return "As a formula"
-    return _OF_ALL[leads(report)[0]["treated"]]
+    return "For experts"
 
 
 def is_rest(subgroup: Subgroup, report: Report) -> bool:
@@ -106,7 +109,7 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
     if says_most(report):
         shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
     elif said is not None:  # beside the one that it stands for, before the other side
-        shown[1:1] = [("In a sentence", said["subgroup"])]
+        shown[1:1] = [("In plain words", said["subgroup"])]
     shown += [(_ANOTHER[one["treated"]], one) for one in others]
     # All others are not alike: those who are most favoured are some of them.
     named = [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
@@ -186,6 +189,16 @@ with the overall one.']
 def of_numbers(report: Report) -> bool:
     """Return whether means of numbers are compared, and not rates of decisions."""
     return any(one.get("unit") is not None for one in report["notions"])
+
+
+def in_unit(words: str, report: Report) -> str:
+    """Return an unfairness in words with its unit: that of numbers, where all have the same.
+
+    >>> in_unit("0.3", {"notions": [{"unit": "days"}]}), in_unit("0.3", {"notions": [{}]})
+    ('0.3 days', '0.3')
+    """
+    units = {one.get("unit") or "" for one in report["notions"]}
+    return f"{words} {units.pop()}".rstrip() if len(units) == 1 else words
 
 
 def average(report: Report) -> str:

@@ -65,8 +65,9 @@ def next_commands(report: Report) -> list[str]:
     options = _options(report)
     if report["verdict"] == "within gamma" or options is None:
         return []
-    # The report knows neither the file nor the label's column: these are left to fill in.
-    first = ["FILE", "--label", "LABEL", *options]
+    # The report knows no file, and the label's column where its author names it.
+    label = report.get("columns", {}).get("label") or "LABEL"
+    first = ["FILE", *option_words("--label", label), *options]
     gamma = option_words("--gamma", report["gamma"])
     return [
         shlex.join(["gerrymend", "frontier", *first, "--test-size", "0.3"]),

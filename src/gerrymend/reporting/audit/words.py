@@ -84,7 +84,7 @@ _SINGLE = "one attribute at a time (each value, each interval of a number)"
 _KEPT_BACK = {
     "disadvantaged": "who is treated worst",
     "favoured": "who is treated best",
-    "in_a_sentence": "the worst group in a sentence",
+    "in_a_sentence": "the worst group with at most three conditions",
     "core": "where in the group most of it lies",
     "composition": "some of who is in the groups",
 }
@@ -185,6 +185,24 @@ def nothing_sentence(report: Report) -> str:
     return "No subgroup was found that differs at all."
 
 
+def fewer_sentences(report: Report) -> list[str]:
+    """Say why fewer subgroups are described than were asked for; nothing where there are as many.
+
+    What is passed over is said as `chosen_subgroups` does it.
+    """
+    wanted = (report["provenance"] or {}).get("top", 1)
+    found = len(report["top"])
+    if not 0 < found < wanted:
+        return []
+    them = "it" if found == 1 else "them"
+    return [
+        f"{count(wanted)} subgroups were asked for, and {count(found)} "
+        f"{'is' if found == 1 else 'are'} told: all others that were found are much the same as "
+        f"{them}, have less than a tenth of the largest unfairness, or would tell of few rows "
+        f"beside {them}; or the time was up."
+    ]
+
+
 def gap_sentence(report: Report) -> str:
     """Say how the worst unfairness compares with the largest of one attribute at a time.
 
@@ -204,12 +222,15 @@ def gap_sentence(report: Report) -> str:
         )
     if alone >= together * 0.995:
         return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
-    part = "nothing of it"
-    if alone > 0:
-        part = f"{percent(alone / together)} as much, of the same people or of others"
+    if alone == 0:
+        return (
+            f"{capitalised(_SINGLE)} shows nothing of it: the largest unfairness there is 0, and "
+            f"over all subgroups {unfairness(together)}."
+        )
     return (
-        f"{capitalised(_SINGLE)} shows {part}: the largest unfairness there is "
-        f"{unfairness(alone)}, and over all subgroups {unfairness(together)}."
+        f"{capitalised(_SINGLE)} shows an unfairness of {unfairness(alone)} at most, perhaps of "
+        f"other people: {percent(alone / together)} of the {unfairness(together)} over all "
+        "subgroups."
     )
 
 
