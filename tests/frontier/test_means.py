@@ -98,7 +98,7 @@ def test_what_can_not_be_is_refused_before_any_work(changes, message, monkeypatc
         ("false_positive_rate", 3, r"gamma=3 allows everything: .* rates, .* by more than 1\."),
         (PAY, 1e4, r"gamma=10000 allows everything: .* in EUR, .* differ by more than 498\."),
     ],
-    ids=str,
+    ids=["rates", "means"],
 )
 def test_a_gamma_beyond_the_range_of_outcomes_is_warned_of(notion, gamma, words):
     clf = SubgroupParityClassifier(
