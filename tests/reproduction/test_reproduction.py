@@ -16,7 +16,7 @@ from gerrymend.reproduction.run import DATASETS, expand, run
 from tests.marks import slow
 
 
-def made(name, n=90):
+def made(name, n=45):
     rng = np.random.default_rng(len(name))
     protected = {
         "racePctWhite": rng.random(n).round(2),
@@ -92,11 +92,11 @@ def test_stand_in_data_is_marked_wherever_it_has_a_number(quick):
 
 def test_records_of_other_data_are_not_taken_for_these(data, tmp_path):
     run(("table1",), data, tmp_path, quick=True)
-    other = {**data, "student": made("student", n=96)}
+    other = {**data, "student": made("student", n=48)}
     again = []
     records = run(("table1",), other, tmp_path, quick=True, on_unit=lambda u, *_: again.append(u))
     assert [unit.name for unit in again] == ["student"]
-    assert records.result("table1", "student")["rows"] == 96
+    assert records.result("table1", "student")["rows"] == 48
     record = records.read("table1", "student")
     assert record["config"]["seed"] == 0
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isfinite
 from typing import Any
 
@@ -26,6 +26,8 @@ ZERO = Fraction(0)
 SLACK = Fraction(1, 10**9)
 
 
+# By type too: the float 0.1 is a tenth, and equals a fraction that is not quite one.
+@lru_cache(maxsize=65_536, typed=True)
 def exact(number: Any) -> Fraction:
     """Return the decimal that a number prints as, as a fraction.
 

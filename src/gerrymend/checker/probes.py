@@ -46,7 +46,8 @@ def same_by_words(
     made_up = _with_categories(rule, table)
     # Each of these is moved to both sides of every cut, so that they have to be few.
     few = [*_some(table), *made_up[:_MOST_ROWS]]
-    made_up += [row for base in few for row in _at_cuts(base, rule, text, table)]
+    near = _near_cuts(rule, text, table)
+    made_up += [row for base in few for row in _at_cuts(base, near, rule, table)]
     everyone = _table(made_up, table, beside=True)
     by_words = members_by_words(text, everyone, named=named)
     return None if by_words is None else by_words == members(rule, everyone)
@@ -94,19 +95,31 @@ def _with_categories(rule: Mapping[str, Any], table: Table) -> list[_Row]:
     return [{**base, name: value} for name, values in categories.items() for value in values]
 
 
-def _at_cuts(base: _Row, rule: Mapping[str, Any], text: str, table: Table) -> Iterator[_Row]:
+def _near_cuts(rule: Mapping[str, Any], text: str, table: Table) -> dict[str, list[Fraction]]:
+    """Return, for each number in the rule, values at and on either side of possible cuts.
+
+    Where a linear rule cuts depends on the rest of a row, and there are none.
+    """
+    used = {part["attribute"] for part in parts_of(rule)}
+    numbers = sorted(name for name in used if table.attributes[name].is_number)
+    if rule["kind"] == "linear":
+        return {name: [] for name in numbers}
+    # The cut itself too: "≥" and ">" differ only there.
+    return {
+        name: [cut + side for cut in _cuts(name, rule, text) for side in (*_sides(cut), 0)]
+        for name in numbers
+    }
+
+
+def _at_cuts(
+    base: _Row, near: Mapping[str, list[Fraction]], rule: Mapping[str, Any], table: Table
+) -> Iterator[_Row]:
     """Yield the row with its numbers moved, one at a time, to either side of possible cuts."""
-    numbers = {part["attribute"] for part in parts_of(rule)}
-    numbers = {name for name in numbers if table.attributes[name].is_number}
-    for name in sorted(numbers):
+    for name, values in near.items():
         if rule["kind"] == "linear":
             crossing = _crossing(base, name, rule, table)
-            near = [] if crossing is None else [crossing + side for side in _sides(crossing)]
-        else:
-            cuts = _cuts(name, rule, text)
-            # The cut itself too: "≥" and ">" differ only there.
-            near = [cut + side for cut in cuts for side in (*_sides(cut), 0)]
-        for value in near:
+            values = [] if crossing is None else [crossing + side for side in _sides(crossing)]
+        for value in values:
             yield {**base, name: value}
 
 

@@ -65,6 +65,8 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
         found.add("gamma_allows_everything")
     if any(_outside(table, notion) for notion in stated["notions"]):
         found.add("reference_outside_outcomes")
+    if 20 * stated["missing"]["dropped"] > stated["missing"]["of"]:
+        found.add("rows_dropped")
     if any(map(_lacks_numbers, table.attributes.values())):
         found.add("missing_is_category")
     if table.n_rows > _FEW_ROWS:
@@ -114,7 +116,8 @@ def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction 
     """
     most = ZERO
     for notion in stated["notions"]:
-        mass = sum((w[y] for w in table.view(notion).weight for y in outcomes_of(notion)), ZERO)
+        event = list(outcomes_of(notion))
+        mass = sum((weight[y] for weight in table.view(notion).weight for y in event), ZERO)
         reference = notion.get("reference")
         part = Fraction(1, 4 if reference is None else 1)
         far = farthest(*_ends(table, notion), reference)

@@ -63,6 +63,7 @@ class Ascent:
         self.z = np.column_stack([z, np.ones(len(z))])
         self.zt = np.ascontiguousarray(self.z.T)
         self._seed = seed
+        self._drawn: dict[int, Array] = {}
 
     def best(
         self,
@@ -87,12 +88,10 @@ class Ascent:
         best_value = abs(half) if smallest == 0 else -1.0
         size_and_first = (len(self.z) if half else 0, 0)
         for i in range(len(starts) + restarts if starts else 0):
-            # A generator for each start: one more start can then only add to what is found.
-            rng = np.random.default_rng([self._seed, i])
             if i < len(starts):
                 start = starts[i]
             else:
-                start = rng.standard_normal(size)
+                start = self._draw(i)
                 step = _STEPS[i % len(_STEPS)]
                 if np.isfinite(step):
                     start = best + step * start / np.sqrt(size)
@@ -106,6 +105,14 @@ class Ascent:
             if time.monotonic() >= deadline:
                 break
         return best, best_value
+
+    def _draw(self, i: int) -> Array:
+        """Return the random numbers of a start, which are the same in every search."""
+        if i not in self._drawn:
+            # A generator for each start: one more start can then only add to what is found.
+            rng = np.random.default_rng([self._seed, i])
+            self._drawn[i] = rng.standard_normal(len(self.zt))
+        return self._drawn[i]
 
     def _climb(
         self,
