@@ -28,6 +28,7 @@ from gerrymend import (
 )
 from gerrymend.datasets import make_intersectional
 from gerrymend.subgroups.thresholds import search
+from gerrymend.training.not_converged import NotConvergedWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -535,3 +536,18 @@ def test_fit_without_protected_attributes_warns_and_says_how_to_pass_them():
     with pytest.warns(UserWarning, match=r"every column of X .*set_fit_request") as told:
         clf.fit(X, y)
     assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize(("seed", "large"), [(0, True), (5, False)])
+def test_a_gap_below_tol_is_not_called_too_large(seed, large):
+    """A small gap before a game has settled: 0.0029 here, and 0.0081 by 600 rounds."""
+    data = make_intersectional(300, cardinalities=(2, 3), n_numeric=1, random_state=seed)
+    clf = SubgroupParityClassifier(max_iter=20, tol=0.005, random_state=0)
+    with pytest.warns(ConvergenceWarning) as told:
+        clf.fit(data.data, data.target, sensitive_features=data.sensitive_features)
+    (words,) = (str(one.message) for one in told if one.category is NotConvergedWarning)
+    assert (clf.gap_ > clf.tol) == large
+    assert ("up to about" in words) == large
+    assert ("it has not settled: the last rounds still bettered it" in words) != large
+    assert f"{clf.gap_:.4f} above the least possible" in words
+    assert "Raise max_iter (now 20)" in words

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gerrymend.frontier.points import FrontierPoint
     from gerrymend.frontier.sweep import FrontierInterrupted, pareto_frontier
     from gerrymend.frontier.tradeoffs import ParetoFrontier
-    from gerrymend.models.derandomizing import DerandomizationCost
+    from gerrymend.models.derandomization_cost import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
     from gerrymend.notions import FairnessNotion, GroupMean, OutcomeNotion
@@ -70,7 +70,7 @@ _HOME = {
     "ParetoFrontier": "frontier.tradeoffs",
     "FrontierPoint": "frontier.points",
     "MixtureClassifier": "models.mixture_classifier",
-    "DerandomizationCost": "models.derandomizing",
+    "DerandomizationCost": "models.derandomization_cost",
     "save_model": "models.saving",
     "load_model": "models.saving",
     "types_to_trust": "models.saving",

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gerrymend import OutcomeNotion, audit, audit_counts
+from gerrymend import GroupMean, OutcomeNotion, audit, audit_counts
 from tests.auditing.test_lazy_numbers import close
 from tests.checking import assert_checked
 
@@ -72,6 +72,32 @@ def test_sums_of_numbers_are_enough(people, controls):
     found.pop("intersections")
     expected.pop("intersections")
     assert close(found, expected)
+
+
+REFERENCES = [1.25, -3, GroupMean({"town": "Au"}), GroupMean({"town": ["Au", "Rom"]}, factor=0.8),
+              GroupMean({"town": "Ulm", "age": (2, None)})]  # fmt: skip
+
+
+@pytest.mark.parametrize("side", ["both", "disadvantaged"])
+@pytest.mark.parametrize("subgroups", ["conjunctions", "linear", "marginals"])
+@pytest.mark.parametrize("reference", REFERENCES, ids=str)
+def test_sums_against_a_reference_are_the_rows_that_they_sum(people, reference, subgroups, side):
+    days = pl.col("days")
+    sums = people.group_by("town", "age").agg(
+        pl.len().alias("count"), days.sum().alias("total"), (days**2).sum().alias("squares")
+    )
+    how = {"sensitive_features": ["town", "age"], "gamma": 0.05, "subgroups": subgroups,
+           "notion": "mean_outcome", "reference": reference, "favourable": "negative",
+           "side": side, "n_permutations": 19}  # fmt: skip
+    summed = audit_counts(sums, label=None, total="total", squares="squares", **how)
+    assert summed.exact
+    # From sums nothing is known of the range of outcomes, by which doubts are told.
+    told = {"warnings": [], "provenance": None}
+    expected = audit(None, "days", data=people, **how)
+    assert close(plain(summed) | told, plain(expected) | told)
+    if isinstance(reference, GroupMean) and reference.group == {"town": "Au"}:
+        mean = people.filter(pl.col("town") == "Au")["days"].mean()
+        assert summed.overall_rates[0].reference == pytest.approx(mean)
 
 
 def test_sums_by_hand_and_by_the_checker(people):

@@ -4,7 +4,6 @@ import itertools
 from collections import Counter
 from fractions import Fraction
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -228,25 +227,15 @@ def assert_sums(tally, rows):
 
 
 @engines
-def test_two_queries_and_only_sums_travel(people, engine, monkeypatch):
-    many = pd.concat([people] * 5, ignore_index=True)
-    collected = []
-    collect = nw.LazyFrame.collect
-
-    def watched(self, *args, **kwargs):
-        frame = collect(self, *args, **kwargs)
-        collected.append(len(frame))
-        return frame
-
-    lazy = engine(many)
-    monkeypatch.setattr(nw.LazyFrame, "collect", watched)
+def test_two_queries_and_only_sums_travel(people, engine, collected):
+    lazy = engine(pd.concat([people] * 5, ignore_index=True))
     # The other ways differ in names or in types.
     for way in KINDS_OF_QUERY:
         collected.clear()
         call = {"y_true": "y"} | WAYS[way] | {"sensitive_features": ["race", "sex"]}
         tally_of_lazy(lazy, **with_decided(call))
         assert len(collected) == 2
-        assert max(collected) <= 3 * 2 * 2 * 2  # race, sex, label, decision
+        assert max(map(len, collected)) <= 3 * 2 * 2 * 2  # race, sex, label, decision
 
 
 def test_types_of_a_database():

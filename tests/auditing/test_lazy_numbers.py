@@ -2,7 +2,6 @@
 
 import itertools
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,7 +13,13 @@ from gerrymend import OutcomeNotion, audit, prove
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.inputs.classes import BY_LABEL
 from gerrymend.notions import as_notions
-from tests.auditing.test_from_engine import ENGINES, engines, in_dask, in_duckdb, in_polars
+from tests.auditing.test_from_engine import (
+    ENGINES,
+    engines,
+    in_dask,
+    in_duckdb,
+    in_polars,
+)
 from tests.marks import slow
 
 NAMED = as_notions(("mean_outcome", "mean_error", "absolute_error", "squared_error"))
@@ -120,24 +125,15 @@ def test_the_same_report(people, engine, subgroups):
 
 
 @engines
-def test_three_queries_and_only_sums_travel(people, engine, monkeypatch):
-    collected = []
-    collect = nw.LazyFrame.collect
-
-    def watched(self, *args, **kwargs):
-        frame = collect(self, *args, **kwargs)
-        collected.append(len(frame))
-        return frame
-
+def test_three_queries_and_only_sums_travel(people, engine, collected):
     lazy = engine(pd.concat([people] * 3, ignore_index=True))
-    monkeypatch.setattr(nw.LazyFrame, "collect", watched)
     names = Given("true", "days", ["town"], "weight", ["job"])
     read_tally(lazy, names, BY_LABEL, NAMED)
-    assert collected == [1, 1, 3 * 2]  # towns and jobs
+    assert [*map(len, collected)] == [1, 1, 3 * 2]  # towns and jobs
     collected.clear()
     read_tally(lazy, names, BY_LABEL, [DELAY])
     assert len(collected) == 3
-    assert max(collected) <= 3 * 2 * 2  # and whether rows count
+    assert max(map(len, collected)) <= 3 * 2 * 2  # and whether rows count
 
 
 ROUGH = [
@@ -162,18 +158,9 @@ def test_what_engines_do_differently_is_done_in_memory(people, outcome):
     assert_same(found, expected)
 
 
-def test_only_named_columns_are_collected_where_there_is_no_formula(people, monkeypatch):
-    collected = []
-    collect = nw.LazyFrame.collect
-
-    def watched(self, *args, **kwargs):
-        frame = collect(self, *args, **kwargs)
-        collected.append(frame.columns)
-        return frame
-
-    monkeypatch.setattr(nw.LazyFrame, "collect", watched)
+def test_only_named_columns_are_collected_where_there_is_no_formula(people, collected):
     tallies(in_polars(people), people, [OutcomeNotion("own", ROUGH[0])])
-    assert collected == [["true", "days", "town", "age"]]
+    assert [frame.columns for frame in collected] == [["true", "days", "town", "age"]]
 
 
 numbers = st.one_of(st.floats(-1e3, 1e3), st.sampled_from([0.0, -0.0, 0.1, 1e9, -5e-324]))

@@ -285,6 +285,32 @@ def test_instances_and_names_are_the_same_notions():
     assert isinstance(MEAN_OUTCOME.rate, FairnessNotion)
 
 
+@pytest.mark.parametrize("reference", [None, 3.0])
+@pytest.mark.parametrize("name", ["mean_outcome", "mean_error", "absolute_error", "squared_error"])
+def test_notions_of_a_report_can_be_passed_back(name, reference):
+    data = made(0)
+    first = audit(**data, notion=name, reference=reference, subgroups="marginals")
+    for notion in (first.notions, first.notions[0], first.worst.notion):
+        again = audit(**data, notion=notion, subgroups="marginals")
+        assert again.unfairness == first.unfairness
+        assert again.notions == first.notions
+    own = OutcomeNotion("late", lambda y, p: p - 1)
+    report = audit(**data, notion=own, subgroups="marginals")
+    assert audit(**data, notion=report.notions, subgroups="marginals").notions == report.notions
+    with pytest.raises(ValueError, match="'late', a mean of numbers, without the functions"):
+        audit(**data, notion=report.worst.notion)
+
+
+def test_an_outcome_that_is_no_number_and_an_event_of_nobody_are_named():
+    data = made(0)
+    text = OutcomeNotion("words", lambda y, p: np.full(len(p), "a"))
+    with pytest.raises(TypeError, match="outcome of the notion 'words' must be numbers; got text"):
+        audit(**data, notion=text)
+    nobody = OutcomeNotion("empty", lambda y, p: p, event=lambda y, p: p > 1e9)
+    with pytest.raises(ValueError, match="it is a mean over rows for which its event is True, and"):
+        audit(**data, notion=nobody)
+
+
 def test_large_numbers_keep_the_digits_of_their_spread():
     rng = np.random.default_rng(0)
     days = rng.gamma(4, 2, 400).round(3)

@@ -393,6 +393,12 @@ def test_a_subgroup_that_tells_of_few_beside_the_reference_is_not_described():
     assert report.withheld
     assert report.worst.describe() == "sex = F"
     assert audit(None, days, **rows, reference=20).worst.size == 103
+    # A proof tells of one group, beside the reference as well.
+    proof = prove(None, days, **rows, reference=GroupMean({"sex": "M"}), at_most=1.0)
+    assert (proof.status, str(proof.subgroup)) == ("refuted", "sex = F")
+    narrow = prove(None, days, **rows, reference=GroupMean({"sex": "M"}), at_most=14.6)
+    assert narrow.subgroup is None
+    assert "a group that may not be described" in str(narrow)
 
 
 def test_what_takes_no_reference_says_so():
@@ -478,7 +484,7 @@ def test_reports_compare_with_the_reference_in_every_form():
         "factor": 0.8,
     }
     number = audit(**data, notion="statistical_parity", reference=0.25).to_html()
-    assert "25 %, the reference" in number
+    assert "25\u00a0%, the reference" in number
 
 
 def test_a_reference_is_a_part_of_a_notion():

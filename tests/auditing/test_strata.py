@@ -254,6 +254,25 @@ def test_what_can_not_be_is_refused():
     assert "threshold" not in str(raised.value)
 
 
+@pytest.mark.parametrize("wrong", ["no", 1, None, NotImplemented, np.array([])])
+def test_flags_are_true_or_false(wrong):
+    """A text is true, and would leave out what it names, or says not to."""
+    data = made(4)
+    table = pl.DataFrame({"sex": ["F", "M"] * 2, "label": [0, 0, 1, 1], "prediction": [0, 1] * 2})
+    counted = table.with_columns(job=pl.lit("cook"), count=pl.lit(20))
+    for audited in (
+        lambda **flag: audit(**data, **flag),
+        lambda **flag: prove(**data, at_most=0.1, **flag),
+        lambda **flag: audit_counts(
+            counted, sensitive_features="sex", control_features="job", **flag
+        ),
+    ):
+        with pytest.raises(TypeError, match="leave_out_empty_strata must be True or False; got"):
+            audited(leave_out_empty_strata=wrong)
+        with pytest.raises(TypeError, match="decision_probabilities must be True or False; got"):
+            audited(decision_probabilities=wrong)
+
+
 def test_a_stratum_that_tells_of_one_person_beside_a_group_is_not_shown():
     """All men and one woman are in X: its rate less that of the men is her decision."""
     sex = ["m"] * 200 + ["f"] * 200

@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pytest
 
-from gerrymend import audit
+from gerrymend import audit, check_report
 
 FLOOR = 10
 EVENTS = {"false_positive_rate": 0, "false_negative_rate": 1}
@@ -174,3 +174,53 @@ def test_a_cut_at_the_edge_of_a_range_tells_of_no_one(subgroups):
     assert report["worst"] is not None
     assert few_told(published(report, named, "false_positive_rate"), np.ones(200)) is None
     assert few_told(published(report, named), np.ones(200)) is None
+
+
+def planted(seed):
+    """600 people of whom women of one ethnicity, 50 and older, fare worst."""
+    rng = np.random.default_rng(seed)
+    protected = {"sex": rng.choice(["female", "male"], 600),
+                 "ethnicity": rng.choice(["Alder", "Birch", "Cedar"], 600, p=[0.5, 0.3, 0.2]),
+                 "age": rng.integers(19, 78, 600)}  # fmt: skip
+    hit = (protected["sex"] == "female") & (protected["ethnicity"] == "Birch")
+    hit &= protected["age"] >= 50
+    return protected, (rng.random(600) < np.where(hit, 0.7, 0.15)).astype(int)
+
+
+@pytest.mark.parametrize(("seed", "has_core"), [(3, True), (13, False), (0, True), (11, True)])
+def test_who_is_in_a_formula_costs_no_cell_of_the_table_and_no_core(seed, has_core):
+    """The table and where most lies are told before who is in a formula that doesn't lead.
+
+    With the formula G and two traits of it, F∩G + B∩G − G is F∩B∩G where all of G have one of the
+    two: beside it the cell F∩B, of those who fare worst, tells of the few of them outside of G.
+    """
+    protected, decided = planted(seed)
+    report = audit(0 * decided, decided, sensitive_features=protected, favourable="negative")
+    assert report.in_a_sentence is not None
+    assert report.kept_back == ("composition",)
+    assert report.intersections.left_out == 0
+    assert (report.core is not None) == has_core
+    result = check_report(report.to_dict(), 0 * decided, decided, sensitive_features=protected)
+    assert result.problems == []
+    plain = json.loads(report.to_json())
+    named = [
+        dict(zip(protected, row, strict=True))
+        for row in zip(*(values.tolist() for values in protected.values()), strict=True)
+    ]
+    assert few_told(published(plain, named, "false_positive_rate"), np.ones(600)) is None
+    assert few_told(published(plain, named), np.ones(600)) is None
+
+
+def test_who_is_in_a_formula_that_leads_is_told_before_the_table():
+    """Ten terms name nobody: where no sentence has most of it, its traits do."""
+    rng = np.random.default_rng(1)
+    n = 3000
+    names = [f"a{i}" for i in range(6)]
+    protected = {name: rng.choice(["no", "yes"], n, p=[0.6, 0.4]) for name in names}
+    score = sum((values == "yes").astype(int) for values in protected.values())
+    decided = (rng.random(n) < np.where(score >= 3, 0.45, 0.2)).astype(int)
+    report = audit(0 * decided, decided, sensitive_features=protected, favourable="negative")
+    said = report.in_a_sentence.subgroup
+    assert said.unfairness < 0.8 * report.worst.unfairness
+    assert report.worst.composition
+    assert "composition" not in report.kept_back

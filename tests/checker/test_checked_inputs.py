@@ -107,3 +107,11 @@ def test_named_groups_that_are_not_there_are_refused():
     report["class"]["parameters"]["groups"] = None
     with pytest.raises(ValueError, match=r"parameters\.groups' of the report must be a mapping"):
         check_report(report, **data)
+
+
+def test_labels_that_a_report_doesnt_have_are_told_as_its_own():
+    """Of more than two labels decisions are labels, and the probabilities passed are none."""
+    report, data = report_of("named")
+    labels = report["labels"]
+    with pytest.raises(ValueError, match=r"no label: 0.25, .* The labels of the report are more"):
+        check_report({**report, "labels": [*labels, labels[-1]]}, **data)

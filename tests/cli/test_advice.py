@@ -1,9 +1,12 @@
 """What commands advise can be done: every option that is named is one of that command."""
 
 import ast
+import html
 import importlib.util
+import io
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +15,12 @@ import numpy as np
 import polars as pl
 import pytest
 import typer
+from rich.console import Console
 
 import gerrymend
 from gerrymend.cli import main
 from gerrymend.cli.app import application
+from gerrymend.cli.shared import tell
 from tests.cli.calling import call, options_of
 
 COMMANDS = ("audit", "fit", "frontier", "predict")
@@ -38,7 +43,7 @@ def file(tmp_path_factory):
 
 def named_in(text, command):
     """Options in a text; those in a whole command line are that command's."""
-    lines = re.findall(r"gerrymend (\w+)((?: [^\s<]+)*)", text)
+    lines = re.findall(r"gerrymend (\w+)((?: (?!gerrymend )[^\s<]+)*)", text)
     for other, rest in lines:
         if other in COMMANDS and other != command:
             assert set(OPTION.findall(rest)) <= options_of(other), rest
@@ -72,11 +77,65 @@ def test_what_is_said_names_options_of_the_command(file, tmp_path, case):
         options += ["--no-marginal"]
     code, out, err = call(command, file, *options)
     assert code in (0, 1, 3), err
-    html = page.read_text().partition("<main")[2].partition("<script")[0]
-    for text in (out, err, html.replace("&#39;", "'")):
+    shown = page.read_text().partition("<main")[2].partition("<script")[0]
+    for text in (out, err, shown.replace("&#39;", "'")):
         assert named_in(" ".join(text.split()), command) <= options_of(command)
     # Parameters of the library are no options.
     assert not re.search(r"[Rr]aise C\b|\btol\b|certify=", out + err)
+
+
+def test_what_next_has_the_names_of_this_command_line(file, tmp_path, monkeypatch):
+    """The commands are printed whole, and run as they are."""
+    monkeypatch.chdir(file.parent)
+    text = file.read_text().replace("blue", "").replace(",", ";")
+    (file.parent / "my people.csv").write_text(text)
+    options = ["--label", "y", "--prediction", "d", "--protected", "race,x", "--drop-missing",
+               "--subgroups", "conjunctions", "--depth", "1", "--gamma", "0.001", "--separator",
+               ";", "--accept-warnings"]  # fmt: skip
+    page = tmp_path / "page.html"
+    _, out, _ = call("audit", "my people.csv", *options, "--report", page)
+    typed = out.partition("What next")[2].replace("\\\n", "")
+    frontier, fit = (
+        shlex.split(line)[1:] for line in typed.splitlines() if line.startswith("gerrymend ")
+    )
+    assert f"gerrymend {shlex.join(fit)}" in html.unescape(page.read_text())
+    shared = ["my people.csv", "--label", "y", "--protected", "race,x"]
+    assert frontier[:6] == ["frontier", *shared]
+    assert fit[:6] == ["fit", *shared]
+    assert {"--depth", "--separator", "--drop-missing"} <= set(frontier) & set(fit)
+    assert frontier[frontier.index("--prediction") + 1] == fit[fit.index("--drop") + 1] == "d"
+    quick = ["--max-iter", "1", "--estimator", "linear-regression"]
+    assert call(*frontier, *quick, "--gammas", "0.1", "--no-marginal")[0] == 0
+    code, _, err = call(*fit, *quick)
+    assert code in (0, 1, 3), err
+
+
+@pytest.mark.parametrize(("top", "told"), [(3, True), (1, False)])
+def test_fewer_subgroups_than_were_asked_for_are_said_to_be_so(file, top, told):
+    """Of two races one differs, and the other is the rest."""
+    _, out, _ = call("audit", file, "--label", "y", "--prediction", "d", "--protected", "race",
+                     "--subgroups", "marginals", "--permutations", "0", "--top", top)  # fmt: skip
+    assert ("1 of the 3 that --top asks for: others are" in " ".join(out.split())) == told
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_breaks_a_message_between_words_alone(terminal):
+    """An error of one long line; a path is never broken, and a log has it whole."""
+    path = f"/tmp/{'long' * 20}"
+    words = f"Column 'age' of {path} has numbers that were read as text."
+    shown = io.StringIO()
+    tell(Console(file=shown, width=30, force_terminal=terminal, no_color=True), words)
+    lines = shown.getvalue().splitlines()
+    assert " ".join(lines) == words
+    assert (len(lines) > 1) == terminal
+    assert any(path in line for line in lines)
+    assert all(len(line) <= 30 or " " not in line for line in lines if terminal)
+
+
+def test_nothing_is_next_where_nothing_has_to_be_mended(file):
+    code, out, _ = call("audit", file, "--label", "y", "--prediction", "d", "--protected", "race",
+                        "--gamma", "0.1")  # fmt: skip
+    assert (code, "What next" in out) == (0, False)
 
 
 def all_options(command):

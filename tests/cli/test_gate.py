@@ -81,11 +81,13 @@ def test_scores_with_a_decimal_comma_are_told_apart_from_text(folder, people):
 def test_one_missing_value_is_not_fairness(folder, kind):
     code, _, err = gate(folder / f"absent.{kind}")
     assert code == 2
-    assert "have --missing='n/a' read as missing" in err
+    assert "Have --missing='n/a' read as missing and drop these rows (--drop-missing), or" in err
     code, _, err = gate(folder / f"absent.{kind}", "--missing", "n/a")
     assert code == 2
     assert "Column 'age' of --protected is numeric and has missing values" in err
-    assert "with missing as one more (--ranges, such as age=30,50)." in " ".join(err.split())
+    remedies = " ".join(err.split()).partition("among numbers: ")[2]
+    assert remedies.startswith("drop these rows (--drop-missing), cut it into a few named ranges,")
+    assert "with missing as one more (--ranges, such as age=30,50), or" in remedies
     code, out, _ = gate(folder / f"absent.{kind}", "--missing", "n/a", "--ranges", "age=35,55",
                         "--json", "-")  # fmt: skip
     report = json.loads(out)
@@ -198,8 +200,11 @@ def test_no_warning_where_there_is_no_doubt(folder):
     assert (code, json.loads(out)["warnings"]) == (0, [])
 
 
-def test_a_quiet_gate_prints_warnings_alone(folder):
-    assert gate(folder / "point.csv", "--quiet") == (1, "", "")
+def test_a_quiet_gate_prints_warnings_and_why_it_is_shut(folder):
+    code, out, err = gate(folder / "point.csv", "--quiet")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("More unfair than allowed. The subgroup that differs most is ")
+    assert gate(folder / "point.csv", "--quiet", "--gamma", "0.06") == (0, "", "")
     code, out, err = gate(folder / "point.csv", "--quiet", protected="number")
     assert (code, out) == (1, "")
     assert err.startswith("Warning: The protected attribute number has nearly as many values")

@@ -89,3 +89,17 @@ def test_an_audit_within_strata_says_how_to_train():
 
 def test_the_option_is_a_parameter():
     assert SubgroupParityClassifier().get_params()["leave_out_empty_strata"] is False
+
+
+def test_what_can_not_be_is_said_by_its_options(file):
+    """A mean is for audits; strata and a reference are two answers to one question."""
+    mean = [file, "--label", "hired", "--protected", "sex,age", "--notion", "mean_outcome"]
+    for command in ("fit", "frontier"):
+        more = ["--out", "model.skops"] if command == "fit" else []
+        code, _, err = call(command, *mean, *more)
+        assert code == 2
+        assert "--notion mean_outcome is a mean of numbers, which gerrymend audit takes" in err
+    both = ["--prediction", "hired", "--protected", "sex,age", "--notion", "statistical_parity"]
+    code, _, err = call("audit", file, *both, "--control", "job", "--reference", 0.3)
+    assert code == 2
+    assert "and --control compares each row with its stratum; leave one of them out" in err

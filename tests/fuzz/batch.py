@@ -17,7 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.fuzz import command_cases, maker_cases, model_cases, row_cases, weight_cases
+from tests.fuzz import (
+    command_cases,
+    comparison_cases,
+    maker_cases,
+    model_cases,
+    row_cases,
+    weight_cases,
+)
 from tests.fuzz.oracle import Case, judge
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +72,16 @@ MAKERS: tuple[Callable[[np.random.Generator], Case], ...] = (
     command_cases.command_frontier_case,
     command_cases.command_predict_case,
     command_cases.command_line_case,
+    comparison_cases.strata_case,
+    comparison_cases.strata_case,
+    comparison_cases.reference_case,
+    comparison_cases.group_mean_case,
+    comparison_cases.number_case,
+    comparison_cases.number_case,
+    comparison_cases.summed_case,
+    comparison_cases.lazy_case,
+    comparison_cases.strata_fit_case,
+    comparison_cases.strata_fit_case,
 )
 
 # A case takes a tenth of a second; one that takes this long, however busy the machine, hangs.

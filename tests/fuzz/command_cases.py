@@ -204,7 +204,9 @@ def command_audit_case(rng: np.random.Generator) -> Case:
                       {"--report": "FOLDER/out.html"}, {"--test-size": "0.3"}, {"--seed": "3"},
                       {"--positive": "1"}, {"--missing": "NA"}, {"--separator": ","},
                       {"--features": "f,w"}, {"--gamma": "0.1"}, {"--jobs": "1"},
-                      {"--depth": "2"}))  # fmt: skip
+                      {"--depth": "2"}, {"--control": "f"}, {"--control": "n"},
+                      {"--reference": "0.3"}, {"--reference": "decided=1", "--factor": "0.8"},
+                      {"--confidence": "0.5"}))  # fmt: skip
     return _command_case(rng, "audit", decided | more | {
         "--subgroups": subgroups, "--budget": "0.5", "--min-group-size": "2", "--top": "2",
         "--notion": pick(rng, NOTIONS), "--permutations": pick(rng, ("0", "0", "19"))})  # fmt: skip
@@ -214,7 +216,7 @@ def command_fit_case(rng: np.random.Generator) -> Case:
     """Run `gerrymend fit`."""
     more = pick(rng, ({}, {"--weight": "w"}, {"--features": "f,score"}, {"--drop": "n"},
                       {"--test-size": "0.3"}, {"--report": "FOLDER/out.html"},
-                      {"--checkpoint": "FOLDER/kept"}))  # fmt: skip
+                      {"--checkpoint": "FOLDER/kept"}, {"--control": "n"}))  # fmt: skip
     return _command_case(rng, "fit", more | {
         "--max-iter": "2", "--subgroups": pick(rng, CLASSES), "--budget": "0.3",
         "--estimator": pick(rng, ("linear", "logistic")), "--notion": pick(rng, NOTIONS),
@@ -224,7 +226,8 @@ def command_fit_case(rng: np.random.Generator) -> Case:
 
 def command_frontier_case(rng: np.random.Generator) -> Case:
     """Run `gerrymend frontier`."""
-    more = pick(rng, ({}, {"--json": "-"}, {"--test-size": "0.4"}, {"--weight": "w"}))
+    more = pick(rng, ({}, {"--json": "-"}, {"--test-size": "0.4"}, {"--weight": "w"},
+                      {"--control": "n"}))  # fmt: skip
     return _command_case(rng, "frontier", more | {
         "--max-iter": "2", "--subgroups": pick(rng, CLASSES[1:]), "--budget": "0.2",
         "--estimator": "linear", "--gammas": "0,0.1", "--min-group-size": "2", "--jobs": "1",

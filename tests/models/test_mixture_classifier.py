@@ -28,9 +28,10 @@ from gerrymend import (
     audit,
 )
 from gerrymend.models import derandomizing as derandomizing_module
-from gerrymend.models.derandomizing import DerandomizationCost, Figures
+from gerrymend.models.derandomization_cost import DerandomizationCost, Figures
 from gerrymend.models.mixture import ConstantPredictor, LinearPredictor, Mixture, ThresholdPredictor
 from tests.conftest import made_toy
+from tests.training.test_strata import people
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -154,8 +155,9 @@ def test_a_mixture_that_can_not_be_is_refused(options, message):
 # Derandomising, against all candidates one by one.
 
 
-def brute_force(model, X, y, weight, groups, gamma, how):
+def brute_force(model, X, y, weight, groups, gamma, how, stratum=None):
     """Every predictor and every cut, the worst group by loops over named groups: least error."""
+    stratum = np.zeros(len(y)) if stratum is None else stratum
     y, weight = np.asarray(y), np.asarray(weight, dtype=float)
     p = sum(
         w * (X @ one.coef + one.intercept > 0)
@@ -169,7 +171,10 @@ def brute_force(model, X, y, weight, groups, gamma, how):
 
     def unfairness(d):
         negative = (y == 0) & (weight > 0)
-        rate = np.average(d[negative], weights=weight[negative])
+        rate = np.zeros(len(y))
+        for s in set(stratum[negative]):
+            alike = negative & (stratum == s)
+            rate[alike] = np.average(d[alike], weights=weight[alike])
         gaps = [
             abs((weight * (d - rate))[negative & members].sum()) / weight.sum()
             for members in groups
@@ -229,6 +234,68 @@ def test_the_choice_is_the_best_of_all_candidates(problem, how):
     np.testing.assert_array_equal(fixed.predict(X), fixed.predict(X, random_state=7))
     wrong = np.where(y == 1, 1 - p, p)
     assert fixed.cost.mixture.error == pytest.approx(np.average(wrong, weights=weight), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:The explicit group")
+@given(problems(), st.sampled_from(["best", "predictor", "threshold"]))
+def test_within_strata_the_choice_is_the_best_of_all_candidates(problem, how):
+    model, X, y, weight, protected, gamma = problem
+    if len(y) < 20:
+        return
+    job = np.where(X[:, 0] > 0, "cook", "nurse")
+    p = model.predict_proba(X)[:, 1]
+    if how == "threshold" and np.ptp(p[weight > 0]) < 1e-9:
+        return
+    members = [protected["a"] == value for value in "uvw"]
+    named = {value: {"a": value} for value in "uvw"}
+    least, fairest = brute_force(model, X, y, weight, members, gamma, how, job)
+    question = {
+        "sensitive_features": protected, "gamma": gamma, "subgroups": ExplicitGroups(named),
+        "sample_weight": weight, "how": how, "control_features": {"job": job},
+    }  # fmt: skip
+    if len({job[i] for i in range(len(y)) if y[i] == 0 and weight[i] > 0}) < len(set(job)):
+        with pytest.raises(ValueError, match=r"a stratum without a row .*: job = (cook|nurse)\."):
+            model.derandomize(X, y, **question)
+        question["leave_out_empty_strata"] = True
+    if least is None:
+        with pytest.raises(ValueError, match="smallest unfairness reached") as refusal:
+            model.derandomize(X, y, **question)
+        reached = float(re.search(r"reached is (\d\.\d+)", str(refusal.value))[1])
+        assert reached == pytest.approx(fairest, abs=1e-4)
+        return
+    fixed = model.derandomize(X, y, **question)
+    assert fixed.cost.deterministic.error == pytest.approx(least, abs=1e-9)
+    assert fixed.cost.deterministic.unfairness <= gamma + 1e-9
+    assert fixed.cost.control_features == ("job",)
+    assert ", within strata of job:" in " ".join(str(fixed.cost).split())
+    assert DerandomizationCost.from_dict(fixed.cost.to_dict()) == fixed.cost
+
+
+def test_a_mixture_that_was_trained_within_strata_is_not_chosen_from_in_silence():
+    X, y, a, job = people()
+    names = ["skill", "nurse", "cook", "female", "age"]
+    frame = pd.DataFrame(X, columns=names).assign(job=job["job"])
+    clf = SubgroupParityClassifier(
+        LinearRegression(), notion="statistical_parity", subgroups="marginals", max_iter=20,
+        random_state=0,
+    )  # fmt: skip
+    clf.fit(frame[names], y, sensitive_features=a, control_features=job)
+    question = {"notion": "statistical_parity", "subgroups": "marginals", "gamma": 0.2}
+    with pytest.warns(UserWarning, match="within strata of job, and control_features is not") as w:
+        clf.mixture_.derandomize(frame[names], y, sensitive_features=a, **question)
+    assert w[0].filename == __file__
+    fixed = clf.mixture_.derandomize(
+        frame[names], y, sensitive_features=a, control_features=job, **question
+    )
+    report = audit(
+        y, fixed.predict(frame[names]), sensitive_features=a, control_features=job, **question
+    )
+    assert fixed.cost.deterministic.unfairness == pytest.approx(report.unfairness, abs=1e-12)
+    listed = job["job"].tolist()
+    again = clf.mixture_.derandomize(
+        frame[names], y, sensitive_features=a, control_features={"job": listed}, **question
+    )
+    assert again.cost == fixed.cost
 
 
 @pytest.mark.parametrize("how", ["best", "predictor", "threshold"])
@@ -362,6 +429,10 @@ BAD = [
     ({"sensitive_features": ["race"]}, "X has no column names"),
     ({"sensitive_features": {"race": [1, 2]}}, "sensitive_features has 2"),
     ({"X": np.zeros((20, 3))}, "3 features"),
+    ({"control_features": {"job": [1, 2]}}, "control_features has 2"),
+    ({"control_features": ["job"]}, "control_features=.'job'. names columns, and X has no column"),
+    ({"control_features": list(range(20))}, "control_features makes 20 strata of 20 rows"),
+    ({"leave_out_empty_strata": 1}, "leave_out_empty_strata"),
 ]
 
 

@@ -466,8 +466,9 @@ def test_what_is_no_type_can_not_be_trusted(tmp_path, strange):
         load_model(tmp_path / "model.skops", trusted=[strange])
 
 
-def test_names_that_no_file_can_have_are_refused(toy, tmp_path):
-    path = f"{tmp_path}/\ud800.skops"
+@pytest.mark.parametrize("part", ["\ud800", "\0"])
+def test_names_that_no_file_can_have_are_refused(toy, tmp_path, part):
+    path = f"{tmp_path}/{part}.skops"
     for call in (lambda: save_model(fitted(toy, max_iter=1), path), lambda: load_model(path)):
         with pytest.raises(ValueError, match=r"path=.*no file's name can have"):
             call()

@@ -13,7 +13,7 @@ import gerrymend
 from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
-from gerrymend.reporting.audit.chance import chance_sentence
+from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
 from gerrymend.reporting.audit.how import how_facts
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
@@ -52,7 +52,11 @@ def test_held_out_rows_confirm_what_their_interval_says(interval, words, sign):
 
 
 CHANCE = {
-    "loud": (0.005, 199, "Chance alone would hardly make so much"),
+    "loud": (0.005, 199, "Could chance explain it? Hardly: of 199 shuffles of who got which "
+             "decision none was as unfair (p = 0.005, of the rows that were searched). This counts "
+             "the whole search."),
+    "nearly as loud": (0.003, 999, "of 999 shuffles of who got which decision 2 were as unfair"),
+    "one": (0.002, 999, "of 999 shuffles of who got which decision 1 was as unfair"),
     "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p = 0.030, "),
     "the least of 19": (0.05, 19, "Chance alone makes as much in at most 1 of 20 samples where "
                         "nothing differs (p = 0.050, of the rows that were searched); 19 "
@@ -70,7 +74,14 @@ def test_chance_is_told_as_far_as_it_was_tested(case):
     report = audits.fixed().to_dict()
     report["p_value"], report["n_permutations"], words = CHANCE[case]
     assert words in verdict(report)
-    assert ("hardly" in verdict(report)) == (case == "loud")
+    assert ("Hardly" in verdict(report)) == (report["p_value"] <= 0.01)
+
+
+def test_chance_that_makes_nothing_is_not_said_to_hide_less_than_nothing():
+    report = audits.fixed().to_dict() | {"p_value": 0.05, "n_permutations": 19, "detectable": 0.0}
+    told = " ".join(permutation_sentences(report))
+    assert "In 19 of 20 shuffles (19 in all) the search found no difference at all" in told
+    assert "less than" not in told
 
 
 def test_the_least_p_value_is_that_of_all_families():
@@ -122,6 +133,20 @@ def test_what_worst_counts_is_said_where_it_is_first_said():
             assert words.index(counts) < words.index("unfairness of ")
 
 
+def test_fewer_subgroups_than_were_asked_for_are_explained():
+    decided = np.r_[np.ones(40, int), np.zeros(40, int)]
+    race = np.repeat(["blue", "green"], 40)
+    told = "3 subgroups were asked for, and 1 is told: all others that were found are much the same"
+    for top, is_told in ((3, True), (1, False)):
+        report = audit([0] * 80, decided, sensitive_features={"race": race}, top=top)
+        assert len(report.top) == 1
+        for text in (str(report), report.to_markdown(), report.to_html()):
+            assert (told in " ".join(text.split())) == is_told
+    full = audits.fixed(n_permutations=0)
+    assert len(full.top) == 2
+    assert "were asked for" not in str(full)
+
+
 def test_labels_and_decisions_are_told_by_their_columns():
     y, decided, protected = audits.people()
     report = audit(y, decided, sensitive_features=protected, subgroups="conjunctions",
@@ -130,7 +155,11 @@ def test_labels_and_decisions_are_told_by_their_columns():
     shown = [report.to_markdown(**names).replace("\\", ""), html.unescape(report.to_html(**names))]
     for text in map(str.split, shown):
         words = " ".join(text)
-        assert "cases in this group are wrongly decided de|tained = 1 than" in words
+        assert re.search(
+            r"Of its \d+ negatives \(reoffended = 0\) about \d+ more are decided "
+            r"de\|tained = 1 than there would be at the overall rate\.",
+            words,
+        )
         assert "reoffended = 1 is the positive label, reoffended = 0 the negative one. " in words
         assert "Decided positive are rows with de|tained = 1. The false positive rate is, " in words
         assert "To be decided de|tained = 0 is favourable." in words
@@ -138,7 +167,7 @@ def test_labels_and_decisions_are_told_by_their_columns():
             in words  # fmt: skip
         assert "“1”" not in words
     cut = report.to_markdown(label="y", decision="score", threshold=0.5)
-    assert "wrongly decided score ≥ 0.5 than" in cut
+    assert "more are decided score ≥ 0.5 than" in cut
     assert "To be decided score \\< 0.5 is favourable" in cut
     for wrong in ({"label": 3}, {"decision": b"x"}, {"threshold": "0.5"}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
@@ -215,7 +244,8 @@ def test_a_single_attribute_is_not_said_to_show_others():
                    sensitive_features={"race": race, "sex": sex, "age": age})  # fmt: skip
     sentence = gap_sentence(report.to_dict())
     assert 0 < report.single_unfairness < 0.99 * report.unfairness
-    assert "% as much, of the same people or of others: the largest unfairness there" in sentence
+    part = f"{100 * report.single_unfairness / report.unfairness:.1f} %"
+    assert f"at most, perhaps of other people: {part} of the {report.unfairness:.4f}" in sentence
     assert "% of it" not in sentence
     nothing = gap_sentence(report.to_dict() | {"single_unfairness": 0.0})
     assert "shows nothing of it" in nothing
@@ -236,7 +266,9 @@ def test_commands_audit_what_was_audited():
         assert words[5:10] == ["--protected", "two  spaces", "--protected=-dashed", "--protected",
                                "it's"]  # fmt: skip
     assert commands(subgroups=LinearThresholds(random_state=5))
-    assert not commands(subgroups=Conjunctions(max_depth=3))
+    assert all("--depth 3" in line for line in commands(subgroups=Conjunctions(max_depth=3)))
+    named = ExplicitGroups({"dashed": {"-dashed": "M"}})
+    assert not commands(subgroups=named)
     accuracy = FairnessNotion("accuracy", (True, True), a=(1, 0), b=(-1, 1))
     assert not commands(notion=accuracy)
 

@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -64,7 +65,10 @@ def test_people_come_first(report, open_page, tmp_path):
     assert figures[0].startswith(f"{worst.size} of {report.n_rows}")
     assert worst.describe() in figures[0]
     assert figures[1].startswith(f"{cases} more")
-    assert "wrongly decided “1” than there would be at the overall rate" in figures[1]
+    # The base is named: it is not the people of the group, but those whom the rate is over.
+    negatives = round(worst.share * report.n_rows)
+    assert (f"of its {negatives} negatives (label “0”) are decided “1” than there would be at the "
+            "overall rate") in figures[1]  # fmt: skip
     first = page.locator(".verdict strong + *")
     assert first.get_attribute("class") == "people"
     assert f"**{worst.size} of {report.n_rows}** people" in report.to_markdown()
@@ -86,9 +90,12 @@ def test_rows_that_weigh_differently_are_no_cases():
     assert '<ul class="people">' not in audits.alike().to_html()
 
 
+NO_BREAK = "\u00a0"
+
+
 def drawn(page):
     """Where bars and dots are, as parts of their tracks, beside the rate that is written there."""
-    html = page.replace("\n", " ")
+    html = page.replace("\n", " ").replace(NO_BREAK, " ")
     bars = re.findall(
         r'class="bar(?: rate)?" style="width: ([\d.]+)%"></span></span>'
         r'<span class="value">([\d.]+) %',
@@ -102,13 +109,49 @@ def drawn(page):
 
 def test_all_rates_are_on_one_scale():
     report = audits.fixed(notion=("equalized_odds", "statistical_parity"), n_permutations=0)
-    page = report.to_html()
+    page = report.to_html().replace(NO_BREAK, " ")
     found = drawn(page)
     assert len(found) == 2 * page.count('<article class="card">') + len(report.marginals)
     (top,) = set(re.findall(r"on a scale from 0 % to ([\d.]+) %", page))
     for at, rate in found:
         assert at == pytest.approx(100 * rate / float(top), abs=0.1)  # rates have three digits
     assert f"All rates on this page are drawn on one scale, from 0 % to {top} %." in page
+
+
+def test_where_most_lies_is_drawn_and_on_the_scale():
+    """Of women those below 60 are treated a little worse than men, and the others far worse."""
+    sex = np.repeat(["F", "M"], 2000)
+    age = np.tile(np.arange(20, 70), 80)
+    rate = np.where(sex == "M", 0.15, np.where(age < 60, 0.25, 0.8))
+    decided = (np.random.default_rng(5).random(4000) < rate).astype(int)
+    report = audit(0 * decided, decided, sensitive_features={"sex": sex, "age": age},
+                   subgroups="conjunctions", favourable="negative")  # fmt: skip
+    core = report.core
+    others = [one.rate_interval.high for one in report.marginals]
+    assert core.rate > max(report.disadvantaged.rate, *others)
+    page = report.to_html().replace(NO_BREAK, " ")
+    found = drawn(page)
+    assert sum(rate == round(100 * core.rate, 1) for _, rate in found) == 1
+    (top,) = set(re.findall(r"on a scale from 0 % to ([\d.]+) %", page))
+    assert float(top) >= 100 * core.rate
+    assert all(at == pytest.approx(100 * rate / float(top), abs=0.1) for at, rate in found)
+
+
+def test_no_figure_is_parted_from_its_percent(report, open_page, tmp_path):
+    page = open_page(report.write_html(tmp_path / "audit.html")).page
+    text = page.inner_text("main")
+    assert re.search(r"\d" + NO_BREAK + "%", text)
+    assert not re.search(r"\d %", text)
+    commands = page.locator("pre code").all_inner_texts()
+    assert commands
+    assert NO_BREAK not in " ".join(commands)
+    assert NO_BREAK not in report.to_markdown() + str(report)
+
+
+def test_what_next_names_the_label_where_it_is_known(report):
+    for label, words in (("repaid", "--label repaid"), ("it's late", "--label 'it'\"'\"'s late'")):
+        assert report.to_markdown(label=label).count(words) == 2
+    assert report.to_markdown().count("--label LABEL") == 2
 
 
 def test_what_changed_is_told_with_what_differs(report, earlier, tmp_path):

@@ -3,6 +3,7 @@
 import pytest
 
 from gerrymend import FrontierDisplay
+from gerrymend.reporting import wording
 from tests.reporting.test_frontier_page import GAMMAS, click, frontier_of, pair, picked
 
 pytest.importorskip("jinja2")
@@ -39,7 +40,11 @@ def test_today_is_there_from_the_start(opened, frontier):
         assert (place + number, one.test.error, one.test.unfairness) in drawn
     assert kept(page, "marker.symbol")[-1].startswith("star")
     words = page.inner_text("main")
-    for text in ("your model today", "unconstrained", "LinearRegression, unconstrained",
+    start = (
+        f"your model today decides {wording.percent(today.test.error)} wrongly",
+        f"LinearRegression without constraint {wording.percent(plain.test.error)}, with",
+    )
+    for text in (*start, "your model today", "unconstrained", "LinearRegression, unconstrained",
                  "of the 4 models trained", "no point to choose", "flatter it"):  # fmt: skip
         assert text in words
     assert not opened.errors

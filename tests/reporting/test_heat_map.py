@@ -27,7 +27,7 @@ def test_every_cell_says_its_rate_and_its_side(open_page, tmp_path, width):
     (overall,) = report.overall_rates
     for one, text in zip(report.intersections.groups, shown, strict=True):
         sign = "▲" if one.rate > overall.rate else "▼"
-        assert text.startswith(f"{percent(one.rate)} {sign}")
+        assert text.replace("\u00a0", " ").startswith(f"{percent(one.rate)} {sign}")
         assert f"{one.size} rows" in text
     assert page.locator("table.map thead th").all_inner_texts() == ["b0", "b1", "b2"]
     assert "4 combinations are not shown" in page.inner_text("main")

@@ -34,6 +34,22 @@ def report():
     return waiting(n_permutations=19, control_features={"urgency": urgency})
 
 
+def test_unfairness_has_the_unit_of_what_it_is_of():
+    sex = np.repeat(["F", "M"], 100)
+    days = np.where(sex == "F", 30.0, 20.0) + np.tile([0.0, 1.0], 100)
+    report = audit(None, days, sensitive_features={"sex": sex}, notion=WAITING, gamma=0.5)
+    text = " ".join(str(report).split())
+    assert "is 2.5000 days, and 0.5 days is allowed; no subgroup" in text
+    assert "unfairness 2.5000 days" in text
+    view = audit_view(report.to_dict())
+    tiles = {name: value for name, value, _ in view["figures"]}
+    assert tiles["Unfairness allowed"] == "0.5 days"
+    assert tiles["Largest unfairness found"] == "2.5000 days"
+    facts = dict(view["subgroups"][0]["facts"])
+    assert facts["Unfairness"] == "2.5000 days; 0.5 days is allowed"
+    assert facts["Size"] == "100 of 200 rows (50 %)"
+
+
 def read(page):
     """Return what is read of a page, by eyes or by a screen reader."""
     page = re.sub(r"<style.*?</style>", "", page, flags=re.DOTALL)

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from gerrymend import audit
 from gerrymend.frontier.points import OnRows
@@ -14,6 +15,8 @@ from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
 from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.frontier.text import worst_in_words
+from gerrymend.reporting.wording import percent
+from tests.reporting import audits
 
 PLANTED = "sex = F and region = N"
 
@@ -47,21 +50,23 @@ def test_the_planted_group_leads_everywhere(report):
     size = f"{said['size']:,}"
     part = f"{100 * said['unfairness'] / data['disadvantaged']['unfairness']:.1f} %"
     first = verdict_sentences(data)[0]
-    assert first.startswith("The subgroup treated worst, of those that can be said in a sentence")
+    assert first.startswith("The subgroup treated worst, of those with at most three conditions,")
     assert f"is {PLANTED}, {size} of 2,000 rows: rate of positive decisions " in first
-    # Beside it: whom the class finds worst, and how much of that this is.
-    told = " ".join(verdict_sentences(data))
-    assert "The worst of all that was searched is a group with " in told
-    assert (
-        f"The unfairness of the group in a sentence is {part} of that of the worst of all" in told
-    )
+    # Last, and for experts: whom the class finds worst, and how much of that this is.
+    last = verdict_sentences(data)[-1]
+    assert last.startswith("For experts: the worst of all linear thresholds is ")
+    assert last.endswith(f"no subgroup that was searched has more. The group above has {part} as "
+                         "much.")  # fmt: skip
     assert people_figures(data)[0][1].endswith(f": {PLANTED}")
     assert flat(audit_text(data)).count(f"Treated worst {PLANTED}") == 1
     names = [(one["standing"], one["name"]) for one in audit_view(data)["subgroups"]]
     assert names[0] == ("Treated worst", PLANTED)
-    assert names[1][0] == "Worst of all"
+    assert names[1][0] == "For experts"
+    assert names[1][1].startswith("the worst of all linear thresholds, ")
     assert f"### 1. Treated worst: {PLANTED}" in audit_markdown(data)
-    assert audit_fragment(data).index(PLANTED) < audit_fragment(data).index("Worst of all")
+    assert audit_fragment(data).index(PLANTED) < audit_fragment(data).index("For experts")
+    for text in (audit_text(data), audit_markdown(data), report.to_html()):
+        assert "in a sentence" not in flat(text)
 
 
 def test_nobody_else_is_told_of_who_are_the_rest_of_another(report):
@@ -71,16 +76,58 @@ def test_nobody_else_is_told_of_who_are_the_rest_of_another(report):
     assert "veryone else" not in report.to_html()
 
 
-def test_figures_and_what_exceeds_are_of_both(report):
+def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
     data = report.to_dict()
-    told = " ".join(verdict_sentences(data))
-    own = abs(data["in_a_sentence"]["subgroup"]["unfairness"])
-    assert (f"The unfairness of the group in a sentence is {own:.4f}, of the worst of all "
-            f"{report.unfairness:.4f}, and 0.01 is allowed; no subgroup") in told  # fmt: skip
-    tiles = audit_view(data)["figures"]
-    remarks = [remark for name, _, remark in tiles if name == "Rate of positive decisions"]
-    assert len(remarks) == 1
-    assert remarks[0].startswith("the subgroup treated worst in a sentence, against ")
+    told = verdict_sentences(data)
+    own = f"{abs(data['in_a_sentence']['subgroup']['unfairness']):.4f}"
+    exceeds = told.index(f"This group has an unfairness of {own}, and 0.01 is allowed.")
+    assert exceeds < next(i for i, one in enumerate(told) if one.startswith("For experts"))
+    tiles = {name: (value, remark) for name, value, remark in audit_view(data)["figures"]}
+    assert tiles["Unfairness"] == (
+        own,
+        f"the subgroup treated worst; the worst of all linear thresholds has "
+        f"{report.unfairness:.4f}",
+    )
+    assert tiles["Rate of positive decisions"][1].startswith("the subgroup treated worst, against")
+    assert not any("Largest" in name for name in tiles)
+
+
+def test_chance_stands_beside_the_group_that_leads(report):
+    data = report.to_dict() | {"p_value": 0.001, "n_permutations": 999}
+    chance = ("Could chance explain it? Hardly: of 999 shuffles of who got which decision none was "
+              "as unfair (p = 0.001). This counts the whole search.")  # fmt: skip
+    told = verdict_sentences(data)
+    assert told.index(chance) < next(i for i, one in enumerate(told) if "For experts" in one)
+    first, formula, *_ = [dict(card["facts"]) for card in audit_view(data)["subgroups"]]
+    assert first["Chance"] == chance
+    assert not {"Chance", "p-value", "95 % interval"} & set(formula)
+    assert formula["Proof"].startswith("Exact: none has more.")
+
+
+def test_the_rate_of_who_leads_has_an_interval(report):
+    """Clopper and Pearson's, by SciPy; with what it is worth after a search."""
+    data = report.to_dict()
+    said = data["in_a_sentence"]["subgroup"]
+    n = round(said["share"] * data["n_rows"])
+    ends = stats.binomtest(round(said["rate"] * n), n).proportion_ci(0.95, "exact")
+    shown = f"{100 * ends.low:.1f} % to {100 * ends.high:.1f} %, which is too narrow, as"
+    facts = dict(audit_view(data)["subgroups"][0]["facts"])
+    assert facts["95 % interval"].startswith(f"rate of positive decisions {shown}")
+    assert f"95 % interval of its rate: {shown}" in flat(audit_text(data))
+    weighted = audit_view(data | {"weighted": True})["subgroups"][0]["facts"]
+    assert "95 % interval" not in dict(weighted)
+
+
+def test_an_interval_is_of_rows_that_were_not_searched_where_there_are_some():
+    report = audits.fixed(n_permutations=0)
+    there = report.held_out.subgroup
+    n = round(there.share * report.held_out.n_rows)
+    ends = stats.binomtest(round(there.rate * n), n).proportion_ci(0.95, "exact")
+    facts = dict(audit_view(report.to_dict())["subgroups"][0]["facts"])
+    assert facts["95 % interval"] == (
+        f"false positive rate {percent(ends.low)} to {percent(ends.high)}, by the 300 rows that "
+        "were not searched"
+    )
 
 
 @pytest.mark.parametrize("why", ["little", "other side of gamma"])
@@ -93,7 +140,7 @@ def test_composition_leads_where_the_sentence_has_little_or_is_allowed(report, w
         data["gamma"] = (own + report.unfairness) / 2
     first = verdict_sentences(data)[0]
     assert first.startswith("The subgroup treated worst is a group with ")
-    assert f"In a sentence {PLANTED}" in flat(audit_text(data))
+    assert f"In plain words {PLANTED}" in flat(audit_text(data))
     assert "Everyone else" in audit_text(data)
 
 

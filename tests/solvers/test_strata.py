@@ -1,24 +1,26 @@
 """Games within strata: sums and costs by loops over rows, and values by a linear program."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import ERROR_RATE, FALSE_NEGATIVE_RATE, STATISTICAL_PARITY, as_notions
-from gerrymend.solvers import (
-    ExponentiatedGradient,
-    FictitiousPlay,
-    MultiplicativeWeights,
-    NoRegret,
-)
 from gerrymend.solvers.cell_play import CellPlay
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import Marginals
 from tests.marks import slow
-from tests.solvers.test_known_games import TableLearner, groups_of
+from tests.solvers.test_known_games import (
+    SOLVERS,
+    TableLearner,
+    assert_worth,
+    drawn_decisions,
+    groups_of,
+    value_by_linear_program,
+)
 
 N = 60
 WEIGHTS = {
@@ -61,9 +63,7 @@ def game(seed, weight, notions, *, merge):
         starts = None
         label_cells = LabelCells.of_rows(cells, y, weight, stratum)
     auditor = Auditor(notions, Marginals(), label_cells)
-    decisions = (rng.random((8, N)) < 0.5).astype(float)
-    decisions[0] = np.where(rng.random(N) < 0.85, y, 1 - y)
-    decisions[1], decisions[2] = 0.0, 1.0
+    decisions = drawn_decisions(rng, y)
     learner = TableLearner(decisions[:, order], weight[order])
     rows = MemoryRows(learner, label_cells, weight[order], starts)
     return auditor, rows, order, decisions
@@ -160,36 +160,6 @@ def test_strains_of_cells_are_of_their_strata():
     )
 
 
-def value_by_linear_program(seed, decisions, notions, gamma, C):
-    """min err·q + C·s, s ≥ ±unfairness_g(q) − gamma, q a distribution, written row by row."""
-    y, a, stratum, weight, _ = people(seed)
-    error = [(weight * (h != y)).sum() / weight.sum() for h in decisions]
-    rows = []
-    for notion in notions:
-        for group in groups_of(a):
-            signed = np.array(
-                [unfairness_by_loops(notion, y, h, group, weight, stratum) for h in decisions]
-            )
-            rows += [signed, -signed]
-    result = linprog(
-        [*error, C],
-        A_ub=np.column_stack([np.array(rows), -np.ones(len(rows))]),
-        b_ub=np.full(len(rows), gamma),
-        A_eq=[[1.0] * len(decisions) + [0.0]],
-        b_eq=[1.0],
-    )
-    return result.fun
-
-
-SOLVERS = [
-    FictitiousPlay(),
-    FictitiousPlay("appendix"),
-    MultiplicativeWeights(),
-    ExponentiatedGradient(),
-    NoRegret(n_samples=40, random_state=0),
-]
-
-
 @pytest.mark.parametrize("solver", SOLVERS, ids=repr)
 @pytest.mark.parametrize(
     "notion",
@@ -204,9 +174,8 @@ def test_solvers_reach_the_value_of_the_game(solver, notion):
     gamma, C = 0.01, 5.0
     notions = as_notions(notion)
     auditor, rows, _, decisions = game(0, "ones", notions, merge=True)
-    value = value_by_linear_program(0, decisions, notions, gamma, C)
+    y, a, stratum, weight, _ = people(0)
+    within = partial(unfairness_by_loops, stratum=stratum)
+    value = value_by_linear_program(y, weight, a, decisions, notions, gamma, C, within)
     (end,) = solver.play(rows, auditor, gammas=[gamma], C=C, max_iter=3000, tol=2e-3)
-    worth = end.error[-1] + C * max(0.0, end.unfairness[-1] - gamma)
-    assert worth >= value - 1e-9, "a mixture can't be worth less than the value of the game"
-    assert worth <= value + end.gap + 1e-9, "with exact answers the gap is a bound"
-    assert worth == pytest.approx(value, abs=0.02 if isinstance(solver, NoRegret) else 0.01)
+    assert_worth(solver, end, value, C)

@@ -208,7 +208,7 @@ def test_where_means_can_not_be_trained_for():
     with pytest.raises(ValueError, match=r"y has the labels 'no' and 'yes', and the notion 'paym"):
         fitted(granted(), 4.0, (X, np.where(Y == 1, "yes", "no"), A, None))
     clf = SubgroupParityClassifier(LinearRegression(), notion=granted())
-    with pytest.raises(ValueError, match="is 'payment', a mean of numbers, and a rate"):
+    with pytest.raises(ValueError, match="gammas is not given, and the payment is a mean of numbe"):
         pareto_frontier(clf, X, Y, sensitive_features=A)
     arrays = pytest.importorskip("dask.array")
     parts = [arrays.from_array(part, chunks=100) for part in (X, Y, X[:, 3:])]

@@ -326,10 +326,24 @@ def test_a_stratum_without_a_row_of_the_event_is_refused_unless_left_out():
     assert report.unfairness == pytest.approx(reported(within), abs=1e-9)
 
 
-def test_rows_of_dask_have_no_strata():
+def test_rows_of_dask_and_of_devices_have_no_strata(monkeypatch):
     arrays = pytest.importorskip("dask.array")
     how = {"solver": "fictitious_play", "subgroups": LinearThresholds(search="regression")}
     clf = SubgroupParityClassifier(LinearRegression(), **how)
     parts = [arrays.from_array(part, chunks=100) for part in (X, Y, X[:, 3:], X[:, 1])]
-    with pytest.raises(ValueError, match="got control_features"):
+    refusal = r"control_features compares within strata, .* X is .*; or leave it out"
+    with pytest.raises(ValueError, match=refusal):
         clf.fit(*parts[:2], sensitive_features=parts[2], control_features=parts[3])
+    torch = pytest.importorskip("torch")
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    x, y, a, control = map(torch.asarray, (X, Y, X[:, 3:], X[:, 1]))
+    with config_context(array_api_dispatch=True):
+        for given in (control, JOB):
+            with pytest.raises(ValueError, match=refusal):
+                clf.fit(x, y, sensitive_features=a, control_features=given)
+        mixture = clf.fit(X, Y, sensitive_features=A).mixture_
+        for elsewhere in (x, parts[0]):
+            with pytest.raises(ValueError, match=r"X is .*chosen by rows in memory; bring it here"):
+                mixture.derandomize(
+                    elsewhere, Y, sensitive_features=A, control_features=JOB, gamma=0.1
+                )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import exact_parts
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.auditing.classes import tally_of_lines
+from gerrymend.auditing.classes import tally_of_counts
 from gerrymend.auditing.counted_numbers import check_summed, tally_of_counted, tally_of_summed
 from gerrymend.auditing.doubts import doubts_of
 from gerrymend.auditing.examine import examine
@@ -19,7 +19,7 @@ from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.settings import check_settings
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
-from gerrymend.auditing.strata import check_counted, check_enough_rows, with_strata
+from gerrymend.auditing.strata import check_counted, check_enough_rows, tally_of_lines
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.classes import Decided, Names, check_class_number
 from gerrymend.inputs.identifiers import check_identifiers
@@ -244,30 +244,20 @@ def _tally_of(
         cells = distinct_rows(sample.columns)
         label = sample.y if sample.is_labelled else None
         classes = tuple(sample.classes.tolist())
-        return tally_of_lines(cells, classes, label, sample.decided, counts, strata)
-    tally = _tally(sample, counts)
-    if strata is None:
-        return tally
-    return with_strata(tally, strata, lambda chosen: _tally(sample, counts, chosen))
-
-
-def _tally(sample: Sample, counts: NDArray[np.int64], chosen: Any = slice(None)) -> Tally:
-    """Sum the counts of some lines by cell and label."""
+        return tally_of_counts(cells, classes, label, sample.decided, counts, strata)
     assert sample.p is not None
-    cells = distinct_rows(sample.columns)
-    n = counts[chosen]
-    p = sample.p[chosen]
-    weight = n.astype(np.float64)
-    return Tally.of_sums(
-        Cells(cells.columns, cells.index[chosen]),
-        sample.y[chosen],
-        n,
+    weight = counts.astype(np.float64)
+    return tally_of_lines(
+        distinct_rows(sample.columns),
+        strata,
+        sample.y,
+        counts,
         weight,
         # Products n·p are rounded once; split into parts they add up without a further error.
-        np.array([*exact_parts(weight * p), np.zeros(len(n))]),
+        np.array([*exact_parts(weight * sample.p), np.zeros(len(counts))]),
+        squared_weight=weight,  # each of the rows weighs 1
         is_count=bool(((sample.p == 0) | (sample.p == 1)).all()),
         labels=sample.pair,
-        squared_weight=weight,  # each of the rows weighs 1
         is_labelled=sample.is_labelled,
     )
 

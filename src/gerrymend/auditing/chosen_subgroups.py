@@ -10,7 +10,6 @@ passed over and taken out as well; so is one that beside an earlier one tells of
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -108,7 +107,7 @@ def described_subgroups(
 
     Parameters are those of `top_subgroups`.
     """
-    found = [_worst_of_notion(part, examined, min_group_size, deadline) for part in examined]
+    found = [worst_of_notion(part, examined, min_group_size, deadline) for part in examined]
     differing = [one for one in found if one is not None and abs(one.unfairness) > ROUNDING]
     if not differing:
         return ()
@@ -118,7 +117,7 @@ def described_subgroups(
     )
 
 
-def _worst_of_notion(
+def worst_of_notion(
     part: Examined, examined: Sequence[Examined], min_group_size: int, deadline: float
 ) -> Subgroup | None:
     """Return the worst subgroup of a notion that may be described, beside its reference too."""
@@ -321,27 +320,6 @@ def published_by(
     for subgroup in groups:
         published[subgroup.notion].add(cells_of(seen[0], subgroup).astype(np.intp))
     return published
-
-
-def with_guarded_traits(seen: NotionTally, subgroup: Subgroup, people: KnownSums) -> Subgroup:
-    """Return a subgroup with its traits, or with none where one tells of a small group.
-
-    A share tells the number of people with the value in the group, and everyone's; one that is "at
-    least" tells everyone's alone. Some of the traits without the others would name people who are
-    no more than a part of the group: "all green" of green women.
-    """
-    columns = {column.name: column for column in seen.tally.columns}
-    inside = cells_of(seen, subgroup)
-    for trait in subgroup.composition:
-        if trait.median is not None:
-            continue
-        blocks = columns[trait.attribute].equals(trait.value).astype(np.intp)
-        if not trait.at_least:
-            blocks += 2 * inside
-        if people.told(blocks) is not None:
-            return replace(subgroup, composition=())
-        people.add(blocks)
-    return subgroup
 
 
 def _may_be_shown(

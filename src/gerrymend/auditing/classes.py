@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.row_data import Lines, Rows
-from gerrymend.auditing.strata import with_strata
+from gerrymend.auditing.strata import tally_of_lines
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import Cells, distinct_rows
 from gerrymend.inputs.sample import Sample
@@ -71,7 +71,7 @@ def tally_of_classes(
     return replace(table(none, wrong), by_class=by_class)
 
 
-def tally_of_lines(
+def tally_of_counts(
     cells: Cells,
     classes: tuple[Any, ...],
     label: NDArray[np.intp] | None,
@@ -85,7 +85,7 @@ def tally_of_lines(
         cells = Cells(cells.columns, cells.index[some])
         strata = None if strata is None else Cells(strata.columns, strata.index[some])
         label = None if label is None else label[some]
-        return tally_of_lines(cells, classes, label, decision[some], n_rows[some], strata)
+        return tally_of_counts(cells, classes, label, decision[some], n_rows[some], strata)
     kind = np.zeros_like(decision) if label is None else label
     if strata is not None:
         # One number for a pair: no label's number reaches len(classes).
@@ -94,24 +94,22 @@ def tally_of_lines(
 
     def counted(counts: NDArray[np.int64]) -> Tally:
         """Return the table of other numbers of rows, as those that are held out."""
-        return tally_of_lines(cells, classes, label, decision, counts, strata)
+        return tally_of_counts(cells, classes, label, decision, counts, strata)
 
     def table(y: NDArray[np.intp], p: Array) -> Tally:
-        def summed(chosen: Any = slice(None)) -> Tally:
-            return Tally.of_sums(
-                Cells(cells.columns, cells.index[chosen]),
-                y[chosen],
-                n_rows[chosen],
-                weight[chosen],
-                (weight * p)[chosen],
-                is_count=True,
-                labels=classes,
-                # Each row weighs 1, so that Σ w² is the number of rows, too.
-                squared_weight=weight[chosen],
-                is_labelled=label is not None,
-            )
-
-        tally = summed() if strata is None else with_strata(summed(), strata, summed)
+        tally = tally_of_lines(
+            cells,
+            strata,
+            y,
+            n_rows,
+            weight,
+            weight * p,
+            # Each row weighs 1, so that Σ w² is the number of rows, too.
+            squared_weight=weight,
+            is_count=True,
+            labels=classes,
+            is_labelled=label is not None,
+        )
         stratum = None if strata is None else strata.index
         rows = Rows(cells.index, y, p, np.ones(len(y)), stratum)
         return replace(tally, lines=Lines(rows, n_rows, kind, counted))

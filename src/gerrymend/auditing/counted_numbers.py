@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array, exact_parts
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.outcome_tables import tally_of_outcomes
-from gerrymend.auditing.strata import stratified, with_strata
+from gerrymend.auditing.strata import stratified, tally_of_lines
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
 from gerrymend.inputs.sample import Numbers
@@ -158,30 +158,25 @@ def tally_of_summed(
     centre = float(total.sum() / n_rows.sum())
     away = mean - centre
     spread = [n_rows * away, np.maximum(within, 0.0) + n_rows * away**2]
-    cells = distinct_rows(tuple(columns))
     weight = n_rows.astype(np.float64)
 
-    def parts(values: Array, chosen: Any) -> Array:
+    def parts(values: Array) -> Array:
         """Return parts of sums that add up without a further error."""
-        return np.array([*exact_parts(values[chosen]), np.zeros(len(values[chosen]))])
+        return np.array([*exact_parts(values), np.zeros(len(values))])
 
-    def summed(chosen: Any = slice(None)) -> Tally:
-        """Add up some of the lines."""
-        n = n_rows[chosen]
-        return Tally.of_sums(
-            Cells(cells.columns, cells.index[chosen]),
-            np.ones(len(n), dtype=np.intp),
-            n,
-            weight[chosen],
-            parts(total, chosen),
-            is_count=False,
-            labels=(None, None),
-            squared_weight=weight[chosen],
-            is_labelled=False,
-            spread=[parts(values, chosen) for values in spread],
-            centre=centre,
-            outcome_range=(-np.inf, np.inf),
-        )
-
-    tally = summed() if strata is None else with_strata(summed(), strata, summed)
+    tally = tally_of_lines(
+        distinct_rows(tuple(columns)),
+        strata,
+        np.ones(len(n_rows), dtype=np.intp),
+        n_rows,
+        weight,
+        parts(total),
+        squared_weight=weight,
+        spread=[*map(parts, spread)],
+        is_count=False,
+        labels=(None, None),
+        is_labelled=False,
+        centre=centre,
+        outcome_range=(-np.inf, np.inf),
+    )
     return replace(tally, views={notion.name: tally})

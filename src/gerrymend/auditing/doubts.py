@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.provenance import fingerprint
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import NotionTally, Tally
@@ -24,6 +25,8 @@ _FEW_ROWS = 20
 # Decisions are nearly the labels where for each row that differs there are so many of the rarer
 # label: of a label that is rare, a useless model misses all and still differs in few rows.
 _TIMES = 100
+# More than this part of the rows, dropped, can be a group that a verdict of the others hides.
+_MOST_DROPPED = 0.05
 _NOTHING = "No subgroup can differ, which says nothing of fairness."
 _MEANT = {
     "equal": "the labels {}: either the labels were given in place of decisions, or the model has "
@@ -45,8 +48,8 @@ class Doubt(NamedTuple):
     Codes are decisions_equal_labels, decisions_oppose_labels, decisions_nearly_equal_labels,
     decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
     constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
-    gamma_allows_everything, control_is_outcome, reference_outside_outcomes and
-    holdout_is_searched.
+    gamma_allows_everything, control_is_outcome, reference_outside_outcomes, holdout_is_searched and
+    rows_dropped.
     """
 
     code: str
@@ -103,6 +106,27 @@ def doubts_of(
             )
         )
     return tuple(found)
+
+
+def dropping_doubts(missing: MissingValues) -> tuple[Doubt, ...]:
+    """Return the doubt about rows that were dropped, where they are more than a small part.
+
+    >>> [doubt.code for doubt in dropping_doubts(MissingValues((("age", 6),), of=100, dropped=6))]
+    ['rows_dropped']
+    >>> dropping_doubts(MissingValues((("age", 5),), of=100, dropped=5))
+    ()
+    """
+    if missing.dropped <= _MOST_DROPPED * missing.of:
+        return ()
+    part = percent(missing.dropped / missing.of)
+    return (
+        Doubt(
+            "rows_dropped",
+            f"{count(missing.dropped)} of {count(missing.of)} rows ({part}) were dropped, as a "
+            "protected attribute is missing there: how these people are treated is not in the "
+            "verdict. Numbers in ranges (--ranges) and categories keep them, as a group.",
+        ),
+    )
 
 
 def _is_alike(doubt: Doubt) -> bool:

@@ -3,45 +3,32 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gerrymend._runtime.interrupts import check_stopped, interruptible
-from gerrymend.auditing.chosen_subgroups import (
-    Sides,
-    described_sides,
-    described_subgroups,
-    published_by,
-    with_guarded_traits,
-)
+from gerrymend.auditing.chosen_subgroups import described_sides, described_subgroups
 from gerrymend.auditing.doubts import Doubt
-from gerrymend.auditing.in_a_sentence import can_be_said, sentence_class, sentence_group
-from gerrymend.auditing.inference.discovery import check_exact, flag_groups
+from gerrymend.auditing.in_a_sentence import sentence_class
+from gerrymend.auditing.inference.discovery import check_exact
 from gerrymend.auditing.inference.held_out import measure_held_out
-from gerrymend.auditing.inference.intervals import group_estimates, named_groups, shown_groups
 from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.inference.population import N_RESAMPLES, population_bound
-from gerrymend.auditing.intersections import check_intersection, intersection_rates
-from gerrymend.auditing.marginal_rates import (
-    marginal_rates,
-    overall_rates,
-)
+from gerrymend.auditing.intersections import check_intersection
+from gerrymend.auditing.listed import ToTell, listed_groups
+from gerrymend.auditing.marginal_rates import overall_rates
+from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
-from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
-from gerrymend.auditing.where_it_lies import where_it_lies
 from gerrymend.notions import OVERALL, AnyNotion
-from gerrymend.subgroups import LinearThresholds, Marginals, SubgroupClass, Trees
+from gerrymend.subgroups import LinearThresholds, SubgroupClass, Trees
 from gerrymend.subgroups.base import Bracket, most_of_any, value_of_all
 from gerrymend.subgroups.compiling import compile_proofs
-from gerrymend.subgroups.explicit import ExplicitGroups
-from gerrymend.subgroups.rules import Rule
 
 logger = logging.getLogger("gerrymend.proving")
 
@@ -153,19 +140,21 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
             n_resamples=n_resamples,
             **drawing,
         ),
-        provenance=Provenance.of(tally, random_state=random_state, budget=budget),
+        provenance=Provenance.of(tally, random_state=random_state, budget=budget, top=top),
         warnings=doubts,
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
-        **_listed(
-            examined,
-            subgroups,
-            sides,
-            several,
-            min_group_size,
-            side,
-            intersection,
-            SAYING * budget,
-            discovery_rate,
+        **listed_groups(
+            ToTell(
+                examined=examined,
+                top=several,
+                sides=sides,
+                gamma=gamma,
+                min_group_size=min_group_size,
+                side=side,
+                intersection=intersection,
+                discovery_rate=discovery_rate,
+                seconds=SAYING * budget,
+            )
         ),
     )
 
@@ -218,6 +207,7 @@ def _of_the_data(
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,
+        "missing": MissingValues.kept(tally),
         "rare_values": tuple(
             (name, len(values))
             for name, values in rare_values(tally, min_group_size, with_rows=True).items()
@@ -225,117 +215,6 @@ def _of_the_data(
         "overall_rates": overall_rates(seen, min_group_size=min_group_size),
         "weighted": not np.array_equal(tally.weight, tally.n_rows),
         "protected_used": used,
-    }
-
-
-def _of_the_strata(
-    seen: Sequence[NotionTally], min_group_size: int, groups: Sequence[tuple[str, Rule]]
-) -> dict[str, Any]:
-    """Return the fields of a report about control features, given the groups that it shows.
-
-    `groups` are rules, each with the name of its notion.
-    """
-    strata = seen[0].tally.strata
-    if strata is None:
-        return {}
-    columns = {column.name: column for column in seen[0].tally.columns}
-    shown = [
-        stratum_rates(
-            one,
-            min_group_size,
-            [rule.members(columns) for name, rule in groups if name == one.notion.name],
-        )
-        for one in seen
-    ]
-    return {
-        "control_features": tuple(column.name for column in strata.columns),
-        "strata": tuple(stratum for rates, _ in shown for stratum in rates),
-        "strata_left_out": sum(left_out for _, left_out in shown),
-    }
-
-
-def _listed(
-    examined: Sequence[Examined],
-    subgroups: SubgroupClass,
-    sides: Sides,
-    top: Sequence[Subgroup],
-    min_group_size: int,
-    side: str,
-    intersection: tuple[str, ...] | None,
-    seconds: float,
-    discovery_rate: float | None,
-) -> dict[str, Any]:
-    """Return all groups of a report: those that are described come first, then who is in them.
-
-    What is told later must not disclose small groups beside what was told before.
-    """
-    deadline = time.monotonic() + seconds
-    seen = [part.seen for part in examined]
-    described = sides.beside(top)
-    published = published_by(seen, described, min_group_size)
-    lead = sides.leading(top)
-    said = None
-    kept_back = [*sides.kept_back]
-    if lead is not None and not can_be_said(lead):
-        said, not_said = sentence_group(
-            next(one for one in seen if one.notion == lead.notion),
-            lead,
-            published[lead.notion],
-            min_group_size=min_group_size,
-            seconds=seconds,
-        )
-        kept_back += ["in_a_sentence"] if not_said else []
-    people = published[seen[0].notion].people
-    assert people is not None
-    told = {one: with_guarded_traits(seen[0], one, people) for one in described}
-    if said is not None:
-        one = said.subgroup
-        told[one] = with_guarded_traits(seen[0], one, people)
-        said = replace(said, subgroup=told[one])
-    own = not isinstance(subgroups, Marginals)  # which are listed in any case
-    named = named_groups(examined) if own else []
-    shown = shown_groups(named, published, min_group_size=min_group_size)
-    intervals = group_estimates(named, shown)
-    marginals = marginal_rates(seen, published, min_group_size=min_group_size, side=side)
-    intersections = intersection_rates(seen, published, intersection, min_group_size=min_group_size)
-    group = lead if said is None else said.subgroup
-    if isinstance(subgroups, ExplicitGroups):
-        group = None  # no others are told beside those that users name
-    core, not_told = where_it_lies(
-        seen, group, published, min_group_size=min_group_size, deadline=deadline
-    )
-    kept_back += ["core"] if not_told else []
-    if core is not None:
-        told[core] = with_guarded_traits(seen[0], core, people)
-    if any(len(one.composition) > len(told[one].composition) for one in told):
-        kept_back.append("composition")
-    lists = {"named": intervals, "marginals": marginals.groups}
-    lists["intersections"] = intersections.groups
-    discovery = None
-    if discovery_rate is not None:
-        tested = len(marginals.groups) + marginals.left_out
-        tested += len(intersections.groups) + intersections.left_out
-        tested += sum(len(groups.rules) for groups in named)
-        lists, discovery = flag_groups(seen, lists, tested=tested, rate=discovery_rate)
-    rules = [(one.notion.name, one.rule) for one in told]
-    rules += [(one.notion, one.rule) for groups in lists.values() for one in groups]
-    return {
-        **_of_the_strata(seen, min_group_size, rules),
-        "worst": told[top[0]] if top else None,
-        "top": tuple(told[one] for one in top),
-        "disadvantaged": sides.disadvantaged and told[sides.disadvantaged],
-        "favoured": sides.favoured and told[sides.favoured],
-        "favoured_is_rest": sides.favoured_is_rest,
-        "in_a_sentence": said,
-        "core": core and told[core],
-        "kept_back": tuple(kept_back),
-        "intervals": lists["named"] if own else lists["marginals"],
-        "marginals": lists["marginals"],
-        "marginals_left_out": marginals.left_out,
-        "marginal_unfairness": marginals.unfairness,
-        "single_unfairness": marginals.single,
-        "intersections": intersections._replace(groups=lists["intersections"]),
-        "discovery": discovery,
     }
 
 

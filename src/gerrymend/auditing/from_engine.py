@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, grid_shifts, modest_scale
-from gerrymend.auditing.classes import tally_of_classes, tally_of_lines
+from gerrymend.auditing.classes import tally_of_classes, tally_of_counts
 from gerrymend.auditing.lazy_rows import ENOUGH, LazyRows
-from gerrymend.auditing.strata import check_enough_rows, with_strata
+from gerrymend.auditing.strata import check_enough_rows, tally_of_lines
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.classes import (
     AUDIT,
@@ -31,7 +31,7 @@ from gerrymend.inputs.classes import (
     class_numbers,
     read_labels,
 )
-from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
+from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.inputs.validation import (
     are_missing,
     as_vector,
@@ -83,7 +83,7 @@ def tally_of_lazy(
     # Lines that count equal rows can be parted into those searched and those held out; sums of
     # weights can't, as they don't say how many rows of which weight are in them.
     if len(classes) > 2 and not rows.weighted:
-        return tally_of_lines(cells, classes, label, decided_as, n_rows, strata)
+        return tally_of_counts(cells, classes, label, decided_as, n_rows, strata)
     weight = parts_of(summary, "weight") if rows.weighted else n
     positive = parts_of(summary, "positive") if rows.has_sums else n
     square = parts_of(summary, "square") if rows.weighted else n
@@ -91,23 +91,19 @@ def tally_of_lazy(
 
     def table(y: NDArray[np.intp], p: Array) -> Tally:
         """Sum the lines by labels and decisions of 0 and 1."""
-
-        def summed(chosen: Any = slice(None)) -> Tally:
-            """Add up some of the lines."""
-            return Tally.of_sums(
-                Cells(cells.columns, cells.index[chosen]),
-                y[chosen],
-                n_rows[chosen],
-                weight[..., chosen],
-                (p * positive)[..., chosen],
-                overview.is_count,
-                classes,
-                square[..., chosen],
-                None if counted is None else counted[chosen],
-                is_labelled=rows.is_labelled,
-            )
-
-        return summed() if strata is None else with_strata(summed(), strata, summed)
+        return tally_of_lines(
+            cells,
+            strata,
+            y,
+            n_rows,
+            weight,
+            p * positive,
+            squared_weight=square,
+            n_counted=counted,
+            is_count=overview.is_count,
+            labels=classes,
+            is_labelled=rows.is_labelled,
+        )
 
     if len(classes) > 2:
         return tally_of_classes(classes, label, decided_as, table)

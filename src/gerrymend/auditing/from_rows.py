@@ -64,6 +64,8 @@ def _tally(
             data = collected(data, given)
         rows = given if data is None else _chosen(data, given)
         numbers = Numbers.read(*rows[:4], kinds=kinds)
+        for mean in means if kinds is not None else ():
+            mean.check_any_rows(numbers.y, numbers.p)
         return _stratified(tally_of_outcomes(numbers, means), rows.control_features)
     if is_lazy(data):
         return _like_first(tally_of_lazy(data, *given, decided=decided), kinds)

@@ -10,6 +10,7 @@ as in `from_engine`.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import narwhals as nw
@@ -19,9 +20,9 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import grid_shifts, modest_scale
 from gerrymend.auditing.formulas import formulas_of
 from gerrymend.auditing.from_engine import check_extreme_weights, numbers_of, parts_of
-from gerrymend.auditing.lazy_rows import as_numbers, attribute_columns, in_parts, missing, weighed
+from gerrymend.auditing.lazy_rows import ChosenColumns, as_numbers, in_parts, missing
 from gerrymend.auditing.outcome_tables import spread_shifts
-from gerrymend.auditing.strata import check_enough_rows, with_strata
+from gerrymend.auditing.strata import check_enough_rows, tally_of_lines
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.numbers import LARGEST
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
@@ -209,11 +210,9 @@ class LazyNumbers:
 
         Returns None if an outcome is no formula.
         """
-        frame: nw.LazyFrame[Any] = nw.from_native(data)
-        schema = frame.collect_schema()
-        attributes = attribute_columns(schema, sensitive_features)
-        controls = attribute_columns(schema, control_features, "control_features")
-        chosen = {key: nw.col(name) for name, key in [*attributes.items(), *controls.items()]}
+        columns = ChosenColumns.of(data, sensitive_features, sample_weight, control_features)
+        schema = columns.schema
+        chosen = {}
         given = {"true": "y_true", "predicted": "y_pred"}
         if y_true is None:
             given.pop("true")
@@ -221,17 +220,14 @@ class LazyNumbers:
             name = check_column(y_true if key == "true" else y_pred, argument, schema, "data")
             chosen[key] = as_numbers(name, schema[name], argument)
             chosen[f"{key}_missing"] = missing(name, schema[name])
-        weighted = sample_weight is not None
-        if weighted:
-            chosen |= weighed(schema, sample_weight)
-        frame = frame.select(**chosen)
-        if not weighted:
+        frame = columns.select(chosen)
+        if not columns.weighted:
             frame = frame.with_columns(weight=nw.lit(1.0))
-        columns = nw.col("true") if "true" in given else None, nw.col("predicted")
+        numbers = nw.col("true") if "true" in given else None, nw.col("predicted")
         outcomes = []
         made = {}
         for number, notion in enumerate(notions):
-            formulas = formulas_of(notion, *columns)
+            formulas = formulas_of(notion, *numbers)
             if formulas is None:
                 return None
             outcome = LazyOutcome(
@@ -242,7 +238,8 @@ class LazyNumbers:
                 made[outcome.event] = event
             outcomes.append(outcome)
         frame = frame.with_columns(**made)
-        return cls(frame, attributes, controls, given, outcomes, weighted)
+        made_of = columns.attributes, columns.controls
+        return cls(frame, *made_of, given, outcomes, columns.weighted)
 
     def scaled(self, scale: float) -> "LazyNumbers":
         """Multiply the weights by a power of two."""
@@ -371,23 +368,19 @@ def _view(
     )
     # A row that doesn't count has no outcome, whatever the formula makes of it.
     positive, *spread = (np.where(y == 1, parts, 0.0) for parts in of_outcome)
-
-    def summed(chosen: Any = slice(None)) -> Tally:
-        """Add up some of the lines."""
-        return Tally.of_sums(
-            Cells(cells.columns, cells.index[chosen]),
-            y[chosen],
-            n_rows[chosen],
-            weight[:, chosen],
-            positive[:, chosen],
-            is_count=False,
-            labels=(None, None),
-            squared_weight=square[:, chosen],
-            n_counted=n_counted[chosen],
-            is_labelled=is_labelled,
-            spread=[parts[:, chosen] for parts in spread],
-            centre=centre,
-            outcome_range=outcome.ends(lines, chosen),
-        )
-
-    return summed() if strata is None else with_strata(summed(), strata, summed)
+    return tally_of_lines(
+        cells,
+        strata,
+        y,
+        n_rows,
+        weight,
+        positive,
+        squared_weight=square,
+        n_counted=n_counted,
+        spread=spread,
+        ends=partial(outcome.ends, lines),
+        is_count=False,
+        labels=(None, None),
+        is_labelled=is_labelled,
+        centre=centre,
+    )

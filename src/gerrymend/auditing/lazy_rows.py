@@ -7,7 +7,7 @@ see `from_engine`.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 
@@ -71,25 +71,24 @@ class LazyRows:
         decided: Decided,
     ) -> "LazyRows":
         """Choose the columns of an audit; raise an error that names one that can't be used."""
-        frame: nw.LazyFrame[Any] = nw.from_native(data)
-        schema = frame.collect_schema()
         probabilities = decided.decision_probabilities
         cut = check_cut(decided.threshold, probabilities)
-        attributes = attribute_columns(schema, sensitive_features)
+        columns = ChosenColumns.of(data, sensitive_features, sample_weight, control_features)
+        schema = columns.schema
+        chosen = {}
         is_labelled = y_true is not None
         if is_labelled:
-            check_column(y_true, "y_true", schema, "data")
+            chosen["label"] = nw.col(check_column(y_true, "y_true", schema, "data"))
         check_column(y_pred, "y_pred", schema, "data")
-        controls = attribute_columns(schema, control_features, "control_features")
-        chosen = {key: nw.col(name) for name, key in [*attributes.items(), *controls.items()]}
-        if is_labelled:
-            chosen["label"] = nw.col(y_true)
         chosen |= _predicted(y_pred, schema[y_pred], cut, probabilities)
-        weighted = sample_weight is not None
-        if weighted:
-            chosen |= weighed(schema, sample_weight)
         rows = cls(
-            frame.select(**chosen), attributes, weighted, cut, probabilities, is_labelled, controls
+            columns.select(chosen),
+            columns.attributes,
+            columns.weighted,
+            cut,
+            probabilities,
+            is_labelled,
+            columns.controls,
         )
         return rows._with_products()
 
@@ -176,7 +175,41 @@ class LazyRows:
         return ["weight"] * self.weighted + ["positive"] * self.has_sums
 
 
-def attribute_columns(
+class ChosenColumns(NamedTuple):
+    """Hold a query, and those of its columns that every audit needs, under names of our own.
+
+    `attributes` and `controls` have the name of each protected attribute and control feature, by
+    the user's; `expressions` are all of these, the weight and whether it is missing, by our names.
+    """
+
+    frame: "nw.LazyFrame[Any]"
+    schema: nw.Schema
+    attributes: dict[str, str]
+    controls: dict[str, str]
+    expressions: dict[str, nw.Expr]
+    weighted: bool
+
+    @classmethod
+    def of(
+        cls, data: Any, sensitive_features: Any, sample_weight: Any, control_features: Any
+    ) -> "ChosenColumns":
+        """Choose the columns; raise an error that names one that can't be used."""
+        frame: nw.LazyFrame[Any] = nw.from_native(data)
+        schema = frame.collect_schema()
+        attributes = _attribute_columns(schema, sensitive_features)
+        controls = _attribute_columns(schema, control_features, "control_features")
+        chosen = {key: nw.col(name) for name, key in [*attributes.items(), *controls.items()]}
+        weighted = sample_weight is not None
+        if weighted:
+            chosen |= _weighed(schema, sample_weight)
+        return cls(frame, schema, attributes, controls, chosen, weighted)
+
+    def select(self, others: Mapping[str, nw.Expr]) -> "nw.LazyFrame[Any]":
+        """Return the query of these columns and of others."""
+        return self.frame.select(**self.expressions, **others)
+
+
+def _attribute_columns(
     schema: nw.Schema, named: Any, argument: str = "sensitive_features"
 ) -> dict[str, str]:
     """Return a name of our own for each of the columns named; raise for one that can't be used.
@@ -222,7 +255,7 @@ def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) ->
     return is_missing | {"decision": nw.col(name)}
 
 
-def weighed(schema: nw.Schema, name: Any) -> dict[str, nw.Expr]:
+def _weighed(schema: nw.Schema, name: Any) -> dict[str, nw.Expr]:
     """Return the expressions of the weight, and of its being missing."""
     check_column(name, "sample_weight", schema, "data")
     return {

@@ -1,11 +1,12 @@
 """prove(): decide whether any subgroup of a class exceeds a given unfairness."""
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.reprs import short_repr
-from gerrymend.auditing.chosen_subgroups import describable
+from gerrymend.auditing.chosen_subgroups import worst_of_notion
 from gerrymend.auditing.examine import DESCRIBING, as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.references import check_references
@@ -82,7 +83,7 @@ class Proof:
         if self.status == "proved":
             return f"Proved over {self.covers}: none exceeds {self.at_most:g}."
         if self.status == "refuted":
-            who = "a group too small to describe" if self.subgroup is None else self.subgroup
+            who = "a group that may not be described" if self.subgroup is None else self.subgroup
             return f"Refuted by {who}: unfairness {self.unfairness:.4f}, over {self.at_most:g}."
         worst = f"the worst that was found has {self.unfairness:.4f}"
         if self.unfairness <= ROUNDING:  # a search that looks for more than `at_most` notes no less
@@ -179,9 +180,8 @@ control_features, leave_out_empty_strata
     # ended there may be a rounding above it once both are divided by n.
     if value > limit:
         status = "refuted"
-        one = describable(
-            worst, worst.bracket.found, worst.seen.residual, min_group_size, DESCRIBING * budget
-        )
+        deadline = time.monotonic() + 2 * DESCRIBING * budget  # half of it for each search
+        one = worst_of_notion(worst, examined, min_group_size, deadline)
         if one is not None and abs(one.unfairness) > at_most + ROUNDING:
             subgroup = one
     else:

@@ -28,6 +28,8 @@ class Provenance:
         The seed.
     budget : float
         Seconds that the proof might take.
+    top : int
+        Subgroups that were to be described; there are fewer where the rest are shades of those.
     """
 
     date: str
@@ -35,12 +37,13 @@ class Provenance:
     fingerprint: str
     random_state: int
     budget: float
+    top: int = 1
 
     @classmethod
-    def of(cls, tally: Tally, *, random_state: int, budget: float) -> "Provenance":
+    def of(cls, tally: Tally, *, random_state: int, budget: float, top: int) -> "Provenance":
         """Record a report that is made now."""
         date = now().isoformat(timespec="seconds")
-        return cls(date, versions(), fingerprint(tally), random_state, budget)
+        return cls(date, versions(), fingerprint(tally), random_state, budget, top)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
@@ -50,6 +53,7 @@ class Provenance:
             "fingerprint": self.fingerprint,
             "random_state": self.random_state,
             "budget": self.budget,
+            "top": self.top,
         }
 
 

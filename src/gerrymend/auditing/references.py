@@ -20,10 +20,9 @@ def check_references(tally: Tally, notions: Sequence[AnyNotion], min_group_size:
         if tally.strata is not None:
             raise ArgumentError(
                 "reference",
-                f"is what the {notion.words} is compared with, and control_features compare each "
-                "row with its stratum; leave one of them out: ",
+                f"is what the {notion.words} is compared with, and ",
                 Argument("control_features"),
-                ", or this one.",
+                " compares each row with its stratum; leave one of them out.",
             )
         seen = tally.of_notion(notion)
         group = seen.compared.group

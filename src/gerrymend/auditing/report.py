@@ -15,6 +15,7 @@ from gerrymend.auditing.inference.permutation import PermutationTest
 from gerrymend.auditing.inference.population import PopulationBound, planned_rows
 from gerrymend.auditing.intersections import NO_INTERSECTIONS, Intersections
 from gerrymend.auditing.marginal_rates import OverallRate
+from gerrymend.auditing.missing_values import NONE_MISSING, MissingValues
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import Stratum
@@ -116,6 +117,8 @@ class AuditReport:
         The protected columns that the model itself decides by; None where that is not known.
     provenance : Provenance or None
         When, by what and from which data the report was made.
+    missing : MissingValues
+        Rows in which an attribute is missing: in a category of their own, or dropped.
     rare_values : tuple of (str, int)
         Attributes with values that fewer than `min_group_size` rows have, and how many these are.
         No description lists them; what is proven covers them.
@@ -177,6 +180,7 @@ class AuditReport:
     weighted: bool = False
     protected_used: tuple[str, ...] | None = None
     provenance: Provenance | None = None
+    missing: MissingValues = NONE_MISSING
     rare_values: tuple[tuple[str, int], ...] = ()
     kept_back: tuple[str, ...] = ()
     warnings: tuple[Doubt, ...] = ()
@@ -254,6 +258,7 @@ class AuditReport:
             "weighted": self.weighted,
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
+            "missing": self.missing.to_dict(),
             "rare_values": [
                 {"attribute": name, "values": number} for name, number in self.rare_values
             ],
@@ -346,16 +351,9 @@ class AuditReport:
         from gerrymend.reporting.audit.page import audit_page
 
         document = Document.of(
-            title=title,
-            model=model,
-            owner=owner,
-            purpose=purpose,
-            date=date,
-            since=since,
-            label=label,
-            decision=decision,
-            threshold=threshold,
-        )
+            title=title, model=model, owner=owner, purpose=purpose, date=date, since=since,
+            label=label, decision=decision, threshold=threshold,
+        )  # fmt: skip
         return audit_page(self.to_dict(), document=document)
 
     def write_html(self, path: str | Path, **document: Any) -> Path:

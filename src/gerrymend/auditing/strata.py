@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.parts import part_of
 from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.tally import NotionTally, Strata, Tally
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
 from gerrymend.inputs.sample import Sample
+from gerrymend.inputs.settings import check_flag
 from gerrymend.notions import AnyNotion, FairnessNotion, Moment, OutcomeNotion
 from gerrymend.subgroups.rules import Members, category_label
 
@@ -94,6 +96,48 @@ def with_strata(tally: Tally, strata: Cells, part: Callable[[NDArray[np.bool_]],
     return replace(tally, strata=Strata(strata.columns, parts))
 
 
+def tally_of_lines(
+    cells: Cells,
+    strata: Cells | None,
+    y: NDArray[np.intp],
+    n_rows: NDArray[np.int64],
+    weight: Array,
+    positive: Array,
+    *,
+    squared_weight: Array,
+    n_counted: NDArray[np.int64] | None = None,
+    spread: Sequence[Array] | None = None,
+    ends: Callable[[Any], tuple[float, float]] | None = None,
+    **same: Any,
+) -> Tally:
+    """Add up lines that each stand for many rows of one cell and label, in all and by stratum.
+
+    The others of `Tally.of_sums` are the same for any lines; lines are along the last axis.
+
+    Parameters
+    ----------
+    cells, strata : Cells
+        The cell of each line, and its stratum; None where all are one.
+    ends : callable, optional
+        Of numbers, returns the range of the outcomes of some lines.
+    """
+
+    def summed(chosen: Any = slice(None)) -> Tally:
+        return Tally.of_sums(
+            Cells(cells.columns, cells.index[chosen]),
+            y[chosen],
+            n_rows[chosen],
+            weight[..., chosen],
+            positive[..., chosen],
+            squared_weight=squared_weight[..., chosen],
+            n_counted=None if n_counted is None else n_counted[chosen],
+            spread=None if spread is None else [parts[..., chosen] for parts in spread],
+            **same if ends is None else same | {"outcome_range": ends(chosen)},
+        )
+
+    return summed() if strata is None else with_strata(summed(), strata, summed)
+
+
 def strata_of(sample: Sample, moments: Iterable[Moment], *, leave_out: bool) -> Cells | None:
     """Return the strata of rows that were read, for decisions that are yet to be made.
 
@@ -133,7 +177,7 @@ def check_counted(tally: Tally, notions: tuple[AnyNotion, ...], *, leave_out: bo
 
     Without such a row there is no rate to compare with, and the stratum has no part in the sum.
     """
-    if leave_out or tally.strata is None:
+    if check_flag(leave_out, "leave_out_empty_strata") or tally.strata is None:
         return
     for notion in notions:
         view = tally.view(notion)

@@ -65,8 +65,8 @@ def where_it_lies(
     Its gap is 1.5 times that of the group, or more, and is not made by chance alone. Also returns
     whether there is one that would disclose few rows beside what is published. There is none where
     the group is much of a piece, or no product of conditions. It has the conditions of the group,
-    narrowed, and others as long as these are at most three. With strata there is none either: which
-    of their rates are told depends on what else is, and this is to be told last of all.
+    narrowed, and others as long as these are at most three. With strata there is none either:
+    beside another group fewer of their rates may be told.
 
     Parameters
     ----------

@@ -124,6 +124,12 @@ REPORT = {
     "weighted": FLAG,
     "min_group_size": WHOLE,
     "withheld": FLAG,
+    "missing": {
+        "columns": Many({"column": TEXT, "rows": WHOLE}),
+        "of": WHOLE,
+        "dropped": WHOLE,
+        "dropped_of_holdout": WHOLE,
+    },
     "rare_values": Many({"attribute": TEXT, "values": WHOLE}),
     "kept_back": Many(TEXT),
     "subgroups": TEXT,
@@ -219,6 +225,7 @@ REPORT = {
             "fingerprint": TEXT,
             "random_state": WHOLE,
             "budget": AMOUNT,
+            "top": Absent(WHOLE),
         }
     ),
     "warnings": Many({"code": TEXT, "sentence": TEXT}),

@@ -42,7 +42,10 @@ def read_many(rows: Rows, like: Table | None = None) -> Table:
         raise ValueError(f"The arguments differ in their number of rows: {counts}.")
     classes = tuple(sorted(set(decided if true is None else true))) if like is None else like.labels
     if unknown := sorted(map(repr, {*decided, *(true or ())} - set(classes))):
-        raise ValueError(f"y_pred has values that are no label: {', '.join(unknown[:3])}.")
+        raise ValueError(
+            f"y_pred has values that are no label: {', '.join(unknown[:3])}. The labels of the "
+            "report are more than two, so that decisions are labels: pass those that it is about."
+        )
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
     places = list(dict.fromkeys(cells))
 

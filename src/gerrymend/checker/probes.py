@@ -103,7 +103,7 @@ def _near_cuts(rule: Mapping[str, Any], text: str, table: Table) -> dict[str, li
     used = {part["attribute"] for part in parts_of(rule)}
     numbers = sorted(name for name in used if table.attributes[name].is_number)
     if rule["kind"] == "linear":
-        return dict.fromkeys(numbers, [])
+        return {name: [] for name in numbers}
     # The cut itself too: "≥" and ">" differ only there.
     return {
         name: [cut + side for cut in _cuts(name, rule, text) for side in (*_sides(cut), 0)]

@@ -24,6 +24,7 @@ def check_scope(case: Case) -> None:
     before = len(result.problems)
     case.leave("gamma min_group_size", "settings of the audit, taken as stated")
     case.problem(*_wrong_data(stated, case.table), *wrong_kept_back(case))
+    case.problem(*_wrong_missing(case))
     case.problem(*_wrong_notions(case))
     check_class(case)
     check_warnings(case)
@@ -76,6 +77,39 @@ def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
         yield f"rare_values are stated as {stated['rare_values']!r}, and are {rare!r}."
     if stated["min_group_size"] < 1:
         yield f"min_group_size is stated as {stated['min_group_size']}, and is 1 or more."
+
+
+def _wrong_missing(case: Case) -> Iterator[str]:
+    """Yield what is wrong with the rows that lack a value: those that are there, or were dropped.
+
+    Rows that were dropped are not at hand; their numbers have to agree with each other.
+    """
+    stated = case.stated["missing"]
+    table = case.table
+    absent = {
+        name: sum(sum(n) for v, n in zip(one.values, table.rows, strict=True) if v is None)
+        for name, one in table.attributes.items()
+    }
+    there = [{"column": name, "rows": rows} for name, rows in absent.items() if rows]
+    if case.stated["held_out"] is not None:
+        case.leave("missing.dropped_of_holdout", "rows that were dropped are not at hand")
+    elif stated["dropped_of_holdout"]:
+        yield "missing has rows that were dropped of a second sample, and there is none."
+    if stated["dropped"] == 0:
+        if (stated["columns"], stated["of"]) != (there, table.n_rows):
+            yield f"missing is stated as {stated!r}; of {table.n_rows} rows {there!r} are."
+        return
+    case.leave(
+        "missing.columns missing.columns.* missing.of missing.dropped",
+        "rows that were dropped are not at hand",
+    )
+    if there:
+        yield f"missing states that rows were dropped, and {there!r} are missing in those audited."
+    rows = [one["rows"] for one in stated["columns"]] or [0]
+    if not 0 < max(rows) <= stated["dropped"] <= sum(rows):
+        yield f"missing: {stated['dropped']} rows can't have been dropped for {rows!r}."
+    if stated["of"] < stated["dropped"] + table.n_rows:
+        yield f"missing: {stated['of']} rows can't have been {stated['dropped']} more than audited."
 
 
 def _same_labels(stated: list[Any], labels: tuple[Any, ...]) -> bool:

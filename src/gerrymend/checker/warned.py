@@ -65,6 +65,8 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
         found.add("gamma_allows_everything")
     if any(_outside(table, notion) for notion in stated["notions"]):
         found.add("reference_outside_outcomes")
+    if 20 * stated["missing"]["dropped"] > stated["missing"]["of"]:
+        found.add("rows_dropped")
     if any(map(_lacks_numbers, table.attributes.values())):
         found.add("missing_is_category")
     if table.n_rows > _FEW_ROWS:

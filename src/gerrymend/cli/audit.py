@@ -16,6 +16,7 @@ from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.audit_text import show
 from gerrymend.cli.exit_codes import gate_code
 from gerrymend.cli.options import DATA, FILE
+from gerrymend.cli.refit import training_commands
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
@@ -25,11 +26,12 @@ from gerrymend.cli.shared import (
     option,
     progress,
     request_fields,
+    tell_briefly,
     tell_of_page,
-    tell_warnings,
 )
 from gerrymend.cli.targets import Targets
 from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES
+from gerrymend.reporting.audit.next_steps import next_commands
 from gerrymend.subgroups import CLASS_NAMES
 
 _AUDIT = "How to audit"
@@ -93,7 +95,8 @@ def add_to(app: typer.Typer) -> None:
         depth: Annotated[int | None, option(
             "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
             _AUDIT, show_default="2")] = None,
-        gamma: Annotated[float, option("Unfairness to allow.", _AUDIT)] = 0.01,
+        gamma: Annotated[float, option(
+            f"{options.GAMMA_HELP} Of means it is in their own unit.", _AUDIT)] = 0.01,
         budget: Annotated[float, option(
             "Seconds that the proof may take, and again the permutations and the resamples.",
             _AUDIT)] = 30.0,
@@ -140,6 +143,7 @@ def add_to(app: typer.Typer) -> None:
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
+        drop_missing: options.DropMissing = False,
     ) -> None:  # fmt: skip
         """Find the subgroup that a model's decisions treat most differently, or worst.
 
@@ -179,14 +183,17 @@ def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.options), progress(console, first) as say:
             report = request.audit(lambda done, of: say(f"{request.drawn}, {within}", done, of))
-        document = targets.write(report.to_dict(), **request.columns)
+        data = report.to_dict()
+        commands = training_commands(request) if next_commands(data) and not request.counts else ()
+        document = targets.write(data, **request.columns, commands=commands)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:
             show(out, report, request, document)
+        code = gate_code(report.verdict, report.warnings, accepted=accepted)
         if targets.quiet:
-            tell_warnings(console, report.warnings)
+            tell_briefly(console, document.with_columns(data), code)
         elif targets.page is not None:
             tell_of_page(out, targets.page)
-        return gate_code(report.verdict, report.warnings, accepted=accepted)
+        return code
 
     return guarded(work)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from gerrymend.auditing.inference.population import N_RESAMPLES
+from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.cli.protected_missing import after_dropping
 from gerrymend.cli.reference_option import read_reference
 from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
 from gerrymend.cli.table_files import unreadable
@@ -103,14 +105,14 @@ class AuditRequest(TableRequest):
         decision = None if self.probability is not None else next(iter(self.decided.values()))
         return {"label": self.label, "decision": decision, "threshold": self.cut}
 
-    def columns_of(self, file: Path) -> "tuple[pl.LazyFrame, list[str]]":
-        """Return a file as a lazy frame, and its protected columns.
+    def columns_of(self, file: Path) -> "tuple[pl.LazyFrame, list[str], MissingValues]":
+        """Return a file as a lazy frame, its protected columns, and the rows that were dropped.
 
         Raises a ValueError that names the option where a column is not there.
         """
         single = {"--label": self.label, **self.decided, "--weight": self.weight,
                   "--counts": self.counts}  # fmt: skip
-        return self.with_protected(self.open(file, single), file)
+        return self.with_protected(self.open(file, single), file, self.counts)
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments of audit() beside the data.
@@ -169,13 +171,16 @@ class AuditRequest(TableRequest):
 
         Raises a ValueError in the terms of the command.
         """
-        frame, attributes = self.columns_of(self.file)
-        second = None if self.holdout is None else self.columns_of(self.holdout)[0]
+        frame, attributes, missing = self.columns_of(self.file)
+        second = None
+        if self.holdout is not None:
+            second, _, there = self.columns_of(self.holdout)
+            missing = replace(missing, dropped_of_holdout=there.dropped)
         import polars as pl
 
         try:
             with errors_in_options(self.options):
-                return self._call(frame, attributes, second, on_draw)
+                return after_dropping(self._call(frame, attributes, second, on_draw), missing)
         except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError) as error:
             raise unreadable(self.file, error) from None
 

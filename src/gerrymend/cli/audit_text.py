@@ -1,14 +1,23 @@
 """Print a report as `gerrymend audit` does: the report's own text, and what the command read."""
 
+import shlex
+
 from rich.console import Console
 
 from gerrymend.auditing.report import AuditReport
 from gerrymend.cli.audit_request import AuditRequest
+from gerrymend.cli.shared import tell
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.document import Document
 from gerrymend.reporting.audit.text import RichAudit
-from gerrymend.reporting.text import Facts
+from gerrymend.reporting.text import WIDEST, Facts
 from gerrymend.reporting.wording import count
+
+# Why a search for one more subgroup to describe ends without any.
+_NO_OTHERS = (
+    "others are nearly the same people or the rest of them, have less than a tenth of the "
+    "unfairness, or are too small to be described"
+)
 
 
 def show(console: Console, report: AuditReport, request: AuditRequest, document: Document) -> None:
@@ -17,6 +26,32 @@ def show(console: Console, report: AuditReport, request: AuditRequest, document:
     console.print()
     console.print(RichAudit(data, _compared(report, request)), soft_wrap=True)
     console.print()
+    if document.commands:
+        tell(console, "What next: what a fairer model costs, and one that is trained:")
+        for command in document.commands:
+            tell(console, folded(command, min(console.width, WIDEST)))
+        console.print()
+
+
+def folded(command: str, width: int) -> str:
+    r"""Return a command of a POSIX shell in lines to be copied, broken before options.
+
+    >>> print(folded("gerrymend fit 'my people.csv' --label y --protected sex --out m", 40))
+    gerrymend fit 'my people.csv' \
+        --label y --protected sex --out m
+    """
+    parts: list[list[str]] = [[]]
+    for word in shlex.split(command):
+        if word.startswith("-") and len(word) > 1:
+            parts.append([])
+        parts[-1].append(word)
+    lines = [shlex.join(parts[0])]
+    for part in map(shlex.join, parts[1:]):
+        if len(f"{lines[-1]} {part} \\") <= width:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"    {part}")
+    return " \\\n".join(lines)
 
 
 def _compared(report: AuditReport, request: AuditRequest) -> Facts:
@@ -27,6 +62,9 @@ def _compared(report: AuditReport, request: AuditRequest) -> Facts:
     ]
     if request.probability is not None:
         facts.insert(1, ("  decided", f"with the probability in {request.probability}"))
+    if 0 < len(report.top) < request.top:
+        told = f"{len(report.top)} of the {count(request.top)} that --top asks for"
+        facts.append(("  subgroups", f"{told}: {_NO_OTHERS}"))
     if report.p_value is not None and report.n_permutations < request.permutations:
         made = f"{count(report.n_permutations)} of {count(request.permutations)}"
         facts.append(("  permutations", f"{made}, all that --budget had time for"))

@@ -6,7 +6,7 @@ Imported by `cli.main` once it knows that typer and rich are there.
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -19,6 +19,7 @@ from gerrymend.cli import options
 from gerrymend.cli.exit_codes import gate_code
 from gerrymend.cli.fit_text import GATES, Fitted, as_data, show
 from gerrymend.cli.options import FILE, TRAINING
+from gerrymend.cli.protected_missing import after_dropping
 from gerrymend.cli.shared import (
     Output,
     Say,
@@ -30,8 +31,8 @@ from gerrymend.cli.shared import (
     progress,
     request_fields,
     tell,
+    tell_briefly,
     tell_of_page,
-    tell_warnings,
 )
 from gerrymend.cli.targets import Targets
 from gerrymend.cli.training_request import (
@@ -70,7 +71,7 @@ def add_to(app: typer.Typer) -> None:
         impute: options.Impute = False,
         favourable: options.Favourable = None,
         side: options.Side = "both",
-        gamma: Annotated[float, option("Unfairness to allow.", TRAINING)] = 0.01,
+        gamma: Annotated[float, option(options.GAMMA_HELP, TRAINING)] = 0.01,
         notion: Annotated[list[str] | None, option(
             f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", TRAINING,
             metavar="RATES", show_default="false_positive_rate")] = None,
@@ -107,6 +108,7 @@ def add_to(app: typer.Typer) -> None:
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
+        drop_missing: options.DropMissing = False,
     ) -> None:  # fmt: skip
         """Train a model whose rates differ by at most gamma in every subgroup.
 
@@ -186,11 +188,12 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:
             show(out, fitted, request, document)
+        code = gate_code(fitted.verdict, fitted.warnings, accepted=asked.accept_warnings)
         if targets.quiet:
-            tell_warnings(console, fitted.warnings)
+            tell_briefly(console, document.with_columns(fitted.report), code)
         elif targets.page is not None:
             tell_of_page(out, targets.page)
-        return gate_code(fitted.verdict, fitted.warnings, accepted=asked.accept_warnings)
+        return code
 
     return guarded(work)
 
@@ -247,7 +250,9 @@ def _saved_and_audited(
         # Chance says nothing of rows on which decisions were trained to be fair.
         tested = {"n_permutations": _PERMUTATIONS} if for_people and rows is prepared.test else {}
         p = positive_probability(classifier, rows)
-        measured.append(OnRows.measure(rows, p, how | tested))
+        on_rows = OnRows.measure(rows, p, how | tested)
+        report = after_dropping(on_rows.report, prepared.missing)
+        measured.append(replace(on_rows, report=report))
     return Fitted(classifier, prepared, measured, asked.estimator, asked.out, to_trust, asked.gate)
 
 

@@ -18,14 +18,13 @@ from gerrymend.reporting.audit.model import (
     proven_words,
     remedy_sentences,
     samples_sentences,
-    within_words,
 )
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
-from gerrymend.reporting.audit.text import warning_spans
+from gerrymend.reporting.audit.text import missing_facts, warning_spans
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
-from gerrymend.reporting.audit.words import withheld_sentence
+from gerrymend.reporting.audit.words import unfairness_line, withheld_sentence
 from gerrymend.reporting.text import WIDEST, Facts, as_rich, fact_spans, joined, paragraph_spans
-from gerrymend.reporting.wording import capitalised, count, percent, unfairness
+from gerrymend.reporting.wording import capitalised, count, percent, unfairness, within_strata
 
 # The values of --gate, and verdicts from the best to the worst.
 GATES = ("train", "test", "both")
@@ -116,11 +115,12 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
         [
             warning_spans(report, width),
             paragraph_spans(shown.style, shown.heading, sentences, width),
+            fact_spans([("Unfairness", unfairness_line(report))], width),
             *(
                 fact_spans(_sample(name, sample), width)
                 for name, sample in zip(fitted.names, fitted.measured, strict=True)
             ),
-            fact_spans(_model(fitted, request, report), width),
+            fact_spans([*_model(fitted, request, report), *missing_facts(report)], width),
         ]
     )
     console.print()
@@ -152,12 +152,13 @@ def _model(fitted: Fitted, request: TrainingRequest, report: Mapping[str, Any]) 
         "1 round" if fitted.classifier.n_iter_ == 1 else f"{fitted.classifier.n_iter_:,} rounds"
     )
     model = as_data(fitted)
+    within = within_strata(model.get("control_features"))
     facts = [
         ("Model", f"{fitted.out}: {predictors_words(model)}"),
         ("  decides", f"{request.label}, {negative} or {positive} (positive)"),
         ("", " ".join(direction_sentences(report))),
         ("  by", names_of(fitted.prepared.columns)),
-        ("  trained in", f"{rounds}, for {', '.join(request.notion)}{within_words(model)}"),
+        ("  trained in", f"{rounds}, for {', '.join(request.notion)}{within}"),
         ("  use it", f"gerrymend predict {fitted.out} FILE --out predictions.csv"),
     ]
     if fitted.to_trust:

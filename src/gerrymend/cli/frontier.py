@@ -34,7 +34,12 @@ from gerrymend.cli.shared import (
     tell,
     write_out,
 )
-from gerrymend.cli.training_request import ESTIMATOR_NAMES, TrainingRequest, make_estimator
+from gerrymend.cli.training_request import (
+    ESTIMATOR_NAMES,
+    Prepared,
+    TrainingRequest,
+    make_estimator,
+)
 from gerrymend.inputs.sample import Sample
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit.direction import standing
@@ -76,7 +81,7 @@ def add_to(app: typer.Typer) -> None:
         favourable: options.Favourable = None,
         side: options.Side = "both",
         gammas: Annotated[list[str] | None, option(
-            "Unfairness to allow, separated by commas.", TRAINING, metavar="NUMBERS",
+            f"{options.GAMMA_HELP} Separated by commas.", TRAINING, metavar="NUMBERS",
             show_default="0,0.001,0.002,0.005,0.01,0.02,0.05")] = None,
         notion: Annotated[list[str] | None, option(
             "Rates to equalise, separated by commas, each on its own: "
@@ -108,6 +113,7 @@ def add_to(app: typer.Typer) -> None:
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
+        drop_missing: options.DropMissing = False,
     ) -> None:  # fmt: skip
         """Show what each unfairness costs in error, for people to choose from.
 
@@ -164,7 +170,8 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
 
     def work(console: Console) -> int:
         """Run the command, with progress and notes on `console`."""
-        from gerrymend.frontier.sweep import GAMMAS, FrontierInterrupted
+        from gerrymend.frontier.settings import GAMMAS
+        from gerrymend.frontier.sweep import FrontierInterrupted
 
         levels = GAMMAS if asked.gammas is None else _numbers(asked.gammas)
         for name, given in {"--estimator": asked.estimators, "--notion": fields["notion"]}.items():
@@ -173,9 +180,12 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         request = TrainingRequest(**fields | {"gammas": levels})
         check_target(asked.json_file, "--json", request.file)
         check_page(asked.report, asked.json_file, request.file, needs=("jinja2", "plotly"))
+        # Before the file is read, so that a name that is wrong is an error at once.
+        made = {name: make_estimator(name) for name in asked.estimators}
         with notes(console, request.options), progress(console, f"Reading {request.file}") as say:
+            prepared = request.prepare()
             try:
-                frontier = _frontier(request, asked, say)
+                frontier = _frontier(request, prepared, made, asked, say)
                 code = 0
             except FrontierInterrupted as stop:
                 frontier = stop.frontier
@@ -183,7 +193,8 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         if code:
             console.print("Interrupted; these points were done.")
         # After an interruption too: what was done can be trained again by itself.
-        frontier = _with_commands(frontier, request)
+        dropped = prepared.missing if prepared.missing.dropped else None
+        frontier = replace(_with_commands(frontier, request), dropped=dropped)
         if asked.json_file is not None:
             write_out(frontier.to_json(), asked.json_file)
         if asked.report is not None:
@@ -235,17 +246,16 @@ class _ProgressListener:
         self._say(f"models; {words}", self._done, self._n_models)
 
 
-def _frontier(request: TrainingRequest, asked: Asked, say: Say) -> "ParetoFrontier":
-    """Read the file, and train and audit a model for each gamma, notion and estimator.
+def _frontier(
+    request: TrainingRequest, prepared: Prepared, made: dict[str, Any], asked: Asked, say: Say
+) -> "ParetoFrontier":
+    """Train and audit a model for each gamma, notion and estimator of those that are `made`.
 
     Raises a ValueError in the terms of the command, and FrontierInterrupted, with what was done by
     then, after Ctrl-C.
     """
     from gerrymend.frontier.sweep import pareto_frontier
 
-    # Before the file is read, so that a name that is wrong is an error at once.
-    made = {name: make_estimator(name) for name in asked.estimators}
-    prepared = request.prepare()
     train = prepared.train
     test = prepared.test
     second = {} if test is None else {

@@ -56,6 +56,10 @@ Dates = Annotated[str, option(
 Ranges = Annotated[list[str] | None, option(
     "Where a protected number is cut into ranges, such as age=30,50; those that are missing are "
     "one more.", READING, metavar="COLUMN=CUTS", show_default=False)]  # fmt: skip
+GAMMA_HELP = (
+    "Unfairness to allow: a group's share of all rows × how far its rate is from everyone's. 0.01 "
+    "is, of 10,000 rows, 100 more cases than at everyone's rate: 10 points for a tenth of them."
+)
 Depth = Annotated[int | None, option(
     "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
     TRAINING, show_default="2")]  # fmt: skip
@@ -63,8 +67,8 @@ AcceptWarnings = Annotated[bool, option(
     "Let the verdict decide the exit code, whatever the report warns of.", FILE,
     "--accept-warnings")]  # fmt: skip
 Quiet = Annotated[bool, option(
-    "Print no report, but warnings and errors alone; the exit code tells.", FILE, "--quiet",
-    "-q")]  # fmt: skip
+    "Print no report, but warnings, errors and, where it is not 0, a line on why the exit code is "
+    "what it is.", FILE, "--quiet", "-q")]  # fmt: skip
 Features = Annotated[list[str] | None, option(
     "Columns that decisions may use, separated by commas.", DATA, metavar="COLUMNS",
     show_default="all but the label and the weight")]  # fmt: skip
@@ -118,6 +122,9 @@ Separator = Annotated[str | None, option(
     show_default="the one of , ; tab | that fits")]  # fmt: skip
 Decimal = Annotated[str, option(
     "Decimal sign of numbers: a point or a comma.", READING, metavar="SIGN")]  # fmt: skip
+DropMissing = Annotated[bool, option(
+    "Drop rows in which a protected column, or one of --control, is missing, and say how many.",
+    READING, "--drop-missing")]  # fmt: skip
 Missing = Annotated[list[str] | None, option(
     "Text that stands for a missing value, as NA; may be given again.", READING, metavar="TEXT",
     show_default="empty fields only")]  # fmt: skip

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-MISSING = "missing"
-
 
 def read_ranges(given: Sequence[str]) -> dict[str, dict[str, float]]:
     """Return the cuts of each column as they are written, with their numbers.
@@ -78,6 +76,6 @@ def with_ranges(
         told = pl.lit(f"{texts[-1]} or more")
         for text, label in zip(reversed(texts), reversed(labels), strict=True):
             told = pl.when(number < cuts[text]).then(pl.lit(label)).otherwise(told)
-        told = pl.when(number.is_null()).then(pl.lit(MISSING)).otherwise(told)
+        told = pl.when(number.is_not_null()).then(told)
         frame = frame.with_columns(told.alias(f"{name} (range)"))
     return frame, names

@@ -27,10 +27,11 @@ from gerrymend._runtime.compiling import logs_told, shown_by
 from gerrymend._runtime.errors import Message
 from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
-from gerrymend.auditing.doubts import Doubt
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 from gerrymend.inputs.identifiers import IdentifierWarning
+from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.page import check_installed
+from gerrymend.reporting.text import wrapped
 from gerrymend.reporting.wording import visible
 from gerrymend.reproduction.records import write_text
 
@@ -61,8 +62,17 @@ class Output(Console):
 
 
 def tell(console: Console, words: str, style: str = "") -> None:
-    """Print a line as it is: nothing of it is markup, and no name in it acts on the terminal."""
-    console.print(visible(words), style=style, markup=False, highlight=False, soft_wrap=True)
+    """Print a line as it is: nothing of it is markup, and no name in it acts on the terminal.
+
+    A terminal breaks it between words, and none of them; elsewhere it stays one line.
+    """
+    lines = visible(words).split("\n")
+    if console.is_terminal:
+        folded = [wrapped(line, console.width) if len(line) > console.width else [line]
+                  for line in lines]  # fmt: skip
+        lines = [part for parts in folded for part in parts]
+    text = "\n".join(lines)
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def guarded(work: Callable[[Console], int]) -> int:
@@ -260,10 +270,12 @@ def tell_of_page(console: Console, target: Path) -> None:
     tell(console, f"The report is in {target}; any browser opens it.")
 
 
-def tell_warnings(console: Console, warnings: Sequence[Doubt]) -> None:
-    """Print what a report warns of, where the report itself is not printed."""
-    for doubt in warnings:
-        tell(console, f"Warning: {doubt.sentence}")
+def tell_briefly(console: Console, report: Mapping[str, Any], code: int) -> None:
+    """Print, where the report itself is not, what it warns of, and why the code is not 0."""
+    for sentence in warning_sentences(report):
+        tell(console, f"Warning: {sentence}")
+    if code:
+        tell(console, f"{look(report).heading}. {verdict_sentences(report)[0]}")
 
 
 def write_out(text: str, target: str) -> None:

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gerrymend.auditing.missing_values import NONE_MISSING, MissingValues
 from gerrymend.cli.protected_dates import check_unit, with_dates
+from gerrymend.cli.protected_missing import without_missing
 from gerrymend.cli.protected_ranges import read_ranges, with_ranges
 from gerrymend.cli.shared import options_of, split
 from gerrymend.cli.table_files import Reading, open_table, unreadable
 from gerrymend.inputs.identifiers import BY_DATE
 from gerrymend.inputs.protected import IN_RANGES
-from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA
+from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA, DROP_ROWS
 from gerrymend.inputs.validation import check_column
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
@@ -46,6 +48,7 @@ class TableRequest:
     separator: str | None = None
     decimal: str = "."
     missing: tuple[str, ...] = ()
+    drop_missing: bool = False
 
     def __post_init__(self) -> None:
         """Raise a ValueError, in the terms of the command, for options that can't be used."""
@@ -104,8 +107,14 @@ class TableRequest:
             check_column(column, option, there, str(file))
         return frame
 
-    def with_protected(self, frame: "pl.LazyFrame", file: Path) -> "tuple[pl.LazyFrame, list[str]]":
-        """Return the frame with dates as numbers, numbers in ranges, and the protected columns."""
+    def with_protected(
+        self, frame: "pl.LazyFrame", file: Path, counts: str | None = None
+    ) -> "tuple[pl.LazyFrame, list[str], MissingValues]":
+        """Return the frame with dates as numbers, numbers in ranges, and the protected columns.
+
+        Rows in which these are missing are dropped, and told as the third, if that was asked for.
+        A line of a frame with `counts` stands for as many rows.
+        """
         there = frame.collect_schema().names()
         attributes = split(self.protected, there)
         for column in attributes:
@@ -114,7 +123,12 @@ class TableRequest:
 
         try:
             frame, attributes = with_dates(frame, attributes, self.dates)
-            return with_ranges(frame, attributes, read_ranges(self.ranges))
+            frame, attributes = with_ranges(frame, attributes, read_ranges(self.ranges))
+            if not self.drop_missing:
+                return frame, attributes, NONE_MISSING
+            columns = [*attributes, *(self.controls_in(frame) or [])]
+            frame, missing = without_missing(frame, columns, counts)
+            return frame, attributes, missing
         except pl.exceptions.PolarsError as error:  # which reads some rows
             raise unreadable(file, error) from None
 
@@ -154,6 +168,7 @@ class TableRequest:
         ) | {
             "leave_out_empty_strata=True": "--leave-out-empty-strata",
             AS_CATEGORY.name: "--categorical",
+            DROP_ROWS.name: "--drop-missing",
             IN_RANGES.name: "--ranges, such as age=30,50",
             DECIMAL_COMMA.name: "--decimal=','",
             BY_DATE.name: "--dates, which reads those that are written 2024-12-31 or 31.12.2024",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.cli.shared import errors_in_options, split
 from gerrymend.cli.table_encoding import (
@@ -32,7 +33,7 @@ from gerrymend.inputs.settings import (
     check_whole,
 )
 from gerrymend.inputs.validation import at_least, check_column
-from gerrymend.notions import NOTION_NAMES, directed_notions
+from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES, directed_notions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,12 +77,15 @@ class Prepared:
         With encoded features; `test` is None where no rows were kept out.
     columns : list of str
         Names of the features before they were encoded.
+    missing : MissingValues
+        Rows that were dropped.
     """
 
     encoder: "ColumnTransformer"
     train: Sample
     test: Sample | None
     columns: list[str]
+    missing: MissingValues
 
     @property
     def samples(self) -> list[Sample]:
@@ -128,6 +132,12 @@ class TrainingRequest(TableRequest):
                 "decides today."
             )
         for notion in self.notion:
+            if notion in OUTCOME_NAMES:
+                raise ValueError(
+                    f"--notion {notion} is a mean of numbers, which gerrymend audit takes; models "
+                    f"are trained here for rates: {', '.join(NOTION_NAMES)}. In Python, "
+                    "SubgroupParityClassifier and pareto_frontier take means, too."
+                )
             check_choice(notion, "--notion", NOTION_NAMES)
         with errors_in_options(self.options):
             directed_notions(self.notion, self.favourable, self.side)
@@ -166,7 +176,7 @@ class TrainingRequest(TableRequest):
         frame = self.open(self.file, single)
         features = self._features(frame.collect_schema().names())
         controls = self.controls_in(frame)
-        frame, protected = self.with_protected(frame, self.file)
+        frame, protected, missing = self.with_protected(frame, self.file)
         named = [name for name in single.values() if name is not None]
         wanted = dict.fromkeys([*named, *features, *protected, *(controls or [])])
         try:
@@ -192,7 +202,7 @@ class TrainingRequest(TableRequest):
                 features=used,
                 pos_label=self.positive_label(frame),
             )
-            return self._encode(self._with_today(rows, table))
+            return self._encode(self._with_today(rows, table), missing)
 
     def _with_today(self, rows: Sample, table: "pl.DataFrame") -> Sample:
         """Return the rows with what the model of today decides, if a column has it."""
@@ -205,7 +215,7 @@ class TrainingRequest(TableRequest):
             return replace(rows, p=at_least(scores, self.cut, "today").astype(np.float64))
         return rows
 
-    def _encode(self, rows: Sample) -> Prepared:
+    def _encode(self, rows: Sample, missing: MissingValues) -> Prepared:
         """Return the rows encoded, by an encoder that has seen only those to train on."""
         train = rows
         test = None
@@ -218,7 +228,7 @@ class TrainingRequest(TableRequest):
             note_unseen(encoder, test.features, "the test rows")
             test = replace(test, features=encoded(encoder, test.features))
         train = replace(train, features=encoded(encoder, train.features))
-        return Prepared(encoder, train, test, list(rows.features.columns))
+        return Prepared(encoder, train, test, list(rows.features.columns), missing)
 
     def _features(self, there: list[str]) -> list[str]:
         """Return the columns that decisions may use.

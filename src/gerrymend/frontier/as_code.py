@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gerrymend.notions import NOTION_NAMES, FairnessNotion, as_notions
+from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES, AnyNotion, FairnessNotion, as_notions
 
 
 class UnwritableError(ValueError):
@@ -75,9 +75,9 @@ class Code:
                 written.append(words if positional else f"{name}={words}")
         return written
 
-    def notion(self, notions: tuple[FairnessNotion, ...]) -> str:
+    def notion(self, notions: tuple[AnyNotion, ...]) -> str:
         """Return notions as code, by their name if they have one."""
-        for name in NOTION_NAMES:
+        for name in (*NOTION_NAMES, *OUTCOME_NAMES):
             if as_notions(name) == notions:
                 return self.of(name)
         return self.of(notions[0] if len(notions) == 1 else notions)

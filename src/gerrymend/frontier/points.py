@@ -12,6 +12,7 @@ from gerrymend.auditing.audit import audit
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.inputs.sample import Sample
+from gerrymend.notions import OutcomeNotion
 from gerrymend.reporting.audit.direction import is_the_same, says_most
 from gerrymend.reporting.wording import percent
 
@@ -38,10 +39,12 @@ class OnRows:
     @classmethod
     def measure(cls, rows: Sample, p: Array, how: Mapping[str, Any]) -> "OnRows":
         """Audit decisions that are positive with probability `p`, with the settings `how`."""
+        of_numbers = isinstance(how["notion"][0], OutcomeNotion)
+        # What is linear in decisions is of a probability what it is on average of decisions.
+        of_rates = {"decision_probabilities": True, "pos_label": rows.pair[1]}
         report = audit(
             rows.labels, p, sensitive_features=rows.protected, control_features=rows.control,
-            sample_weight=rows.given_weight, decision_probabilities=True,
-            pos_label=rows.pair[1], **how,
+            sample_weight=rows.given_weight, **{} if of_numbers else of_rates, **how,
         )  # fmt: skip
         wrong = np.where(rows.y == 1, 1.0 - p, p)
         return cls(float(np.average(wrong, weights=rows.given_weight)), report)
@@ -102,6 +105,7 @@ class OnRows:
             "worst_size": None if worst is None else worst.size,
             "worst_rate_of": None if worst is None else worst.notion.words,
             "worst_rate": None if worst is None else worst.rate,
+            "unit": self.report.notions[0].unit,
             "overall_rate": None if worst is None else worst.overall_rate,
             "within_strata": bool(self.report.control_features),
             "worst_treated": None if worst is None else worst.treated,

@@ -6,16 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.classifiers import MarginalParityClassifier
 from gerrymend.frontier.as_code import Code, UnwritableError
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_flag, check_gammas
-from gerrymend.notions import FairnessNotion, as_rates
+from gerrymend.notions import AnyNotion, FairnessNotion, OutcomeNotion, as_notions, as_trainable
 from gerrymend.solvers import ExponentiatedGradient, as_solver
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, as_subgroup_class
 from gerrymend.training.fit import ParityClassifier
+
+# From none to more than most models have without constraint, in steps of about two.
+GAMMAS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 
 
 class Setting(NamedTuple):
@@ -29,12 +32,22 @@ class Setting(NamedTuple):
     notion: str
     estimator: str
     classifier: ParityClassifier
-    rates: tuple[FairnessNotion, ...]
+    rates: tuple[AnyNotion, ...]
     contrast: bool = False
 
-    def of_other_label(self) -> "Setting":
-        """Return the setting for labels of which the first in order is the positive one."""
-        turned = tuple(rate.of_other_label() for rate in self.rates)
+    def of_other_label(self, pos_label: Any) -> "Setting":
+        """Return the setting for labels of which the first in order is the positive one.
+
+        Raises an ArgumentError for a mean of numbers, which has no positive label.
+        """
+        for mean in self.rates:
+            if isinstance(mean, OutcomeNotion):
+                raise ArgumentError(
+                    Argument("pos_label", value=repr(pos_label)),
+                    f"is for rates, and the {mean.words} is a mean of numbers; leave it out.",
+                )
+        rates = (rate for rate in self.rates if isinstance(rate, FairnessNotion))
+        turned = tuple(rate.of_other_label() for rate in rates)
         return self._replace(classifier=clone(self.classifier).set_params(notion=turned))
 
     def code(self, gammas: Sequence[float], gamma: float, data: Mapping[str, str]) -> str | None:
@@ -50,9 +63,9 @@ class Setting(NamedTuple):
             shared = list(gammas)
         try:
             parameters = code.arguments(
-                classifier, notion=code.notion(as_rates(classifier.notion)), gamma=code.of(gamma)
+                classifier, notion=code.notion(as_notions(classifier.notion)), gamma=code.of(gamma)
             )
-            name = code.of(classifier).partition("(")[0]
+            name = code.of(type(classifier))
         except UnwritableError:
             return None
         arguments = ["X", "y", *(f"{name}={words}" for name, words in data.items())]
@@ -137,23 +150,26 @@ def _contrast(setting: Setting) -> Setting:
     return setting._replace(classifier=MarginalParityClassifier(**shared), contrast=True)
 
 
-def _named_notions(notions: Any) -> dict[str, tuple[FairnessNotion, ...]]:
-    """Return notions by name; those without one name are joined by "and"."""
+def _named_notions(notions: Any) -> dict[str, tuple[AnyNotion, ...]]:
+    """Return notions by name; those without one name are joined by "and".
+
+    Rates and means are not in one frontier, as they are not in one audit.
+    """
     if not isinstance(notions, list | tuple) or not notions:
         raise ArgumentError(
             "notions",
             "must be a list of at least one notion, such as ['false_positive_rate', "
             f"'equalized_odds']; got {notions!r}.",
         )
-    named = {
-        notion if isinstance(notion, str) else " and ".join(n.name for n in as_rates(notion)):
-        as_rates(notion)
-        for notion in notions
-    }  # fmt: skip
+    named = {}
+    for notion in notions:
+        rates = as_trainable(notion)
+        named[notion if isinstance(notion, str) else " and ".join(n.name for n in rates)] = rates
     if len(named) < len(notions):
         raise ArgumentError(
             "notions", f"has the same one twice: {notions!r}; leave one of them out."
         )
+    as_notions(tuple(rate for rates in named.values() for rate in rates))
     return named
 
 
@@ -203,8 +219,18 @@ def audited_class(estimator: ParityClassifier, asked: Any) -> SubgroupClass:
     return chosen
 
 
-def check_levels(gammas: Any) -> list[float]:
-    """Return the gammas as a list; raise ArgumentError if one is there twice."""
+def check_levels(gammas: Any, settings: Sequence[Setting]) -> list[float]:
+    """Return the gammas as a list; raise ArgumentError if one is there twice.
+
+    And so where those of rates, which are the default, are for a mean of numbers.
+    """
+    mean = settings[0].rates[0]
+    if gammas is GAMMAS and isinstance(mean, OutcomeNotion):
+        raise ArgumentError(
+            "gammas",
+            f"is not given, and the {mean.words} is a mean of numbers: pass the unfairness to "
+            f"allow, in {mean.unit or 'their unit'}, up to what is there without constraint.",
+        )
     levels = check_gammas(gammas)
     if len(set(levels)) < len(levels):
         repeated = sorted({gamma for gamma in levels if levels.count(gamma) > 1})

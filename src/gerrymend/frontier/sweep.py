@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
+import numpy as np
+
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.workers import Workers, check_jobs
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
@@ -11,6 +13,7 @@ from gerrymend.auditing.strata import strata_of
 from gerrymend.frontier.points import FrontierPoint, FrontierReference
 from gerrymend.frontier.references import check_today, with_today
 from gerrymend.frontier.settings import (
+    GAMMAS,
     Setting,
     audited_class,
     check_levels,
@@ -21,11 +24,9 @@ from gerrymend.frontier.tradeoffs import ParetoFrontier, mark_dominated, mark_re
 from gerrymend.frontier.training import trained_and_audited
 from gerrymend.inputs.sample import Names, Sample, named_columns
 from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
-from gerrymend.notions import directed_notions, moment_of
+from gerrymend.notions import OutcomeNotion, directed_notions, moment_of
+from gerrymend.training.assemble import check_decisions
 from gerrymend.training.fit import ParityClassifier
-
-# From none to more than most models have without constraint, in steps of about two.
-GAMMAS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 
 
 class FrontierInterrupted(KeyboardInterrupt):
@@ -76,10 +77,11 @@ def pareto_frontier(
         The rows, as in its fit(). With control features all models are trained and audited within
         strata, the references too.
     gammas : sequence of float
-        The unfairness to allow. The gammas of a notion and an estimator are trained together.
+        The unfairness to allow; of a mean of numbers in its unit, and to be given. The gammas of a
+        notion and an estimator are trained together.
     notions : sequence of notions, optional
         Each in turn; the classifier's own by default. Models of different notions are never
-        compared.
+        compared. A mean of numbers that is linear in decisions can be one, with labels 0 and 1.
     estimators : mapping from names to estimators, or sequence of estimators, optional
         The estimators that the Learner trains, each in turn; the classifier's own by default.
     test_size : float, optional
@@ -170,12 +172,12 @@ def pareto_frontier(
     }
     for setting in settings:
         directed_notions(setting.rates, favourable, side)
-    levels = check_levels(gammas)
+    levels = check_levels(gammas, settings)
     check_today(today, today_test, second=X_test is not None)
     read = Sample.read(y, sensitive_features, sample_weight, control=control_features, features=X)
     rows = with_today(read, today)
     if rows.with_positive(pos_label).pair != rows.pair:
-        settings = [setting.of_other_label() for setting in settings]
+        settings = [setting.of_other_label(pos_label) for setting in settings]
     samples: Sequence[Sample]
     if test_size is not None:
         if X_test is not None or y_test is not None:
@@ -197,7 +199,7 @@ def pareto_frontier(
         argument = "today" if today_test is None else "today_test"
         samples = (rows, *(with_today(sample, decided, argument) for sample in second))
     samples = [sample.with_positive(pos_label) for sample in samples]
-    _check_strata(samples, settings, leave_out=estimator.leave_out_empty_strata)
+    _check_rows(samples, settings, leave_out=estimator.leave_out_empty_strata)
 
     data = _data_arguments(sensitive_features, control_features, sample_weight)
     points: list[FrontierPoint] = []
@@ -241,13 +243,15 @@ def _frontier(
     )
 
 
-def _check_strata(
-    samples: Sequence[Sample], settings: Sequence[Setting], *, leave_out: bool
-) -> None:
-    """Raise ArgumentError if a sample has a stratum that a rate can't be compared within."""
+def _check_rows(samples: Sequence[Sample], settings: Sequence[Setting], *, leave_out: bool) -> None:
+    """Raise ArgumentError for a sample that a notion can't be told of, or within its strata."""
     rates = list(dict.fromkeys(rate for setting in settings for rate in setting.rates))
     for sample, lead in zip(samples, ("", "In the test rows: "), strict=False):
         try:
+            for rate in rates:
+                check_decisions(rate, sample)
+                if isinstance(rate, OutcomeNotion) and len(samples) > 1:
+                    rate.check_any_rows(sample.y.astype(float), np.full(len(sample.y), 0.5))
             moments = [moment_of(rate, sample.y) for rate in rates]
             strata_of(sample, moments, leave_out=leave_out)
         except ArgumentError as error:

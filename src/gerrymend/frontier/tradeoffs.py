@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.reprs import short_repr
+from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.frontier.points import FrontierPoint, FrontierReference, OnRows
 from gerrymend.reporting.frontier import text as frontier_text
 from gerrymend.reporting.wording import json_text
@@ -35,6 +36,8 @@ class ParetoFrontier:
         By notion: the model of today, if it was given, and each estimator without constraint.
     label : str or None
         Name of the label, for words to say "repaid = 1"; None where it is not known.
+    dropped : MissingValues or None
+        Rows that the command line dropped; None where it dropped none.
     """
 
     points: tuple[FrontierPoint, ...]
@@ -42,6 +45,7 @@ class ParetoFrontier:
     n_missing: int = 0
     references: tuple[FrontierReference, ...] = ()
     label: str | None = None
+    dropped: MissingValues | None = None
 
     @property
     def suggested(self) -> tuple[FrontierPoint, ...]:
@@ -117,7 +121,7 @@ class ParetoFrontier:
         }
 
     def _direction(self) -> dict[str, Any]:
-        """Return the labels, the favourable decision, which subgroups count, and within what."""
+        """Return labels, the favourable decision, which rows and subgroups count, within what."""
         reports = [point.train.report for point in (*self.points, *self.marginal_points)]
         notions = {notion.name: notion for report in reports for notion in report.notions}
         return {
@@ -127,6 +131,7 @@ class ParetoFrontier:
             "side": reports[0].side,
             "notions": [notion.to_dict() for notion in notions.values()],
             "control_features": list(reports[0].control_features),
+            "missing": (self.dropped or reports[0].missing).to_dict(),
         }
 
     def to_json(self) -> str:

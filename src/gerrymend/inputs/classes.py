@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.categories import check_label_types
-from gerrymend.inputs.settings import same_but_for_case
+from gerrymend.inputs.settings import check_flag, same_but_for_case
 from gerrymend.inputs.validation import check_labels
 
 # For more than two labels where two are needed, by whether one can be compared with the rest.
@@ -50,7 +50,8 @@ class Decided(NamedTuple):
     @property
     def by_label(self) -> bool:
         """True if decisions are labels, and may show one that no row has."""
-        return self.threshold is None and not self.decision_probabilities
+        are_probabilities = check_flag(self.decision_probabilities, "decision_probabilities")
+        return self.threshold is None and not are_probabilities
 
 
 BY_LABEL = Decided()

@@ -27,7 +27,7 @@ from gerrymend.inputs.numbers import (
     series_numbers,
 )
 from gerrymend.inputs.settings import did_you_mean
-from gerrymend.inputs.text_numbers import check_no_numbers
+from gerrymend.inputs.text_numbers import DROP_ROWS, check_no_numbers
 from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 
 MISSING_LABEL = "(missing)"
@@ -385,9 +385,9 @@ def _missing_number(where: Subject) -> ValueError:
     """Return the error for missing values of a number."""
     return ArgumentError(
         where,
-        "is numeric and has missing values, which have no place among numbers: fill them in or "
-        "drop these rows, and say so; or cut it into a few named ranges, with missing as one "
-        "more (",
+        "is numeric and has missing values, which have no place among numbers: drop these rows (",
+        DROP_ROWS,
+        "), cut it into a few named ranges, with missing as one more (",
         IN_RANGES,
-        ").",
+        "), or fill them in; and say so.",
     )

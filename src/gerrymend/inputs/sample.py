@@ -151,7 +151,9 @@ class Sample:
         rows |= {names.protected: n_rows}
         controls: tuple[Column, ...] = ()
         if control is not None:
-            controls = read_columns(named_columns(features, control, names.control), names.control)
+            if features is not _NO_FEATURES:
+                control = named_columns(features, control, names.control)
+            controls = read_columns(control, names.control)
             rows |= {names.control: len(controls[0].values)}
         check_same_length(**rows)
         if kinds is None:

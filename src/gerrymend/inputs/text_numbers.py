@@ -31,7 +31,9 @@ _MOST_CODES = 20
 _FEW_WORDS = 0.1
 _MANY_NUMBERS = 10
 
-# How to insist that numbers are codes, and how to read a comma: the command line has options.
+# How to drop rows, to insist that numbers are codes, and to read a comma: the command line has
+# options.
+DROP_ROWS = Argument("DataFrame.dropna")
 AS_CATEGORY = Argument(".astype('category')")
 DECIMAL_COMMA = Argument("pandas.read_csv(decimal=',')")
 
@@ -120,7 +122,8 @@ def _remedy(words: list[str], decimals: list[str]) -> list[str | Argument]:
     """Return how to read such a column as numbers, in the parts of a message."""
     if words:
         missing = Argument("na_values", value=repr(words[0]))
-        return ["Fill these in or drop their rows, or have ", missing, " read as missing"]
+        drop = " read as missing and drop these rows ("
+        return ["Have ", missing, drop, DROP_ROWS, "), or fill them in"]
     if decimals and all(map(_THOUSANDS.fullmatch, decimals)):
         return ["If the commas part thousands, take them out; else read them with ", DECIMAL_COMMA]
     if any("," in text for text in decimals):

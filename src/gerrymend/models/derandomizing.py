@@ -3,28 +3,31 @@
 import heapq
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.arrays import in_words, is_dask_collection, is_device_array
 from gerrymend._numeric.sums import Array, total, total_by_cell
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.audit import audit
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.strata import strata_of, stratified
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Rows, Tally
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.sample import Decided, Names, Sample, named_columns, read_vector
-from gerrymend.inputs.settings import check_budget, check_choice, check_gamma
+from gerrymend.inputs.settings import check_budget, check_choice, check_flag, check_gamma
+from gerrymend.models.derandomization_cost import DerandomizationCost, Figures
 from gerrymend.models.mixture import Predictor, ThresholdPredictor
 from gerrymend.models.mixture_classifier import MixtureClassifier
-from gerrymend.notions import FairnessNotion, NotionLike, as_rates
-from gerrymend.reporting import wording
+from gerrymend.notions import FairnessNotion, NotionLike, as_rates, moment_of, warn_of_unit
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
 Decisions = NDArray[np.bool_]
@@ -34,113 +37,6 @@ _Audit = Callable[..., AuditReport]
 _SAME_PROBABILITY = 1e-9
 # Seconds for the proof of an audit that only tells, in an error, how close a candidate came.
 _LEAST_SECONDS = 0.1
-
-
-@dataclass(frozen=True)
-class Figures:
-    """Error and unfairness of a classifier on some rows.
-
-    Attributes
-    ----------
-    error : float
-        The expected share of the weight that is decided wrongly.
-    unfairness : float
-        The largest unfairness that an audit found.
-    upper_bound : float
-        An unfairness that no subgroup of the class exceeds.
-    """
-
-    error: float
-    unfairness: float
-    upper_bound: float
-
-    @property
-    def no_more_than(self) -> str:
-        """The upper bound as text: rounded up, or as the unfairness is where that is exact."""
-        is_exact = self.upper_bound <= self.unfairness + ROUNDING
-        return f"{self.unfairness:.4f}" if is_exact else wording.bound(self.upper_bound)
-
-
-@dataclass(frozen=True)
-class DerandomizationCost:
-    """Figures of a deterministic classifier beside those of the mixture that it came from.
-
-    Attributes
-    ----------
-    what : str
-        The deterministic classifier in words.
-    gamma : float
-        The largest unfairness that was allowed.
-    notions : tuple of str
-        The rates that were compared.
-    covers : str
-        The class of subgroups, in words.
-    n_rows : int
-        The number of rows that both were audited on.
-    mixture, deterministic : Figures
-        Error, unfairness and upper bound of each.
-
-    Examples
-    --------
-    >>> mixture, fixed = Figures(0.21, 0.0095, 0.01), Figures(0.225, 0.004, 0.004)
-    >>> print(DerandomizationCost("predictor 2 of 5", 0.01, ("error rate",), "every value of sex",
-    ...                           1000, mixture, fixed))
-    Deterministic: predictor 2 of 5; on 1,000 rows, by the error rate over every value of sex:
-                      error   unfairness  no more than
-      mixture        0.2100       0.0095        0.0100
-      deterministic  0.2250       0.0040        0.0040
-    It costs 0.0150 of error. No subgroup exceeds gamma = 0.01: proven.
-    """
-
-    what: str
-    gamma: float
-    notions: tuple[str, ...]
-    covers: str
-    n_rows: int
-    mixture: Figures
-    deterministic: Figures
-
-    @property
-    def error(self) -> float:
-        """The increase in error; negative if the deterministic classifier has less."""
-        return self.deterministic.error - self.mixture.error
-
-    @property
-    def proven(self) -> bool:
-        """True if it is proven that no subgroup of the class exceeds gamma."""
-        return self.deterministic.upper_bound <= self.gamma + ROUNDING
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain data for JSON."""
-        return asdict(self) | {"notions": list(self.notions)}
-
-    @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Self:
-        """Make the object again that `to_dict` converted."""
-        figures = {name: Figures(**plain[name]) for name in ("mixture", "deterministic")}
-        return cls(**plain | figures | {"notions": tuple(plain["notions"])})
-
-    def __str__(self) -> str:
-        lines = [
-            f"Deterministic: {self.what}; on {self.n_rows:,} rows, by the "
-            f"{' and the '.join(self.notions)} over {self.covers}:",
-            f"  {'':13}  {'error':>6}   unfairness  no more than",
-        ]
-        for name in ("mixture", "deterministic"):
-            figures: Figures = getattr(self, name)
-            found = f"{figures.error:.4f}       {figures.unfairness:.4f}"
-            lines.append(f"  {name:13}  {found}        {figures.no_more_than}")
-        verb = "saves" if round(self.error, 4) < 0 else "costs"
-        lines.append(f"It {verb} {abs(self.error):.4f} of error. No subgroup {self._assurance()}")
-        return "\n".join(lines)
-
-    def _assurance(self) -> str:
-        if self.proven:
-            return f"exceeds gamma = {self.gamma:g}: proven."
-        return (
-            f"that was found exceeds gamma = {self.gamma:g}; proven is "
-            f"{wording.bound(self.deterministic.upper_bound)}. A larger budget may prove more."
-        )
 
 
 class _Candidate(NamedTuple):
@@ -179,20 +75,32 @@ def derandomize(
     how: str,
     sample_weight: Any,
     budget: float,
+    control_features: Any,
+    leave_out_empty_strata: bool,
 ) -> MixtureClassifier:
     """Implement `MixtureClassifier.derandomize`; see there."""
     how = check_choice(how, "how", ("best", "predictor", "threshold"))
     gamma = check_gamma(gamma)
     budget = check_budget(budget)
+    leave_out = check_flag(leave_out_empty_strata, "leave_out_empty_strata")
     notions = as_rates(notion)
     subgroup_class = as_subgroup_class(subgroups)
+    if is_dask_collection(X) or is_device_array(X):
+        raise ArgumentError(
+            "X",
+            f"is {in_words(X)}, and candidates are chosen by rows in memory; bring it here first, "
+            "with .compute() or .cpu().",
+        )
     features = classifier.read(X)
     p = classifier.mixture.positive_probability(features)
     pos_label = _check_known_labels(y, classifier)
+    if control_features is None:
+        _warn_of_strata(classifier)
     sample = Sample.read(
         y,
         named_columns(X, sensitive_features),
         sample_weight,
+        control=named_columns(X, control_features, "control_features"),
         decisions=p,
         decided=Decided(None, True, pos_label),
         names=Names(decisions="X"),
@@ -203,11 +111,18 @@ def derandomize(
         "sample_weight": sample.given_weight,
         "decision_probabilities": True,
         "pos_label": pos_label,
+        "control_features": sample.control,
+        "leave_out_empty_strata": leave_out,
     }
     audited = partial(
         _audit, given, notion=notions, subgroups=subgroup_class, gamma=gamma, budget=budget
     )
     tally = Tally.of_sample(sample)
+    moments = [moment_of(one, sample.y) for one in notions]
+    warn_of_unit(gamma, moments, stacklevel=4)
+    strata = strata_of(sample, moments, leave_out=leave_out)
+    if strata is not None:
+        tally = stratified(tally, strata)
     assert tally.rows is not None
     candidates = _candidates(classifier, features, tally.rows, how)
     of_mixture = audited(p)
@@ -225,6 +140,7 @@ def derandomize(
         n_rows=report.n_rows,
         mixture=_figures(_error(tally.rows, p), of_mixture),
         deterministic=_figures(chosen.error, report),
+        control_features=report.control_features,
     )
     return classifier.with_predictor(chosen.predictor, cost)
 
@@ -245,6 +161,18 @@ def _check_known_labels(y: Any, classifier: MixtureClassifier) -> Any:
             f"labels are {', '.join(map(repr, classifier.classes_.tolist()))}).",
         )
     return classifier.classes_.tolist()[1]
+
+
+def _warn_of_strata(classifier: MixtureClassifier) -> None:
+    """Warn where a mixture was trained within strata, and none are given to choose within."""
+    if controls := classifier.training.get("control_features"):
+        warnings.warn(
+            f"The mixture was trained within strata of {' and '.join(controls)}, and "
+            "control_features is not given: the choice compares groups with the overall rate. "
+            "Pass the columns as control_features to compare within strata.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def _candidates(
@@ -324,14 +252,24 @@ class _Search:
 
     def _residuals(self, decisions: Decisions) -> list[Array]:
         """Return the residual by cell of each notion, for decisions by row."""
-        rows = self._tally.rows
-        shape = self._tally.weight.shape
-        assert rows is not None
-        # The tally has a row for each label and a column for each cell.
-        key = rows.cell + shape[1] * rows.y
-        positive = total_by_cell(key, rows.weight * decisions, 2 * shape[1]).reshape(shape)
-        tally = replace(self._tally, positive=positive)
+        tally = _deciding(self._tally, decisions)
         return [tally.of_notion(notion).residual for notion in self._notions]
+
+
+def _deciding(tally: Tally, decisions: Decisions) -> Tally:
+    """Return a tally, and its strata, of other decisions about the same rows."""
+    rows = tally.rows
+    shape = tally.weight.shape
+    assert rows is not None
+    # The tally has a row for each label and a column for each cell.
+    key = rows.cell + shape[1] * rows.y
+    positive = total_by_cell(key, rows.weight * decisions, 2 * shape[1]).reshape(shape)
+    strata = tally.strata
+    if strata is not None:
+        parts = enumerate(strata.parts)
+        decided = (_deciding(part, decisions[rows.stratum == number]) for number, part in parts)
+        strata = replace(strata, parts=tuple(decided))
+    return replace(tally, positive=positive, strata=strata)
 
 
 def _least_error(

@@ -21,7 +21,7 @@ from gerrymend.models.mixture import LinearPredictors, Mixture, row_draws
 from gerrymend.notions import NotionLike
 
 if TYPE_CHECKING:
-    from gerrymend.models.derandomizing import DerandomizationCost
+    from gerrymend.models.derandomization_cost import DerandomizationCost
 
 # The error that rounding may leave in a sum of probabilities.
 _ROUNDING = 1e-9
@@ -206,6 +206,8 @@ class MixtureClassifier:
         how: str = "best",
         sample_weight: Any = None,
         budget: float = 30.0,
+        control_features: Any = None,
+        leave_out_empty_strata: bool = False,
     ) -> "MixtureClassifier":
         """Return a deterministic classifier in place of the mixture.
 
@@ -229,6 +231,9 @@ class MixtureClassifier:
         budget : float, default=30.0
             Seconds for the proof of each audit: one of the mixture, and as a rule one of the
             candidate that is chosen.
+        control_features, leave_out_empty_strata
+            As in audit(): groups are compared within strata. A warning tells if the mixture was
+            trained within strata, and none are given here.
 
         Returns
         -------
@@ -262,6 +267,7 @@ class MixtureClassifier:
         return derandomize(
             self, X, y, sensitive_features=sensitive_features, gamma=gamma, notion=notion,
             subgroups=subgroups, how=how, sample_weight=sample_weight, budget=budget,
+            control_features=control_features, leave_out_empty_strata=leave_out_empty_strata,
         )  # fmt: skip
 
     def with_predictor(self, predictor: Any, cost: "DerandomizationCost") -> "MixtureClassifier":

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from gerrymend.models.derandomizing import DerandomizationCost
+from gerrymend.models.derandomization_cost import DerandomizationCost
 from gerrymend.models.features import FeatureReader
 from gerrymend.models.mixture import (
     ConstantPredictor,

@@ -224,11 +224,13 @@ def _check_path(path: Any) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a path; got {path!r}.")
     try:
-        os.fsencode(path)
+        ends_early = b"\0" in os.fsencode(path)
     except UnicodeEncodeError:  # half of a surrogate pair
+        ends_early = True
+    if ends_early:
         raise ValueError(
             f"path={path!r} has characters that no file's name can have; choose another."
-        ) from None
+        )
     return Path(path).expanduser()
 
 

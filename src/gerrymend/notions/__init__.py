@@ -14,7 +14,7 @@ from gerrymend.notions.choosing import (
     check_overall,
     directed_notions,
 )
-from gerrymend.notions.moments import Moment, as_trainable, moment_of
+from gerrymend.notions.moments import Moment, as_trainable, moment_of, warn_of_unit
 from gerrymend.notions.outcomes import (
     ABSOLUTE_ERROR,
     MEAN_ERROR,
@@ -68,4 +68,5 @@ __all__ = [
     "moment_of",
     "nothing_counts",
     "rate_and_class",
+    "warn_of_unit",
 ]

@@ -1,6 +1,7 @@
 """Choosing of notions: by name or instance, with the direction that makes a group worse off."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from gerrymend._runtime.errors import Argument, ArgumentError
@@ -97,6 +98,8 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
     >>> [n.name for n in as_notions("equalized_odds")]
     ['false_positive_rate', 'false_negative_rate']
     """
+    if isinstance(notion, FairnessNotion) and notion.unit is not None:
+        return (_mean_of(notion),)
     if isinstance(notion, AnyNotion):
         return (notion,)
     if isinstance(notion, str):
@@ -131,6 +134,23 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
         "notion",
         "must be a name, a FairnessNotion, an OutcomeNotion, or a non-empty tuple of these; got "
         f"{notion!r}.",
+    )
+
+
+def _mean_of(rate: FairnessNotion) -> AnyNotion:
+    """Return the mean that a subgroup's notion stands for, which has its name and no functions.
+
+    >>> _mean_of(replace(MEAN_ERROR, unit="days").rate).unit
+    'days'
+    """
+    for named in (MEAN_OUTCOME, MEAN_ERROR, ABSOLUTE_ERROR, SQUARED_ERROR):
+        mean = replace(named, unit=rate.unit or "", reference=rate.reference, worse=rate.worse)
+        if mean.rate == rate:
+            return mean
+    raise ArgumentError(
+        "notion",
+        f"is what reports call {rate.name!r}, a mean of numbers, without the functions that it is "
+        "made of; pass the OutcomeNotion itself, as notions of the report has it.",
     )
 
 

@@ -5,13 +5,15 @@ which is all that a game needs. Of a rate a and b follow from the label; of an `
 are what its function says for decisions of 0 and 1, row by row.
 """
 
+import warnings
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.errors import Argument, ArgumentError, ArgumentWarning
 from gerrymend.notions.choosing import AnyNotion, NotionLike, as_notions
 from gerrymend.notions.outcomes import OutcomeNotion
 from gerrymend.notions.rates import FairnessNotion
@@ -62,6 +64,31 @@ class Moment(NamedTuple):
     def scale(self) -> float:
         """The most that a decision changes an outcome by."""
         return float(np.abs(self.slope[self.counts]).max(initial=0.0))
+
+
+def warn_of_unit(gamma: float, moments: Sequence[Moment], *, stacklevel: int) -> None:
+    """Warn of a gamma above what any two outcomes differ by: it is probably in another unit.
+
+    An unfairness is a part of that, so that such a gamma asks for nothing.
+    """
+    widest = 0.0
+    for moment in moments:
+        refused = moment.offset[moment.counts]
+        ends = np.concatenate([refused, refused + moment.slope[moment.counts]])
+        widest = max(widest, float(np.ptp(ends)) if len(ends) else 0.0)
+    if gamma <= widest:
+        return
+    rate = moments[0].rate
+    of_what = "rates" if rate.unit is None else f"means, in {rate.unit or 'their unit'}"
+    warnings.warn(
+        ArgumentWarning(
+            Argument("gamma", value=f"{gamma:g}"),
+            f"allows everything: an unfairness is a share of the rows times a difference of "
+            f"{of_what}, and no two outcomes of these rows differ by more than {widest:g}. Nothing "
+            "is asked for; pass gamma in that unit.",
+        ),
+        stacklevel=stacklevel + 1,
+    )
 
 
 def as_trainable(notion: NotionLike) -> tuple[AnyNotion, ...]:

@@ -192,7 +192,7 @@ class OutcomeNotion:
             Unless all outcomes of rows that count can be used; see `check_outcomes`.
         """
         values = self._by_row("outcome", self.outcome, y, p)
-        outcomes = as_numbers(values, "notion")
+        outcomes = as_numbers(values, f"outcome of the notion {self.name!r}")
         some = outcomes[counts]
         if len(some):
             self.check_outcomes(float(some.min()), float(some.max()))
@@ -229,6 +229,36 @@ class OutcomeNotion:
                 f"{self.name!r} has an event of {mask.dtype}; it must be True or False by row.",
             )
         return mask
+
+    def check_any_rows(self, y: Array | None, p: Array) -> None:
+        """Raise an ArgumentError for outcomes of certain rows, where there are two samples.
+
+        A function that looks numbers up by the place of a row would take those of other people.
+
+        >>> paid = OutcomeNotion("payment", lambda y, p: np.array([100, 200, 300]) * p)
+        >>> paid.check_any_rows(None, np.ones(3))
+        Traceback (most recent call last):
+            ...
+        gerrymend._runtime.errors.ArgumentError: notion 'payment' depends on the place of a row, \
+and is to be told of two samples: it would take the numbers of other rows. Make it a function of \
+y_true and y_pred alone, or leave the second sample out.
+        """
+        counts = self.counts(y, p)
+        here = self.outcomes(y, p, counts)[counts]
+        turned = (None if y is None else y[::-1], p[::-1])
+        there_counts = self.counts(*turned)
+        there = self.outcomes(*turned, there_counts)[there_counts]
+        # A mean of all rows may differ in its last digits.
+        same = np.array_equal(there_counts[::-1], counts) and np.allclose(
+            there[::-1], here, rtol=0.0, atol=1e-9 * float(np.abs(here).max(initial=0.0))
+        )
+        if not same:
+            raise ArgumentError(
+                "notion",
+                f"{self.name!r} depends on the place of a row, and is to be told of two samples: "
+                "it would take the numbers of other rows. Make it a function of y_true and y_pred "
+                "alone, or leave the second sample out.",
+            )
 
     def _by_row(self, part: str, function: Outcome, y: Array | None, p: Array) -> NDArray[Any]:
         """Return what a user's function makes, as an array; raise unless it has one value a row."""

@@ -368,9 +368,12 @@ def nothing_counts(notion: FairnessNotion) -> ArgumentError:
     rows = f"rows of label {wanted} (0 and 1 in the order of the classes)"
     if notion.of_class is not None:
         rows = f"rows whose label is {'' if notion.event[1] else 'not '}“{notion.of_class}”"
+    if notion.unit is not None:
+        rows = "rows for which its event is True"
+    what = "rate" if notion.unit is None else "mean"
     return ArgumentError(
         "notion",
         ".",
-        lead=f"There are no rows for the {notion.words}: it is a rate over {rows}, and none has "
+        lead=f"There are no rows for the {notion.words}: it is a {what} over {rows}, and none has "
         "positive weight. Choose another ",
     )

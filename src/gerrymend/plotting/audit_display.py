@@ -50,11 +50,13 @@ class AuditDisplay(Display):
     ----------
     groups : sequence of GroupRate
         In the order of the lines, from the top.
-    overall : mapping from the name of a notion to its overall rate
+    overall : mapping from the name of a notion to its overall rate, or to its reference
     level : float, default=0.95
         The confidence with which all intervals hold at once.
     unit : str, optional
         What means of numbers are counted in; None for rates.
+    references : mapping from the name of a notion to a text, optional
+        What `overall` is, in words, of notions that are compared with a reference in its place.
 
     Attributes
     ----------
@@ -85,11 +87,13 @@ class AuditDisplay(Display):
         overall: Mapping[str, float],
         level: float = 0.95,
         unit: str | None = None,
+        references: Mapping[str, str] | None = None,
     ) -> None:
         self.groups = tuple(groups)
         self.overall = dict(overall)
         self.level = level
         self.unit = unit
+        self.references = dict(references or {})
 
     @classmethod
     def from_report(cls, report: AuditReport, *, ax: Any = None) -> "AuditDisplay":
@@ -99,7 +103,21 @@ class AuditDisplay(Display):
         """
         if not isinstance(report, AuditReport):
             raise TypeError(f"report must be an AuditReport, as audit() returns; got {report!r}.")
-        display = cls(_groups(report), _overall(report), unit=report.notions[0].unit)
+        compared = {one.notion: one for one in report.overall_rates}
+        display = cls(
+            _groups(report),
+            {
+                name: one.rate if one.reference is None else one.reference
+                for name, one in compared.items()
+                if one.rate is not None
+            },
+            unit=report.notions[0].unit,
+            references={
+                name: one.compared_with
+                for name, one in compared.items()
+                if one.compared_with is not None
+            },
+        )
         display.plot(ax)
         return display
 
@@ -140,12 +158,16 @@ class AuditDisplay(Display):
         return 7.5, max(2.4, 1.5 + 0.36 * len(self.groups))
 
     def _draw(self, ax: Any) -> None:
-        """Draw the overall rates as lines, the groups, and the legend."""
+        """Draw what groups are compared with as lines, the groups, and the legend."""
         if not self.groups:
-            say_nothing(ax, "No subgroup that may be described differs from the overall.")
+            other = "reference" if self.references else "overall"
+            say_nothing(ax, f"No subgroup that may be described differs from the {other}.")
             return
         for (notion, rate), style in zip(self.overall.items(), _LINES, strict=False):
-            words = f"overall {_words(notion) if len(self._notions) > 1 else ''}".strip()
+            several = _words(notion) if len(self._notions) > 1 else ""
+            words = f"overall {several}".strip()
+            if notion in self.references:
+                words = label(", ".join(filter(None, [several, self.references[notion]])), lines=1)
             ax.axvline(
                 rate, color="black", lw=1.2, ls=style, label=f"{words}: {self._figure(rate)}"
             )
@@ -238,13 +260,6 @@ def _groups(report: AuditReport) -> list[GroupRate]:
         )
         for group in sorted(others.values(), key=lambda group: -group.rate)
     ]  # fmt: skip
-
-
-def _overall(report: AuditReport) -> dict[str, float]:
-    """Return the overall rate of each notion that may be published."""
-    return {
-        overall.notion: overall.rate for overall in report.overall_rates if overall.rate is not None
-    }
 
 
 def _words(notion: str) -> str:

@@ -9,13 +9,17 @@ import base64
 import functools
 import hashlib
 import importlib.util
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from gerrymend._runtime.files import write_whole
 from gerrymend.reporting import wording
+
+# The blank between a figure and its %.
+_WITHIN_FIGURES = re.compile(r"(?<=\d) (?=%)")
 
 
 def render_page(template: str, *, title: str, scripts: Sequence[str] = (), **context: Any) -> str:
@@ -36,12 +40,26 @@ def visible_data(value: Any) -> Any:
     >>> visible_data({"name": ["a\\u202eb", 1.5, None]})
     {'name': ['a⟨U+202E⟩b', 1.5, None]}
     """
+    return _texts(value, wording.visible)
+
+
+def unbroken(value: Any) -> Any:
+    """Return plain data whose texts break in no figure: "46.1 %" stays in one line.
+
+    >>> unbroken(["46.1 % of those"])
+    ['46.1\\xa0% of those']
+    """
+    return _texts(value, lambda text: _WITHIN_FIGURES.sub("\u00a0", text))
+
+
+def _texts(value: Any, changed: Callable[[str], str]) -> Any:
+    """Return plain data with all of its texts changed."""
     if isinstance(value, str):
-        return wording.visible(value)
+        return changed(value)
     if isinstance(value, dict):
-        return {name: visible_data(item) for name, item in value.items()}
+        return {name: _texts(item, changed) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [visible_data(item) for item in value]
+        return [_texts(item, changed) for item in value]
     return value
 
 

@@ -39,6 +39,15 @@ def json_text(data: Any, indent: int | None = None) -> str:
     return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def within_strata(controls: Sequence[str] | None) -> str:
+    """Return within what groups are compared, as the end of a sentence.
+
+    >>> within_strata(["job", "town"]), within_strata(None)
+    (', within strata of job and town', '')
+    """
+    return f", within strata of {' and '.join(controls)}" if controls else ""
+
+
 def percent(rate: float) -> str:
     """Return a rate in percent, with one decimal, or as many as a small one needs.
 
@@ -98,24 +107,23 @@ class Compared(NamedTuple):
 
 
 def compared(rate: float, reference: float, unit: str | None = None) -> Compared:
-    """Return two rates, or two means in their unit, and their difference as a reader subtracts it.
+    """Return two rates, or two means in their unit, and their difference.
 
-    The difference is that of the two as they are shown: 0.1364 − 0.2385 = −0.1021 beside "13.6 %"
-    and "23.8 %" would puzzle. Means have as many decimals as show two digits of it.
+    The difference is the true one, rounded: that of the two as they are shown may be one off in the
+    last digit. Means have as many decimals as show two digits of it.
 
     >>> compared(0.13640, 0.23851)
-    Compared(rate='13.6 %', reference='23.9 %', gap='−10.3 points')
+    Compared(rate='13.6 %', reference='23.9 %', gap='−10.2 points')
     >>> compared(24.675, 21.5311, "days")
-    Compared(rate='24.68 days', reference='21.53 days', gap='+3.15 days')
+    Compared(rate='24.68 days', reference='21.53 days', gap='+3.14 days')
     >>> compared(1000.0672, 1000.0, "")
     Compared(rate='1,000.067', reference='1,000', gap='+0.067')
     """
     if unit is None:
-        shown = [round(100 * value, _decimals(value)) for value in (rate, reference)]
-        return Compared(percent(rate), percent(reference), points((shown[0] - shown[1]) / 100))
+        return Compared(percent(rate), percent(reference), points(rate - reference))
     place = max(_place(max(abs(rate), abs(reference)), 4), _place(rate - reference, 2))
-    gap = round(rate, place) - round(reference, place)
-    sign = "+" if gap > 0 else ""
+    gap = rate - reference
+    sign = "+" if round(gap, place) > 0 else ""
     return Compared(
         _number(rate, place, unit),
         _number(reference, place, unit),

@@ -19,6 +19,7 @@ from gerrymend.solvers.base import (
     State,
     check_rounds,
 )
+from gerrymend.solvers.convergence import has_converged
 from gerrymend.solvers.loop import Limits, Listener, Stopwatch
 from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Answer, Auditor
@@ -223,7 +224,8 @@ class AveragingGame:
     def _converged(self, tol: float) -> dict[int, Ending]:
         before, now = self._standing
         assert now is not None
-        met = self._penalty(now) <= tol
+        penalty = self._penalty(now)
+        met = penalty <= tol
         met[list(self._ended)] = False
         if self._restored is not None:
             endings = self._restored
@@ -232,7 +234,7 @@ class AveragingGame:
         # The second look costs a call of the Learner if plays are perturbed, and nothing otherwise.
         for gap in (self._gap, self._bounded_gap):
             if met.any():
-                met &= gap(now, before) <= tol
+                met &= has_converged(penalty, gap(now, before), tol)
         endings = self._endings(np.flatnonzero(met), now, before, converged=True)
         return {game: self._looked_at(game, ending, now) for game, ending in endings.items()}
 

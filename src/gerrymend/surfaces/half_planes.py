@@ -95,8 +95,8 @@ class HalfPlanes:
     def shown(
         self,
         columns: Sequence[Column],
-        rows: Array,
-        counted: Array,
+        rows: NDArray[np.intp],
+        counted: NDArray[np.intp],
         places: NDArray[np.bool_],
         min_group_size: int,
     ) -> NDArray[np.intp]:
@@ -110,8 +110,8 @@ class HalfPlanes:
         ----------
         columns : sequence of Column
             The protected values by cell.
-        rows, counted : arrays (m,)
-            The number of rows in each cell, and of those in the notion's event.
+        rows, counted : arrays (strata, m)
+            The number of rows of each stratum in each cell, and of those in the notion's event.
         places : bool array (k, k)
             True for the groups that are large enough.
         min_group_size : int

@@ -17,25 +17,28 @@ _FURTHEST = np.pi / 2 - 1e-9
 
 
 class Parts:
-    """Track the parts into which the kept groups cut the rows, from numbers of rows by cell.
+    """Track the parts into which strata and the kept groups cut the rows, from numbers by cell.
+
+    Rates of strata have a part in what is shown of a group; so they are apart from the beginning.
 
     Parameters
     ----------
-    rows, counted : arrays (m,)
+    rows, counted : arrays (strata, m)
         The number of rows in each cell, and of those in the notion's event.
     smallest : int
         The fewest rows in the event that a part with any row may have.
     """
 
-    def __init__(self, rows: Array, counted: Array, smallest: int) -> None:
-        self._rows = rows
-        self._counted = counted
+    def __init__(self, rows: NDArray[np.intp], counted: NDArray[np.intp], smallest: int) -> None:
+        self._rows = rows.ravel()
+        self._counted = counted.ravel()
         self._smallest = smallest
-        self._part: NDArray[np.intp] = np.zeros(len(rows), dtype=np.intp)
+        self._n_strata = len(rows)
+        self._part: NDArray[np.intp] = np.repeat(np.arange(len(rows)), rows.shape[1])
 
     def take(self, inside: NDArray[np.bool_]) -> bool:
         """Cut the parts by one more group unless that leaves a few rows; return whether it did."""
-        finer = 2 * self._part + inside
+        finer = 2 * self._part + np.tile(inside, self._n_strata)
         rows = np.bincount(finer, self._rows)
         counted = np.bincount(finer, self._counted)
         if ((rows > 0) & too_few(counted, self._smallest)).any():

@@ -2,11 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.small_groups import (
     MIN_GROUP_SIZE,
@@ -15,6 +18,7 @@ from gerrymend.auditing.small_groups import (
     may_be_described,
     too_few,
 )
+from gerrymend.auditing.strata import check_counted, stratum_words
 from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.protected import Cells, Column, take_rows
 from gerrymend.inputs.sample import Decided
@@ -39,6 +43,8 @@ def discrimination_surface(
     pos_label: Any = None,
     sample_weight: Any = None,
     data: Any = None,
+    control_features: Any = None,
+    leave_out_empty_strata: bool = False,
 ) -> DiscriminationSurface:
     """Measure the unfairness of every half-plane of two attributes, for one model or several.
 
@@ -46,6 +52,9 @@ def discrimination_surface(
     ----------
     y_true, sensitive_features, threshold, decision_probabilities, pos_label, sample_weight, data :
         As in audit().
+    control_features, leave_out_empty_strata :
+        As in audit(): groups are compared within strata. Each stratum needs `min_group_size` rows
+        in the notion's event, and so does its part in a group and outside for that to be shown.
     y_pred :
         As in audit(); or a mapping from names (or rounds) to these, for several models.
     attributes : pair
@@ -95,15 +104,12 @@ def discrimination_surface(
     if not models:
         raise ValueError("y_pred is an empty mapping; pass the predictions of at least one model.")
     decided = Decided(threshold, decision_probabilities, pos_label)
-    given = Given(y_true, None, sensitive_features, sample_weight)
-    tallies = {
-        name: over_two(
-            read_tally(data, given._replace(y_pred=predictions), decided, [rate]),
-            attributes,
-            smallest,
-        )
-        for name, predictions in models.items()
-    }
+    given = Given(y_true, None, sensitive_features, sample_weight, control_features)
+    tallies = {}
+    for name, predictions in models.items():
+        tally = read_tally(data, given._replace(y_pred=predictions), decided, [rate])
+        check_counted(tally, (rate,), leave_out=leave_out_empty_strata)
+        tallies[name] = over_two(tally, attributes, smallest)
     return measure_surface(
         tallies, rate, attributes,
         thetas=thetas, standardize=standardize, min_group_size=smallest,
@@ -136,17 +142,23 @@ def measure_surface(
     )
     groups = _sizes(planes, seen[0])
     large = may_be_described(groups.counted, seen[0].rows.sum(), min_group_size)
-    rows = first.n_rows.sum(axis=0).astype(float)
-    counted = np.zeros(len(rows))
-    counted[seen[0].cells.active] = seen[0].rows
+    rows, counted = _rows_by_stratum(seen[0], min_group_size)
     shown = planes.shown(first.columns, rows, counted, large, min_group_size)
 
     def of_shown(values: Array) -> Array:
         """Return the value of the group that each square shows, NaN where it shows none."""
         return np.where(shown < 0, np.nan, values.ravel()[shown])
 
-    residuals = np.stack([notion_tally.residual for notion_tally in seen])
-    unfairness = planes.sums(_active(seen[0]), residuals) / first.total_weight
+    def by_group(values: list[Array]) -> Array:
+        """Return sums over the members of each group, of values by active cell."""
+        return planes.sums(_active(seen[0]), np.stack(values))
+
+    unfairness = by_group([notion_tally.residual for notion_tally in seen]) / first.total_weight
+    expected: Sequence[Array | None] = [None] * len(seen)
+    if first.strata is not None:
+        mass = np.where(groups.mass > 0, groups.mass, np.nan)
+        sums = by_group([notion_tally.outcomes - notion_tally.residual for notion_tally in seen])
+        expected = [of_shown(values / mass) for values in sums]
     return DiscriminationSurface(
         attributes=planes.names,
         notion=notion,
@@ -160,13 +172,52 @@ def measure_surface(
                 unfairness=of_shown(values),
                 overall_rate=_overall_rate(notion_tally, min_group_size),
                 error=_error(notion_tally, min_group_size),
+                expected_rate=by_strata,
             )
-            for name, notion_tally, values in zip(tallies, seen, unfairness, strict=True)
+            for name, notion_tally, values, by_strata in zip(
+                tallies, seen, unfairness, expected, strict=True
+            )
         ),
         n_rows=int(first.n_rows.sum()),
         min_group_size=min_group_size,
         standardized=standardize,
+        control_features=tuple(column.name for column in first.strata_columns),
     )
+
+
+def _rows_by_stratum(
+    seen: NotionTally, min_group_size: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return numbers of rows, and of those in the event, by stratum and cell.
+
+    Strata that are left out, as no row of theirs is in the event, are with the first of the others:
+    nothing but their number of rows is told of. Raises an ArgumentError for a stratum whose rate is
+    of fewer rows than may be told of.
+    """
+    strata = seen.tally.strata
+    if strata is None:
+        return seen.tally.n_rows.sum(axis=0)[None], seen.rows_of_cells[None]
+    rows = np.array([part.n_rows.sum(axis=0) for part in strata.parts])
+    event = np.asarray(seen.notion.event)
+    counted = np.array([
+        event @ (part.n_rows if part.n_counted is None else part.n_counted)
+        for part in strata.parts
+    ])  # fmt: skip
+    number = counted.sum(axis=1)
+    few = identifies(number, min_group_size)
+    if few.any():
+        first = int(few.argmax())
+        raise ArgumentError(
+            "control_features",
+            f"has a stratum with {number[first]} rows that the {seen.notion.words} is over: "
+            f"{stratum_words(strata, first)}. With fewer than {min_group_size} a surface would "
+            "tell of persons; merge it with another, or lower ",
+            Argument("min_group_size"),
+            ".",
+        )
+    kept = number > 0
+    rows[np.flatnonzero(kept)[0]] += rows[~kept].sum(axis=0)
+    return rows[kept], counted[kept]
 
 
 class _Groups(NamedTuple):
@@ -197,10 +248,14 @@ def over_two(tally: Tally, attributes: Any, smallest: int) -> Tally:
     weight = tally.weight.sum(axis=0)
     rows = tally.n_rows.sum(axis=0).astype(float)
     cells = cells_of_two(tally.columns, weight, rows, attributes, smallest)
-    both = Cells(cells.columns, np.tile(cells.index, 2))
-    return Tally.of_sums(
+    return _summed(tally, Cells(cells.columns, np.tile(cells.index, 2)))
+
+
+def _summed(tally: Tally, both: Cells) -> Tally:
+    """Return the same sums, and those of its strata, by fewer cells; `both` has them by label."""
+    summed = Tally.of_sums(
         both,
-        np.repeat([0, 1], len(cells.index)),
+        np.repeat([0, 1], len(both.index) // 2),
         tally.n_rows.ravel(),
         tally.weight.ravel(),
         tally.positive.ravel(),
@@ -208,6 +263,10 @@ def over_two(tally: Tally, attributes: Any, smallest: int) -> Tally:
         tally.labels,
         n_counted=None if tally.n_counted is None else tally.n_counted.ravel(),
     )
+    if tally.strata is None:
+        return summed
+    parts = tuple(_summed(part, both) for part in tally.strata.parts)
+    return replace(summed, strata=replace(tally.strata, parts=parts))
 
 
 def _overall_rate(seen: NotionTally, smallest: int) -> float:

@@ -31,12 +31,16 @@ class SurfaceRound:
     overall_rate, error : float
         The rate of all rows in the notion's event, and the error; NaN where they would be of fewer
         than `min_group_size` rows.
+    expected_rate : array (k, k) or None
+        Within strata, the rate that a group's rows would have at the rates of their strata, which
+        unfairness is the distance from; None where that is the overall rate.
     """
 
     name: int | str
     unfairness: Array
     overall_rate: float
     error: float
+    expected_rate: Array | None = None
 
     @cached_property
     def place(self) -> tuple[int, int] | None:
@@ -54,6 +58,13 @@ class SurfaceRound:
         # argwhere goes by row, so that the last has the largest θ₁, and then θ₂.
         i, j = np.argwhere(extreme)[-1].tolist()
         return i, j
+
+    @property
+    def compared_with(self) -> Array:
+        """The rate that each group's is compared with: (k, k)."""
+        if self.expected_rate is None:
+            return np.full(self.unfairness.shape, self.overall_rate)
+        return self.expected_rate
 
     @property
     def worst(self) -> float:
@@ -94,6 +105,8 @@ class DiscriminationSurface:
         Number of rows, and the fewest in the event that a shown group may have.
     standardized : bool
         Whether θ weighs the attributes in standard deviations, or in their own units.
+    control_features : tuple of str
+        The columns within whose values groups are compared; empty where there are none.
     """
 
     attributes: tuple[str, str]
@@ -106,6 +119,7 @@ class DiscriminationSurface:
     n_rows: int
     min_group_size: int
     standardized: bool
+    control_features: tuple[str, ...] = ()
 
     @classmethod
     def from_training(
@@ -115,6 +129,7 @@ class DiscriminationSurface:
         y: Any,
         *,
         sensitive_features: Any = None,
+        control_features: Any = None,
         attributes: Any = None,
         rounds: Sequence[int] | None = None,
         sample_weight: Any = None,
@@ -133,8 +148,9 @@ class DiscriminationSurface:
         ----------
         classifier : SubgroupParityClassifier or MarginalParityClassifier
             Fitted or not; it is cloned, and never changed.
-        X, y, sensitive_features, sample_weight :
-            The rows, as in its fit().
+        X, y, sensitive_features, control_features, sample_weight :
+            The rows, as in its fit(). With control features it is trained, and shown, within
+            strata.
         attributes, thetas, min_group_size :
             As in discrimination_surface().
         rounds : sequence of int, optional
@@ -160,8 +176,8 @@ class DiscriminationSurface:
         from gerrymend.surfaces.training import training_surface
 
         return training_surface(
-            classifier, X, y, sensitive_features, sample_weight, attributes, rounds, notion, thetas,
-            min_group_size,
+            classifier, X, y, sensitive_features, control_features, sample_weight, attributes,
+            rounds, notion, thetas, min_group_size,
         )  # fmt: skip
 
     @property
@@ -172,10 +188,11 @@ class DiscriminationSurface:
     def rate(self, number: int = -1) -> Array:
         """Return the rate of every group in a round, given by its place in `rounds`: (k, k).
 
-        It is overall + unfairness/share, and NaN where the group is not shown.
+        It is overall + unfairness/share, within strata expected + unfairness/share, and NaN where
+        the group is not shown.
         """
         kept = self.rounds[number]
-        rates: Array = kept.overall_rate + kept.unfairness / self.share
+        rates: Array = kept.compared_with + kept.unfairness / self.share
         return rates
 
     def worst(self, number: int = -1) -> dict[str, Any] | None:
@@ -193,6 +210,7 @@ class DiscriminationSurface:
             "size": int(self.size[i, j]),
             "share": float(self.share[i, j]),
             "rate": float(self.rate(number)[i, j]),
+            "expected_rate": float(kept.compared_with[i, j]),
             "unfairness": float(kept.unfairness[i, j]),
         }
 
@@ -204,6 +222,7 @@ class DiscriminationSurface:
             "n_rows": self.n_rows,
             "min_group_size": self.min_group_size,
             "standardized": self.standardized,
+            "control_features": list(self.control_features),
             "thetas": self.thetas.tolist(),
             "subgroups": [list(row) for row in self.subgroups],
             "size": _plain(self.size, int),
@@ -214,6 +233,7 @@ class DiscriminationSurface:
                     "error": _known(kept.error),
                     "overall_rate": _known(kept.overall_rate),
                     "unfairness": _plain(kept.unfairness, float),
+                    "expected_rate": _plain(kept.compared_with, float),
                     "place": None if kept.place is None else list(kept.place),
                     "worst": self.worst(i),
                 }

@@ -11,12 +11,14 @@ from sklearn.base import clone
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.small_groups import check_min_group_size
+from gerrymend.auditing.strata import strata_of, stratified
 from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.protected import Cells
 from gerrymend.inputs.sample import Sample
-from gerrymend.inputs.settings import check_whole
-from gerrymend.notions import as_rates
+from gerrymend.inputs.settings import check_flag, check_whole
+from gerrymend.notions import as_rates, moment_of
 from gerrymend.solvers import Equilibrium, GameSolver, Round, as_solver
-from gerrymend.solvers.players.rows import LabelCells
+from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.surfaces.half_planes import cells_of_two
 from gerrymend.surfaces.measuring import measure_surface, one_notion
 from gerrymend.surfaces.surface import DiscriminationSurface
@@ -31,6 +33,7 @@ def training_surface(
     X: Any,
     y: Any,
     sensitive_features: Any,
+    control_features: Any,
     sample_weight: Any,
     attributes: Any,
     rounds: Sequence[int] | None,
@@ -44,7 +47,7 @@ def training_surface(
     ----------
     classifier : ParityClassifier
         Without a checkpoint, since a resumed training doesn't replay its earlier rounds.
-    X, y, sensitive_features, sample_weight :
+    X, y, sensitive_features, control_features, sample_weight :
         As in its fit().
     attributes, thetas, min_group_size :
         As in discrimination_surface().
@@ -66,11 +69,19 @@ def training_surface(
         )
     rate = one_notion(as_rates(classifier.notion if notion is None else notion))
     at = _check_rounds(rounds, check_whole(classifier.max_iter, "max_iter", low=1))
-    rows = Sample.read(y, sensitive_features, sample_weight, features=X)
-    listener = _RoundTallies(rows, attributes, at, smallest)
+    rows = Sample.read(y, sensitive_features, sample_weight, control=control_features, features=X)
+    leave_out = check_flag(classifier.leave_out_empty_strata, "leave_out_empty_strata")
+    strata = strata_of(rows, [moment_of(rate, rows.y)], leave_out=leave_out)
+    listener = _RoundTallies(rows, strata, attributes, at, smallest)
     solver = _SolverWithListener(as_solver(classifier.solver), listener)
     fitted = clone(classifier).set_params(solver=solver)
-    fitted.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+    fitted.fit(
+        X,
+        y,
+        sensitive_features=sensitive_features,
+        control_features=control_features,
+        sample_weight=sample_weight,
+    )
     # The last round is that of the fitted mixture itself, as it would be deployed.
     kept = {number: tally for number, tally in listener.tallies.items() if number < fitted.n_iter_}
     kept[fitted.n_iter_] = listener.tally(fitted.predict_proba(X)[:, 1])
@@ -93,38 +104,52 @@ class _RoundTallies:
     Decisions have to be summed at once: the next round overwrites them.
     """
 
-    def __init__(self, rows: Sample, attributes: Any, at: set[int], min_group_size: int) -> None:
+    def __init__(
+        self,
+        rows: Sample,
+        strata: Cells | None,
+        attributes: Any,
+        at: set[int],
+        min_group_size: int,
+    ) -> None:
         self._rows = rows
-        # The game has its label-cells in this order, and what it decides is the same for all rows
-        # of one: only sums over them are known, and only such are shown.
-        self._label_cells, starts, order = LabelCells.of_sample(rows.columns, rows.y, rows.weight)
-        self._of_row = np.empty(len(order), dtype=np.intp)
-        self._of_row[order] = np.repeat(np.arange(len(starts)), self._label_cells.n_rows)
+        self._strata = strata
         self._cells = cells_of_two(
             rows.columns, rows.weight, np.ones(len(rows.y)), attributes, min_group_size
         )
         self._at = at
         self.tallies: dict[int, Tally] = {}
 
-    def __call__(self, played: Round) -> None:
-        """Keep the round, if it is one of those chosen."""
+    def __call__(self, rows: MemoryRows, played: Round) -> None:
+        """Keep the round of a game between these rows, if it is one of those chosen."""
         if played.number in self._at:
-            weight = self._label_cells.weight
+            # What is decided is known by label-cell alone; only sums over these are shown.
+            weight = rows.label_cells.weight
             decided = np.minimum(played.votes[0] / played.number, weight)
             share = np.divide(decided, weight, out=np.zeros(len(weight)), where=weight > 0)
-            self.tallies[played.number] = self.tally(share[self._of_row])
+            self.tallies[played.number] = self.tally(rows.as_given(share))
 
     def tally(self, p: Array) -> Tally:
         """Return the decisions of a mixture, summed by cell, without the rows themselves."""
         rows = self._rows
         tally = Tally.of_rows(self._cells, rows.y, p, rows.weight, rows.pair)
-        return replace(tally, rows=None)
+        if self._strata is not None:
+            tally = stratified(tally, self._strata)
+        return _without_rows(tally)
+
+
+def _without_rows(tally: Tally) -> Tally:
+    """Return the sums alone: rows of many rounds would not fit."""
+    strata = tally.strata
+    if strata is not None:
+        strata = replace(strata, parts=tuple(map(_without_rows, strata.parts)))
+    return replace(tally, rows=None, strata=strata)
 
 
 class _SolverWithListener(GameSolver):
     """Play as another solver does, and report each round to one more listener."""
 
-    def __init__(self, solver: GameSolver, listener: Callable[[Round], None]) -> None:
+    def __init__(self, solver: GameSolver, listener: Callable[[MemoryRows, Round], None]) -> None:
         self.solver = solver
         self.listener = listener
 
@@ -144,7 +169,7 @@ class _SolverWithListener(GameSolver):
 
         def both(played: Round) -> None:
             """Report a round to this listener, then to the caller's."""
-            self.listener(played)
+            self.listener(rows, played)
             if on_round is not None:
                 on_round(played)
 

@@ -28,7 +28,14 @@ from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
 from gerrymend.models.estimators import is_plain_least_squares
-from gerrymend.notions import AnyNotion, FairnessNotion, Moment, OutcomeNotion, moment_of
+from gerrymend.notions import (
+    AnyNotion,
+    FairnessNotion,
+    Moment,
+    OutcomeNotion,
+    moment_of,
+    warn_of_unit,
+)
 from gerrymend.solvers import Equilibrium, FictitiousPlay, GameSolver, Round
 from gerrymend.solvers.base import Interrupted
 from gerrymend.solvers.loop import Listener
@@ -126,8 +133,9 @@ def read_rows(
         features=X if is_frame(X) else features,
     )
     for notion in setting.notions:
-        _check_labels(notion, sample)
+        check_decisions(notion, sample)
     moments = tuple(moment_of(notion, sample.y) for notion in setting.notions)
+    warn_of_unit(max(setting.gammas), moments, stacklevel=5)  # which is who calls fit()
     strata = strata_of(sample, moments, leave_out=setting.leave_out_empty_strata)
     digests = partial(
         data_digests,
@@ -224,7 +232,7 @@ def rate_of(notion: AnyNotion) -> FairnessNotion:
     return notion.rate if isinstance(notion, OutcomeNotion) else notion
 
 
-def _check_labels(notion: AnyNotion, sample: Sample) -> None:
+def check_decisions(notion: AnyNotion, sample: Sample) -> None:
     """Raise an ArgumentError for labels that are no decisions of 0 and 1, where a mean needs it."""
     if isinstance(notion, OutcomeNotion) and sample.classes.tolist() != [0, 1]:
         raise ArgumentError(
@@ -237,6 +245,12 @@ def _check_labels(notion: AnyNotion, sample: Sample) -> None:
 
 def _check_regression_game(X: Any, setting: Setting, others: Mapping[str, Any]) -> None:
     """Raise unless all that the game needs of rows like X are sums, or Dask can train on them."""
+    if others["control_features"] is not None:
+        raise ArgumentError(
+            "control_features",
+            f"compares within strata, which fits do of rows in memory alone, and X is {in_words(X)}"
+            ". Pass NumPy arrays or frames instead, by .compute() or .cpu(); or leave it out.",
+        )
     estimator = setting.estimator
     solver = setting.solver
     subgroups = setting.subgroups
@@ -252,7 +266,6 @@ def _check_regression_game(X: Any, setting: Setting, others: Mapping[str, Any]) 
         f"notion={setting.notions[0].name!r}": isinstance(setting.notions[0], OutcomeNotion),
         "certify=True": setting.certify,
         "warm_start=True": bool(setting.known),
-        "control_features": others["control_features"] is not None,
     }
     wrong = [words for words, is_wrong in problems.items() if is_wrong]
     if wrong:

@@ -132,10 +132,18 @@ def warn_unless_converged(
         )
     elif tol is not None and not equilibrium.converged:
         kept = "as it should" if unfairness <= gamma + ROUNDING else "within tol / C of gamma"
+        # A gap is by the estimator's answers, which need not be the best that there are: it may be
+        # small by chance, and is believed once no answer of many rounds has bettered the mixture.
+        off = f"but its error may be up to about {gap:.4f} above the least possible"
+        if gap <= tol:
+            off = (
+                f"but it has not settled: the last rounds still bettered it by more than {tol:g}, "
+                f"or are too few to tell. By the last answers its error is {gap:.4f} above the "
+                "least possible; others may do better"
+            )
         warning = NotConvergedWarning(
             limit,
-            f"{after} mixture has unfairness {unfairness:.4f}, {kept}, but its error "
-            f"may be up to about {gap:.4f} above the least possible.",
+            f"{after} mixture has unfairness {unfairness:.4f}, {kept}, {off}.",
             longer,
             ("accept it with a larger ", Argument("tol"), f" (now {tol:g})"),
         )

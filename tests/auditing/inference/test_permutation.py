@@ -11,7 +11,7 @@ import pytest
 from gerrymend import FairnessNotion, LinearThresholds, audit
 from gerrymend.auditing.inference import permutation
 from gerrymend.auditing.inference.permutation import permutation_test
-from gerrymend.auditing.inference.shuffles import CountShuffle, RowShuffle
+from gerrymend.auditing.inference.shuffles import CountShuffle, NumberShuffle, RowShuffle
 from gerrymend.auditing.tally import Examined, Tally
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import ERROR_RATE, FALSE_POSITIVE_RATE, STATISTICAL_PARITY
@@ -47,7 +47,10 @@ DECIDED = [1, 1, 0, 0, 0, 1, 0]
 
 
 @pytest.mark.parametrize("weights", [[1] * 7, [1, 2, 1, 3, 1, 1, 2]])
-@pytest.mark.parametrize("decided", [DECIDED, [1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0]])
+@pytest.mark.parametrize(
+    "decided",
+    [DECIDED, [1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0.5, 3, 0.25, -1, -2, 1.5, 0.5]],
+)
 def test_the_p_value_is_that_of_all_permutations(weights, decided):
     fractions = [Fraction(w) for w in weights]
     observed = largest_by_hand(COLOURS, fractions, list(map(Fraction, decided)))
@@ -67,7 +70,7 @@ def test_the_p_value_is_that_of_all_permutations(weights, decided):
 
 
 def test_dealing_counts_is_dealing_rows():
-    """Mean and covariance of K of N rows over the cells, by formula and by both ways to draw."""
+    """Mean and covariance of K of N rows over the cells, by formula and by each way to draw."""
     sizes = np.array([5, 1, 9, 3, 12])
     cell = np.repeat(np.arange(5), sizes)
     n, k = len(cell), 11
@@ -80,7 +83,8 @@ def test_dealing_counts_is_dealing_rows():
     active = np.arange(5)
     for shuffle in (
         CountShuffle(tally, [FALSE_POSITIVE_RATE], active),
-        RowShuffle(tally.rows, 5, [FALSE_POSITIVE_RATE], active),
+        NumberShuffle(cell, decided, 5),
+        RowShuffle(cell, np.ones(n), decided[None], 5),
     ):
         rng = np.random.default_rng(0)
         draws = np.array([shuffle.draw(rng)[0] for _ in range(20_000)])
@@ -101,7 +105,7 @@ def test_outcomes_of_four_values_and_two_notions_are_dealt_together():
     sizes = np.bincount(cell)
     for shuffle in (
         CountShuffle(tally, notions, active),
-        RowShuffle(tally.rows, 4, notions, active),
+        RowShuffle(cell, np.ones(60), np.array([notion.outcome(y, p) for notion in notions]), 4),
     ):
         draws = np.array([shuffle.draw(rng) for _ in range(4000)])
         values = np.select([(y == 0) & (p == 0), (y == 0) & (p == 1), (y == 1) & (p == 0)],

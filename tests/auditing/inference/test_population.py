@@ -9,6 +9,7 @@ from joblib import parallel_config
 
 from gerrymend import Conjunctions, audit, audit_counts, check_report
 from gerrymend.auditing.inference.planning import quantile, rows_for_power, rows_to_tell
+from gerrymend.auditing.inference.resampling import _Rows
 
 RACES = np.array(["blue", "green", "red"])
 SEXES = np.array(["F", "M"])
@@ -43,15 +44,25 @@ def unfairness(mask, event, u, weight):
     return weight[inside].sum() / weight.sum() * gap
 
 
-def resampled_rows(seed, draw, weight, p, y, cell):
-    """As many rows with replacement, by number, in the order of cell, label, decision, weight."""
-    n = len(y)
-    order = np.lexsort((weight, p, y, cell))
-    return order[np.random.default_rng([seed, 2, draw]).integers(0, n, n)]
+@pytest.fixture
+def drawn(monkeypatch):
+    """Σ w and Σ w·u of each table by stratum, label and cell, in each resample of rows."""
+    tables = []
+    draw = _Rows.draw
+    monkeypatch.setattr(_Rows, "draw", lambda *how: tables.append(draw(*how)) or tables[-1])
+    return tables
+
+
+def unfairness_in(mask, mass, outcomes, total):
+    """Share times gap, from the definition, with sums by cell over the rows in the event."""
+    if not mass[mask].sum():
+        return 0.0
+    gap = outcomes[mask].sum() / mass[mask].sum() - outcomes.sum() / mass.sum()
+    return mass[mask].sum() / total * gap
 
 
 @pytest.mark.parametrize("side", ["both", "disadvantaged"])
-def test_distances_of_weighted_rows_are_those_over_all_groups(side):
+def test_distances_of_weighted_rows_are_those_over_all_groups(side, drawn):
     data = people(60, 1)
     rng = np.random.default_rng(2)
     weight = rng.integers(1, 5, 60) / 2
@@ -60,16 +71,16 @@ def test_distances_of_weighted_rows_are_those_over_all_groups(side):
     report = audit(**data, sample_weight=weight, subgroups=Conjunctions(), random_state=7,
                    favourable="negative", side=side, confidence=0.9, n_resamples=12,
                    min_group_size=1)  # fmt: skip
-    cell = np.searchsorted(RACES, race) * 2 + np.searchsorted(SEXES, sex)
-    groups = conjunctions(race, sex)
-    there = [unfairness(group, y == 0, p, weight) for group in groups]
+    there = [unfairness(group, y == 0, p, weight) for group in conjunctions(race, sex)]
+    groups = conjunctions(np.repeat(RACES, 2), np.tile(SEXES, 3))
     expected = []
-    for draw in range(12):
-        rows = resampled_rows(7, draw, weight, p, y, cell)
-        drawn = [unfairness(group[rows], y[rows] == 0, p[rows], weight[rows]) for group in groups]
-        moved = np.array(there) - drawn  # positives that are wrongly decided are worse off
+    for [(mass, outcomes)] in drawn:
+        assert np.all((outcomes[0] >= 0) & (outcomes[0] <= mass[0]))
+        found = [unfairness_in(g, mass[0, 0], outcomes[0, 0], mass.sum()) for g in groups]
+        moved = np.array(there) - found  # positives that are wrongly decided are worse off
         expected.append(np.max(moved if side == "disadvantaged" else np.abs(moved), initial=0.0))
     assert report.population.distances == pytest.approx(sorted(expected), abs=1e-12)
+    assert len(set(expected)) == 12
     assert not report.population.approximate
 
 
@@ -166,7 +177,7 @@ def test_workers_make_the_same_and_counts_are_enough():
     assert audit(**data, subgroups="conjunctions").population_bound is None
 
 
-def test_numbers_of_two_notions_are_of_the_same_rows():
+def test_numbers_of_two_notions_are_of_the_same_rows(drawn):
     """By brute force: one draw of rows, and the farthest of all groups over both means."""
     rng = np.random.default_rng(5)
     n = 50
@@ -176,19 +187,15 @@ def test_numbers_of_two_notions_are_of_the_same_rows():
     report = audit(y, days, sensitive_features={"race": race}, notion=notions, random_state=3,
                    subgroups="marginals", confidence=0.8, n_resamples=9, gamma=0.1)  # fmt: skip
     off = np.abs(y - days)
-    squared = (y - days) ** 2
-    order = np.lexsort((off, squared, np.searchsorted(RACES, race)))
-    everyone = np.ones(n, bool)
-
-    def values(rows):
-        return np.array([unfairness((race == one)[rows], everyone, u[rows], np.ones(n))
-                         for one in RACES for u in (off, squared)])  # fmt: skip
-
-    there = values(np.arange(n))
+    there = [unfairness(race == one, np.ones(n, bool), u, np.ones(n))
+             for u in (off, off**2) for one in RACES]  # fmt: skip
     expected = []
-    for draw in range(9):
-        rows = order[np.random.default_rng([3, 2, draw]).integers(0, n, n)]
-        expected.append(np.abs(values(rows) - there).max())
+    for tables in drawn:
+        assert np.array_equal(tables[0][0], tables[1][0])
+        assert tables[0][0].sum() == n
+        found = [unfairness_in(np.arange(3) == one, mass[0, 1], outcomes[0, 1], n)
+                 for mass, outcomes in tables for one in range(3)]  # fmt: skip
+        expected.append(np.abs(np.subtract(there, found)).max())
     assert report.population.distances == pytest.approx(sorted(expected), rel=1e-9)
 
 

@@ -1,8 +1,15 @@
-"""Divide draws into rounds: a block for each worker, and larger ones where they are quick."""
+"""Divide draws into rounds: a block for each worker, and larger ones where they are quick.
 
+And have what the compiled draws of rows share.
+"""
+
+import math
 import time
 from collections.abc import Iterator
 
+import numpy as np
+
+from gerrymend._numeric.sums import Array
 from gerrymend._runtime.interrupts import check_stopped
 
 # A block of draws is searched at once; it grows while a round is quick, to so many numbers.
@@ -45,3 +52,22 @@ def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterat
             return
         if time.monotonic() - start < _QUICK_SECONDS:
             size = max(1, min(2 * size, _MOST_NUMBERS // width))
+
+
+def word(rng: np.random.Generator) -> np.uint64:
+    """Return a random word, the seed of compiled draws."""
+    return rng.integers(0, 2**64, dtype=np.uint64)
+
+
+def rarely_exceeded(sizes: Array) -> Array:
+    """Return means of counts, so that one of them is above its size in at most a draw of 20.
+
+    Of a sum of independent zeros and ones, or a Poisson variable, with the mean s − t the chance to
+    be above s is at most exp(−t²/(2·(s − t + t/3))) ≤ exp(−t²/(2·s)), by Bernstein's inequality.
+    With t² = 2·s·ln(20·k) that is 1/(20·k) for each of k sizes.
+
+    >>> rarely_exceeded(np.array([10_000.0])).round().tolist()
+    [9755.0]
+    """
+    means: Array = np.maximum(0.0, sizes - np.sqrt(2 * math.log(20 * len(sizes)) * sizes))
+    return means

@@ -36,8 +36,7 @@ from gerrymend.subgroups.base import BoundClass
 LEVEL = 0.05
 # Outcomes that are dealt anew keep their mean: all that they can tell is that groups differ.
 _OWN_REFERENCE = (
-    "permutations test whether groups differ from each other, and not from a reference of one's "
-    "own; confidence=0.95 (--confidence 0.95) tells what holds for the people behind the rows"
+    "permutations test whether groups differ from each other, and not from a reference of one's own"
 )
 
 

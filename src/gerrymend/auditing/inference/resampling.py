@@ -2,18 +2,28 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import pdtr
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.compared import Compared
+from gerrymend.auditing.inference._draw_kernel import OPEN, STEPS, add_times
+from gerrymend.auditing.inference.drawing import rarely_exceeded, word
 from gerrymend.auditing.tally import NotionTally, Rows, Tally
 from gerrymend.notions import FairnessNotion
 
 # Σ w and Σ w·p by stratum, label and cell, the same rows being one stratum where there are none.
 Table = tuple[Array, Array]
+
+# Rows a key, below which there are too many keys to sort the values of each by itself.
+_FEW_ROWS = 16
+# Rows that follow each other in memory are so many parts of the order apart.
+_STRIPES = 16
+# A row occurs more often with a probability below 2⁻¹⁰⁰.
+_MOST_TIMES = 40
 
 
 def no_resamples(tally: Tally) -> str:
@@ -57,8 +67,11 @@ class Resampler:
         self._moments = [(_Moment.of(part), places[id(part.tally)]) for part in seen]
         first = next(iter(tallies.values()))
         # The counts of one table don't tell those of another, as of two classes.
-        alone = first.is_count and len(tallies) == 1
-        self._draws: _Draws = _Counts(first) if alone else _Rows([*tallies.values()])
+        self._draws: _Draws
+        if first.is_count and len(tallies) == 1:
+            self._draws = _Counts(first)
+        else:
+            self._draws = (_Rows if first.lines is None else _Lines)([*tallies.values()])
         self._seed = seed
 
     def draw(self, number: int) -> Resample:
@@ -120,46 +133,144 @@ class _Counts:
         return [(drawn.sum(axis=0), drawn[1])]
 
 
-class _Rows:
-    """Rows that weigh differently, have numbers or a probability, one by one; or lines of equal."""
+class _Columns(NamedTuple):
+    """Hold what is summed of each row, by its key: its place in a flattened table of a shape.
+
+    It is w·p for each table and then, unless all rows have one `weight`, w for each.
+    """
+
+    keys: list[NDArray[np.uint32]]
+    values: list[Array]
+    weight: float | None
+    shape: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, tables: Sequence[Rows], n_cells: int) -> "_Columns":
+        """Take them from tables of the same rows."""
+        first = tables[0]
+        stratum = np.zeros_like(first.cell) if first.stratum is None else first.stratum
+        keys = [(rows.cell + n_cells * (rows.y + 2 * stratum)).astype(np.uint32) for rows in tables]
+        values = [rows.weight * rows.p for rows in tables]
+        shape = (int(stratum.max()) + 1, 2, n_cells)
+        if (first.weight == first.weight[0]).all():
+            return cls(keys, values, float(first.weight[0]), shape)
+        return cls(keys * 2, values + [first.weight] * len(tables), None, shape)
+
+    @property
+    def size(self) -> int:
+        """The number of keys."""
+        return math.prod(self.shape)
+
+    def order(self) -> NDArray[np.intp]:
+        """Return an order that values give, so that a draw doesn't depend on that of the rows."""
+        columns: list[NDArray[Any]] = [*self.values, *self.keys]
+        return np.lexsort(columns)
+
+    def take(self, rows: NDArray[np.intp]) -> "_Columns":
+        """Return some rows, or all in another order."""
+        keys = [key[rows] for key in self.keys]
+        return self._replace(keys=keys, values=[column[rows] for column in self.values])
+
+    def added(self, times: NDArray[np.intp]) -> list[Array]:
+        """Return how often a key occurs, and the sum of its values, where rows occur so often."""
+        return [
+            np.stack(
+                [np.bincount(key, times, self.size), np.bincount(key, times * column, self.size)],
+                axis=1,
+            )
+            for key, column in zip(self.keys, self.values, strict=True)
+        ]
+
+    def tables(self, sums: Sequence[Array]) -> list[Table]:
+        """Return Σ w and Σ w·p of each table, from what `added` returns."""
+        if self.weight is None:
+            half = len(sums) // 2
+            weights = [of_weights[:, 1] for of_weights in sums[half:]]
+        else:
+            weights = [self.weight * of_values[:, 0] for of_values in sums]
+        return [
+            (weight.reshape(self.shape), of_values[:, 1].reshape(self.shape))
+            for weight, of_values in zip(weights, sums, strict=False)
+        ]
+
+
+class _Lines:
+    """Lines of equal rows: how many of each are drawn."""
 
     def __init__(self, tallies: Sequence[Tally]) -> None:
-        held = [tally.rows if tally.lines is None else tally.lines.rows for tally in tallies]
-        tables: list[Rows] = [rows for rows in held if rows is not None]
-        assert len(tables) == len(tallies)
-        first = tables[0]
-        stratum = first.stratum
-        if stratum is None:
-            stratum = np.zeros(len(first.cell), dtype=np.intp)
-        # In an order given by the values, so that a draw doesn't depend on that of the rows.
-        values = [column for rows in tables for column in (rows.p, rows.y)]
-        order = np.lexsort((first.weight, *values, first.cell, stratum))
-        m = tallies[0].weight.shape[1]
-        self._shape = (int(stratum.max()) + 1, 2, m)
-        self._weight = first.weight[order]
-        lines = tallies[0].lines
-        self._n_rows = None if lines is None else lines.n_rows[order]
-        # A row's place in a flattened table of this shape, so that one bincount adds up all of it.
-        self._tables = [
-            ((rows.cell + m * (rows.y + 2 * stratum))[order], (rows.weight * rows.p)[order])
-            for rows in tables
-        ]
+        lines = [tally.lines for tally in tallies if tally.lines is not None]
+        columns = _Columns.of([one.rows for one in lines], tallies[0].weight.shape[1])
+        order = columns.order()
+        self._columns = columns.take(order)
+        self._n_rows = lines[0].n_rows[order]
+
+    def draw(self, rng: np.random.Generator) -> list[Table]:
+        """Draw equal rows as often as their part of all tells: one multinomial draw."""
+        n = int(self._n_rows.sum())
+        times = rng.multinomial(n, self._n_rows / n)
+        return self._columns.tables(self._columns.added(times))
+
+
+class _Rows:
+    """Rows that weigh differently, have numbers or a probability: drawn one by one, in O(n).
+
+    How often each row occurs is a Poisson variable, independent of the others. Given their sum, it
+    is one multinomial draw of so many rows; with another of the rows that are missing, it is one of
+    all. Where the sum is too large all is begun anew, which depends on the sum alone.
+    """
+
+    def __init__(self, tallies: Sequence[Tally]) -> None:
+        tables = [tally.rows for tally in tallies if tally.rows is not None]
+        columns = _Columns.of(tables, tallies[0].weight.shape[1])
+        n = len(columns.keys[0])
+        if len(columns.keys) == 1 and _FEW_ROWS * columns.size <= n:
+            _sort_within_keys(columns.keys[0], columns.values[0])
+        else:
+            columns = columns.take(columns.order())
+        # Rows of one key that follow each other would each wait for the sum of the one before.
+        apart = -(-n // _STRIPES)
+        places = np.arange(apart)[:, None] + apart * np.arange(_STRIPES)
+        self._columns = columns.take(places[places < n])
+        self._n = n
+        self._times, self._cumulative = _poisson_times(n)
 
     def draw(self, rng: np.random.Generator) -> list[Table]:
         """Draw how often each row occurs, and sum."""
-        # All tables see one draw, as how often each row occurs in it; no row is copied.
-        if self._n_rows is None:
-            n = len(self._weight)
-            times = np.bincount(rng.integers(0, n, n), minlength=n)
-        else:
-            # Equal rows are drawn as often as their part of all tells: one multinomial draw.
-            n = int(self._n_rows.sum())
-            times = rng.multinomial(n, self._n_rows / n)
+        n = self._n
+        columns = self._columns
+        n_missing = -1
+        while n_missing < 0:
+            seed = word(rng)
+            sums = [np.zeros((columns.size, 2)) for _ in columns.keys]
+            # All see the same draw, by the same seed.
+            for key, values, into in zip(columns.keys, columns.values, sums, strict=True):
+                add_times(key, values, seed, self._times, self._cumulative, into)
+            n_missing = n - int(sums[0][:, 0].sum())
+        rest = columns.take(rng.integers(0, n, n_missing))
+        added = rest.added(np.ones(n_missing, dtype=np.intp))
+        return columns.tables([into + more for into, more in zip(sums, added, strict=True)])
 
-        def by_label(key: NDArray[np.intp], values: Array) -> Array:
-            sums = np.bincount(key, times * values, math.prod(self._shape))
-            return sums.astype(np.float64).reshape(self._shape)
 
-        return [
-            (by_label(key, self._weight), by_label(key, positive)) for key, positive in self._tables
-        ]
+def _sort_within_keys(key: NDArray[np.uint32], values: Array) -> None:
+    """Sort by key, and the values of each key, in place: `np.lexsort` at a third of its cost."""
+    small = key.astype(np.uint16) if key.max() < 2**16 else key  # these have a sort of their own
+    order = np.argsort(small, kind="stable")
+    key[:] = key[order]
+    values[:] = values[order]
+    for part in np.split(values, np.flatnonzero(np.diff(key)) + 1):
+        part.sort()
+
+
+def _poisson_times(n: int) -> tuple[NDArray[np.uint8], Array]:
+    """Return how often a row occurs, by a random part of [0, 1), and the distribution function.
+
+    It is a Poisson variable of such a mean that n rows rarely occur more than n times together.
+    """
+    mean = float(rarely_exceeded(np.array([float(n)]))[0]) / n
+    cumulative = np.asarray(pdtr(np.arange(_MOST_TIMES), mean), dtype=np.float64)
+    # With u uniform in [0, 1), times = #{k: cumulative[k] ≤ u}. It is known of a part of [0, 1) if
+    # it is the same at both ends.
+    ends = np.arange(STEPS + 1) / STEPS
+    least = np.searchsorted(cumulative, ends[:-1], side="right")
+    most = np.searchsorted(cumulative, ends[1:], side="left")
+    return np.where(least == most, least, OPEN).astype(np.uint8), cumulative

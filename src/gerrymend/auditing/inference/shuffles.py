@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.inference._draw_kernel import deal_most, deal_rest
+from gerrymend.auditing.inference.drawing import rarely_exceeded, word
 from gerrymend.auditing.tally import Rows, Tally
 from gerrymend.notions import FairnessNotion
 
@@ -19,6 +21,8 @@ from gerrymend.notions import FairnessNotion
 MOST_ROWS = 10**9
 # Rows a cell, below which it is quicker to draw rows than numbers of rows.
 _FEW_ROWS = 50
+# Values of the random number by which a row chooses its cell.
+_SLOTS = 2**16
 
 
 class Shuffle(Protocol):
@@ -53,7 +57,24 @@ def shuffle_of(
     if tally.is_count:
         return CountShuffle(tally, notions, active)
     assert tally.rows is not None
-    return RowShuffle(tally.rows, tally.weight.shape[1], notions, active)
+    return _shuffle_of_rows(tally.rows, tally.weight.shape[1], notions, active)
+
+
+def _shuffle_of_rows(
+    rows: Rows, n_cells: int, notions: Sequence[FairnessNotion], active: NDArray[np.intp]
+) -> Shuffle:
+    """Return a way to deal the outcomes of rows that are at hand."""
+    number = np.full(n_cells, -1, dtype=np.intp)
+    number[active] = np.arange(len(active))
+    # Rows without weight, and cells without weight in the event, have no part in any sum.
+    cell = number[rows.cell]
+    counts = notions[0].in_event(rows.y) & (rows.weight > 0) & (cell >= 0)
+    cell = cell[counts]
+    weight = rows.weight[counts]
+    outcomes = np.array([notion.outcome(rows.y[counts], rows.p[counts]) for notion in notions])
+    if len(notions) == 1 and (weight == weight[0]).all():
+        return NumberShuffle(cell, weight[0] * outcomes[0], len(active))
+    return RowShuffle(cell, weight, outcomes, len(active))
 
 
 class StrataShuffle:
@@ -131,27 +152,54 @@ class CountShuffle:
         return sums
 
 
+class NumberShuffle:
+    """Numbers of equal rows: which of them a cell is dealt, in O(n) and in the order of memory.
+
+    Let each number choose a cell for itself, c with the probability q_c, or none. Given how many
+    choose each cell, every way to do so is as likely as another. Where no cell got more than its
+    n_c rows, numbers without a cell are shuffled and fill up what is missing: every way is still as
+    likely, so that it is a uniform deal. Otherwise all is begun anew, which depends on those counts
+    alone and thereby favours no way. q_c·n is a little below n_c, so that this is rare.
+    """
+
+    def __init__(self, cell: NDArray[np.intp], values: Array, n_cells: int) -> None:
+        self._sizes = np.bincount(cell, minlength=n_cells)
+        # In their own order: a draw depends on the seed and the numbers, not on the rows' order.
+        self._values = np.sort(values)
+        share = _SLOTS * rarely_exceeded(self._sizes.astype(np.float64)) / len(cell)
+        # As many slots as fit into a cell's share; slot 0 is none, and so are cells that have none.
+        n_slots = np.floor(share).astype(np.intp)[: _SLOTS - 1]
+        self._slots = np.zeros(_SLOTS, dtype=np.uint16)
+        self._slots[: n_slots.sum()] = np.repeat(np.arange(1, len(n_slots) + 1), n_slots)
+
+    def draw(self, rng: np.random.Generator) -> Array:
+        """Deal once; return Σ w·u by active cell, as the only row."""
+        left = np.empty(len(self._values))
+        while True:
+            sums = np.zeros(len(self._sizes) + 1)
+            counts = np.zeros(len(sums), dtype=np.intp)
+            n_left = deal_most(self._values, word(rng), self._slots, sums, counts, left)
+            missing = self._sizes - counts[1:]
+            if (missing >= 0).all():
+                break
+        deal_rest(left[:n_left], word(rng), missing, sums[1:])
+        return sums[None, 1:]
+
+
 class RowShuffle:
-    """Rows that weigh differently or are decided with a probability: dealt one by one, in O(n).
+    """Rows that weigh differently, or have several outcomes: dealt one by one, in O(n).
 
     Rows are put in the order of cell and weight, and outcomes in their own: a draw then depends on
     the seed and on what the rows are, not on the order in which they came.
     """
 
     def __init__(
-        self, rows: Rows, n_cells: int, notions: Sequence[FairnessNotion], active: NDArray[np.intp]
+        self, cell: NDArray[np.intp], weight: Array, outcomes: Array, n_cells: int
     ) -> None:
-        number = np.full(n_cells, -1, dtype=np.intp)
-        number[active] = np.arange(len(active))
-        # Rows without weight, and cells without weight in the event, have no part in any sum.
-        counts = notions[0].in_event(rows.y) & (rows.weight > 0) & (number[rows.cell] >= 0)
-        cell = number[rows.cell[counts]]
-        weight = rows.weight[counts]
         order = np.lexsort((weight, cell))
         self._cell = cell[order]
         self._weight = weight[order]
-        self._n_cells = len(active)
-        outcomes = np.array([notion.outcome(rows.y[counts], rows.p[counts]) for notion in notions])
+        self._n_cells = n_cells
         self._outcomes: Array = outcomes[:, np.lexsort(outcomes)]
 
     def draw(self, rng: np.random.Generator) -> Array:

@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from gerrymend._numeric.rate_intervals import rate_interval
+from gerrymend.notions import NOTION_NAMES, rate_and_class
+from gerrymend.reporting.audit.direction import headline, of_numbers
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import (
     at_least,
     bound,
+    capitalised,
     count,
     event_noun,
     figure,
@@ -22,6 +28,8 @@ Report = Mapping[str, Any]
 # Up to this a p-value speaks against chance, and up to the second it does so loudly.
 _SMALL = 0.05
 _TINY = 0.01
+# The confidence of the interval of a rate.
+_LEVEL = 0.95
 # Shares of all rows to translate the detectable unfairness into points for, the first that gives
 # a difference of less than half of the range of a rate.
 _EXAMPLE_SHARES = (0.1, 0.25, 0.5)
@@ -39,14 +47,18 @@ def chance_sentence(report: Report) -> str:
     """
     value = report["p_value"]
     if value is None:
-        why = report["no_p_value"] or "n_permutations=199, --permutations 199 would"
+        why = _obstacle(report) or "n_permutations=199, --permutations 199 would"
         return f"Whether chance alone could make as much was not tested ({why})."
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
     told = f"({p_equals(value)}{', of the rows that were searched' if apart else ''})"
-    if value <= _TINY:
-        return f"Chance alone would hardly make so much {told}."
     draws = count(report["n_permutations"])
+    if value <= _TINY:
+        return (
+            f"Could chance explain it? Hardly: of {draws} shuffles of who got which "
+            f"{'value' if of_numbers(report) else 'decision'} {_as_unfair(report)} as unfair "
+            f"{told}. This counts the whole search."
+        )
     if value <= _SMALL:
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples where nothing differs"
         more = f"; {draws} permutations can't tell more, and 199 would" if _is_least(report) else ""
@@ -57,6 +69,23 @@ def chance_sentence(report: Report) -> str:
         f"What was found could well be chance: where nothing differs, so many rows show as "
         f"much in about {percent(value)} of samples {told}."
     )
+
+
+def _as_unfair(report: Report) -> str:
+    """Return in how many draws as much was found: p = families·(1 + these) / (1 + draws)."""
+    draws = 1 + report["n_permutations"]
+    number = round(report["p_value"] * draws / _families(report)) - 1
+    return "none was" if number < 1 else "1 was" if number == 1 else f"{count(number)} were"
+
+
+def _obstacle(report: Report) -> str | None:
+    """Say why there can be no p-value, and what else may be asked; None where there can be one."""
+    why: str | None = report["no_p_value"]
+    own = any(notion.get("reference") is not None for notion in report["notions"])
+    if why is None or not own or report["population"] is not None:
+        return why
+    people = "what holds for the people behind the rows"
+    return f"{why}; confidence=0.95 (--confidence 0.95) tells {people}"
 
 
 def _is_least(report: Report) -> bool:
@@ -86,7 +115,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
     """Say what chance alone makes of so many rows, with an example, and what the p-value is of."""
     draws = count(report["n_permutations"])
     if report["p_value"] is None:
-        why = report["no_p_value"] or (
+        why = _obstacle(report) or (
             "no permutations were made (n_permutations=199, --permutations 199)"
         )
         return [f"What chance alone would make of so many rows was not tested: {why}."]
@@ -95,6 +124,9 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         "verdict is about these rows."
     )
     line = report["detectable"]
+    if line is not None and unfairness(line) == "0":
+        nothing = f"In 19 of 20 shuffles ({draws} in all) the search found no difference at all"
+        return [f"{nothing}: any that is there is no chance.", tested]
     if line is None:
         enough = 20 * _families(report) - 1
         return [f"{draws} permutations are too few for p = 0.05; {enough} are enough.", tested]
@@ -132,6 +164,30 @@ def _searched(report: Report) -> str:
     return f" In the rows as they are the same quick search finds {unfairness(found)}."
 
 
+def interval_words(report: Report) -> str | None:
+    """Return Clopper and Pearson's interval of the rate of who leads, and what it is worth.
+
+    It is of rows that were held out, where these tell of the group. None of means, of rates of the
+    user's own, and where rows weigh differently: what it takes is not in a report.
+    """
+    lead = headline(report)
+    if lead is None or report["weighted"]:
+        return None
+    if rate_and_class(lead["notion"])[0] not in NOTION_NAMES:
+        return None
+    held_out = report["held_out"]
+    n_rows = report["n_rows"]
+    worth = "which is too narrow, as the group was chosen as the worst of many"
+    apart = held_out is not None and not held_out["same_rows"]
+    if apart and lead == report["worst"] and held_out["subgroup"] is not None:
+        lead = held_out["subgroup"]
+        n_rows = held_out["n_rows"]
+        worth = f"by the {count(n_rows)} rows that were not searched"
+    in_event = np.array(round(lead["share"] * n_rows), dtype=float)
+    ends = rate_interval(np.array(lead["rate"]), in_event, _LEVEL)
+    return f"{' to '.join(percent(float(end)) for end in ends)}, {worth}"
+
+
 def other_rows_sentence(report: Report) -> str:
     """Say where the worst subgroup's unfairness may be for others than these rows.
 
@@ -151,10 +207,13 @@ def other_rows_sentence(report: Report) -> str:
             f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
             "confidence."
         )
+    if population is not None:  # it was asked for, and there is none
+        tell = f"{capitalised(population['reason'])}; rows that are held out of the search tell"
+    else:
+        tell = "An audit with confidence=0.95 tells, and so do rows that are held out of the search"
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
-        "elsewhere. An audit with confidence=0.95 tells, and so do rows that are held out of the "
-        "search (test_size, --test-size)."
+        f"elsewhere. {tell} (test_size, --test-size)."
     )
 
 

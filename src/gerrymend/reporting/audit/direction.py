@@ -23,8 +23,6 @@ _SENTENCE = {
     "better": "The most favoured subgroup",
     None: "The subgroup that differs most",
 }
-# The one that a group in a sentence stands for, where that group leads.
-_OF_ALL = {"worse": "Worst of all", "better": "Best of all", None: "Most of all"}
 # A group in a sentence leads if it has this part of the worst's unfairness, or more.
 _MOST = 0.8
 
@@ -59,10 +57,18 @@ def says_most(report: Report) -> bool:
     said = report["in_a_sentence"]
     if said is None:
         return False
-    gamma = report["gamma"]
-    own = abs(said["subgroup"]["unfairness"])
-    worst = abs(leads(report)[0]["unfairness"])
-    return bool(own >= _MOST * worst and (own > gamma) == (worst > gamma))
+    own = said["subgroup"]["unfairness"]
+    return sentence_leads(own, leads(report)[0]["unfairness"], report["gamma"])
+
+
+def sentence_leads(own: float, worst: float, gamma: float) -> bool:
+    """Return whether a group in a sentence leads, by its unfairness and that of the worst.
+
+    >>> sentence_leads(0.016, 0.018, 0.01), sentence_leads(0.009, 0.011, 0.01)
+    (True, False)
+    """
+    has_most = abs(own) >= _MOST * abs(worst)
+    return has_most and (abs(own) > gamma) == (abs(worst) > gamma)
 
 
 def is_the_same(report: Report) -> bool:
@@ -74,11 +80,16 @@ def is_the_same(report: Report) -> bool:
     return bool(said["overlap"] == 1.0 and same_size)
 
 
+def stands_alone(report: Report) -> bool:
+    """Return whether a group in a sentence leads that is another than the one it stands for."""
+    return says_most(report) and not is_the_same(report)
+
+
 def of_all(report: Report) -> str:
     """Return what the one is called that a group in a sentence stands for, and leads before."""
     if is_the_same(report):
         return "As a formula"
-    return _OF_ALL[leads(report)[0]["treated"]]
+    return "For experts"
 
 
 def is_rest(subgroup: Subgroup, report: Report) -> bool:
@@ -98,7 +109,7 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
     if says_most(report):
         shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
     elif said is not None:  # beside the one that it stands for, before the other side
-        shown[1:1] = [("In a sentence", said["subgroup"])]
+        shown[1:1] = [("In plain words", said["subgroup"])]
     shown += [(_ANOTHER[one["treated"]], one) for one in others]
     # All others are not alike: those who are most favoured are some of them.
     named = [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
@@ -180,6 +191,16 @@ def of_numbers(report: Report) -> bool:
     return any(one.get("unit") is not None for one in report["notions"])
 
 
+def in_unit(words: str, report: Report) -> str:
+    """Return an unfairness in words with its unit: that of numbers, where all have the same.
+
+    >>> in_unit("0.3", {"notions": [{"unit": "days"}]}), in_unit("0.3", {"notions": [{}]})
+    ('0.3 days', '0.3')
+    """
+    units = {one.get("unit") or "" for one in report["notions"]}
+    return f"{words} {units.pop()}".rstrip() if len(units) == 1 else words
+
+
 def average(report: Report) -> str:
     """Return what is compared, in a word.
 
@@ -201,6 +222,15 @@ def reference_words(report: Report) -> str:
     if any(one.get("reference") is not None for one in report["notions"]):
         return "reference"
     return f"{noun} expected by its strata" if report.get("control_features") else f"overall {noun}"
+
+
+def has_group(report: Report) -> bool:
+    """Return whether groups are compared with a part of a named group's rate, or mean.
+
+    >>> has_group({"notions": [{"reference": {"group": {}, "factor": 0.8}}]})
+    True
+    """
+    return any(isinstance(one.get("reference"), Mapping) for one in report["notions"])
 
 
 def _about_labels(report: Report) -> list[str]:
@@ -226,11 +256,6 @@ def _about_numbers(report: Report) -> list[str]:
         unit = f", in {one['unit']}" if one["unit"] else ""
         meaning = _AVERAGED.get(one["name"], "mean of an outcome of one's own")
         sentences.append(f"The {in_words(one['name'])} is the {meaning}{unit}.")
-    units = " or ".join(dict.fromkeys(one["unit"] or "its own unit" for one in report["notions"]))
-    sentences.append(
-        f"Every unfairness, and gamma, is a difference of means, in {units}, times the share of "
-        "the rows that it is about."
-    )
     if report["favourable"] is not None:
         high = "high" if report["favourable"] == "positive" else "low"
         sentences.append(f"A {high} prediction is favourable.")

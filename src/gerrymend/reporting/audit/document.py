@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ class Document:
 
     `date` is as it is to be shown, and `since` the plain data of an earlier report. `label` and
     `decision` are the names of their columns; decisions that are scores are cut at `threshold`.
+    `commands` are what to type next, where the command that made the report knows its file.
 
     >>> Document.of(model="Loans 4.2", date=datetime.date(2025, 1, 31)).facts
     [('Model', 'Loans 4.2'), ('Date', '31 January 2025')]
@@ -36,6 +37,7 @@ class Document:
     label: str | None = None
     decision: str | None = None
     threshold: float | None = None
+    commands: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -50,6 +52,7 @@ class Document:
         label: str | None = None,
         decision: str | None = None,
         threshold: float | None = None,
+        commands: Sequence[str] = (),
     ) -> "Document":
         """Check what a caller says; raise ArgumentError for what can't be shown.
 
@@ -69,7 +72,7 @@ class Document:
         if threshold is not None and not isinstance(threshold, int | float):
             raise ArgumentError("threshold", f"must be a number; got {threshold!r}.")
         earlier = None if since is None else _earlier(since)
-        return cls(**shown, since=earlier, threshold=threshold)
+        return cls(**shown, since=earlier, threshold=threshold, commands=tuple(commands))
 
     @property
     def facts(self) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 from gerrymend._runtime.reprs import shortened
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.population import flag_of
-from gerrymend.reporting.audit.subgroup_words import unit_of
+from gerrymend.reporting.audit.subgroup_words import against_words, unit_of
 from gerrymend.reporting.wording import capitalised, compared, count, figure
 
 # The part of a colour that the furthest rate gets: more would be hard to read on.
@@ -55,7 +55,7 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
     rows, columns = (_values(report, name, place, cells) for place, name in enumerate(names))
     return {
         "name": capitalised(in_words(overall["notion"])),
-        "overall": figure(overall["rate"] or 0.0, unit),
+        "overall": _overall(overall, unit, within_strata=within),
         "across": names[1],
         "down": names[0],
         "columns": [*map(_words, columns)],
@@ -70,6 +70,17 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
             for value in rows
         ],
     }
+
+
+def _overall(overall: Mapping[str, Any], unit: str | None, *, within_strata: bool) -> str:
+    """Return the overall rate, and what differences are from where that is another."""
+    rate = "not shown" if overall["rate"] is None else figure(overall["rate"], unit)
+    if within_strata:
+        return f"{rate}; differences are from what is expected of each by its strata"
+    if overall.get("reference") is None:
+        return rate
+    names = {"overall_rate": overall["reference"], "reference": overall["compared_with"]}
+    return f"{rate}; differences are from {against_words({**names, 'unit': unit})}"
 
 
 def _values(

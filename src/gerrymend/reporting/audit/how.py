@@ -8,6 +8,7 @@ from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_list, rate_names
 from gerrymend.reporting.audit.direction import labelled, of_numbers
 from gerrymend.reporting.audit.subgroup_words import unit_of
+from gerrymend.reporting.audit.words import allowed_words, missing_sentence
 from gerrymend.reporting.wording import (
     count,
     decision_words,
@@ -105,10 +106,11 @@ def how_facts(report: Report) -> Facts:
         ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
         *([] if of_numbers(report) else _label_facts(report)),
         ("Protected columns", ", ".join(report["attributes"])),
+        ("Missing values", missing_sentence(report) or "none in protected columns"),
         ("Compared", ", ".join(rates)),
         *_strata_facts(report),
         ("Subgroups searched", report["covers"]),
-        ("Unfairness allowed", f"{report['gamma']:g} (gamma)"),
+        ("Unfairness allowed", allowed_words(report)),
         ("Smallest group described", _smallest(report)),
         ("Permutations", count(report["n_permutations"])),
         ("For the people behind the rows", _confidence(report)),

@@ -60,7 +60,7 @@ def _subgroups(view: Mapping[str, Any]) -> list[str]:
         if subgroup["note"]:
             parts.append(escaped(subgroup["note"]))
         parts.append(_list([*in_full, *subgroup["facts"]]))
-    return parts or [view["no_subgroups"]]
+    return [*parts, *map(escaped, view["fewer"])] or [view["no_subgroups"]]
 
 
 def _changes(view: Mapping[str, Any]) -> list[str]:

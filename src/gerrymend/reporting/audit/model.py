@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.verdict import LOOKS
-from gerrymend.reporting.wording import bound, capitalised, count, percent, unfairness
+from gerrymend.reporting.wording import (
+    bound,
+    capitalised,
+    count,
+    percent,
+    unfairness,
+    within_strata,
+)
 
 # Verdicts within a sentence.
 _STATED = {
@@ -20,11 +27,15 @@ def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
 
     A sentence, pairs of name and text, and a table: its heads and a tuple of texts a sample.
     """
+    within = within_strata(model.get("control_features"))
     return {
         "sentence": _sentence(model),
         "facts": [
             ("Predictors", predictors_words(model)),
-            ("Trained to allow", f"{model['gamma']:g} (gamma){within_words(model)}"),
+            (
+                "Trained to allow",
+                f"{model['gamma']:g} (gamma){within}",
+            ),
             ("Decides by", ", ".join(model["columns"])),
         ],
         "heads": ("Sample", "Rows", "Error", "Unfairness", "Proven", "Verdict"),
@@ -47,16 +58,6 @@ def predictors_words(model: Mapping[str, Any]) -> str:
     number = model["n_predictors"]
     drawn = "one of them is drawn for each row" if number > 1 else "it decides alone"
     return f"{count(number)} × {model['estimator']}; {drawn}"
-
-
-def within_words(model: Mapping[str, Any]) -> str:
-    """Return within what groups were compared in the training, as the end of a sentence.
-
-    >>> within_words({"control_features": ["job", "town"]}), within_words({})
-    (', within strata of job and town', '')
-    """
-    controls = model.get("control_features")
-    return f", within strata of {' and '.join(controls)}" if controls else ""
 
 
 def proven_words(sample: Mapping[str, Any], gamma: float) -> str:

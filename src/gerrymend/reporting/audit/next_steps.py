@@ -65,8 +65,9 @@ def next_commands(report: Report) -> list[str]:
     options = _options(report)
     if report["verdict"] == "within gamma" or options is None:
         return []
-    # The report knows neither the file nor the label's column: these are left to fill in.
-    first = ["FILE", "--label", "LABEL", *options]
+    # The report knows no file, and the label's column where its author names it.
+    label = report.get("columns", {}).get("label") or "LABEL"
+    first = ["FILE", *option_words("--label", label), *options]
     gamma = option_words("--gamma", report["gamma"])
     return [
         shlex.join(["gerrymend", "frontier", *first, "--test-size", "0.3"]),
@@ -77,8 +78,8 @@ def next_commands(report: Report) -> list[str]:
 def _options(report: Report) -> list[str] | None:
     """Return protected columns, rates and class as options; None where no option says them."""
     notions = [one["name"] for one in report["notions"]]
-    name = _class_name(report["class"])
-    if name is None or not set(notions) <= set(NOTION_NAMES) or _needs_merging(report):
+    searched = _class_options(report["class"])
+    if searched is None or not set(notions) <= set(NOTION_NAMES) or _needs_merging(report):
         return None
     if not report.get("is_labelled", True):
         return None
@@ -88,7 +89,7 @@ def _options(report: Report) -> list[str] | None:
         *option_words("--protected", report["attributes"]),
         *option_words("--control", report.get("control_features") or []),
         *option_words("--notion", ",".join(notions)),
-        *option_words("--subgroups", name),
+        *searched,
         *(option_words("--favourable", report["favourable"]) if report["favourable"] else []),
     ]
 
@@ -103,18 +104,23 @@ def _needs_merging(report: Report) -> bool:
     return len(labels) > 2 or labels[0] == f"not {labels[1]}"
 
 
-def _class_name(searched: Mapping[str, Any]) -> str | None:
-    """Return the option's word for a class; None for one that is set in another way.
+def _class_options(searched: Mapping[str, Any]) -> list[str] | None:
+    """Return a class as options; None for one that is set in another way.
 
-    >>> _class_name(as_subgroup_class("trees").to_dict())
-    'trees'
-    >>> _class_name({"name": "Trees", "parameters": {"max_depth": 5}}) is None
+    >>> _class_options(as_subgroup_class("trees").to_dict())
+    ['--subgroups', 'trees']
+    >>> _class_options(as_subgroup_class("trees").set_params(max_depth=5).to_dict())
+    ['--subgroups', 'trees', '--depth', '5']
+    >>> _class_options({"name": "Trees", "parameters": {"leaves": 5}}) is None
     True
     """
     for name in CLASS_NAMES:
         usual = as_subgroup_class(name).to_dict()
         if usual["name"] == searched["name"]:
-            own = {"random_state": None}  # --seed sets it
-            same = usual["parameters"] | own == {**searched["parameters"]} | own
-            return name if same else None
+            depth = searched["parameters"].get("max_depth")
+            own = {"random_state": None, "max_depth": None}  # --seed and --depth set them
+            if usual["parameters"] | own != {**searched["parameters"]} | own:
+                return None
+            deep = [] if depth == usual["parameters"].get("max_depth") else ["--depth", str(depth)]
+            return [*option_words("--subgroups", name), *deep]
     return None

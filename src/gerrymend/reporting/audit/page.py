@@ -6,7 +6,7 @@ from typing import Any
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.subgroup_words import fragment_facts, who_words
 from gerrymend.reporting.audit.view import audit_view
-from gerrymend.reporting.page import render, render_page
+from gerrymend.reporting.page import render, render_page, unbroken
 
 
 def audit_page(
@@ -24,7 +24,9 @@ def audit_page(
     (True, False)
     """
     view = audit_view(report, model, document)
-    return render_page("audit.html", title=f"{view['heading']}: {view['title']}", view=view)
+    # Commands are there to be copied, and keep their blanks.
+    shown = {name: part if name == "commands" else unbroken(part) for name, part in view.items()}
+    return render_page("audit.html", title=f"{view['heading']}: {view['title']}", view=shown)
 
 
 def audit_fragment(report: Mapping[str, Any]) -> str | None:

@@ -5,7 +5,8 @@ from typing import Any
 
 from gerrymend.reporting.audit.chance import is_chance
 from gerrymend.reporting.audit.direction import headline, subject
-from gerrymend.reporting.audit.subgroup_words import excess, rate_of_all, short_name
+from gerrymend.reporting.audit.subgroup_facts import excess
+from gerrymend.reporting.audit.subgroup_words import rate_of_all, short_name
 from gerrymend.reporting.wording import count, percent
 
 
@@ -30,12 +31,12 @@ def people_figures(report: Mapping[str, Any], rows: str = "rows") -> list[tuple[
         )
     ]
     if (cases := excess(subgroup, report)) is not None:
-        number, more, happens = cases
-        are = "is" if number == "1" else "are"
+        are = "is" if cases.number == "1" else "are"
         figures.append(
             (
-                f"{number} {more}",
-                f"of them {are} {happens} than there would be at {rate_of_all(subgroup)}",
+                f"{cases.number} {cases.more}",
+                f"of {cases.base} {are} {cases.happens} than there would be at "
+                f"{rate_of_all(subgroup)}",
             )
         )
     return figures

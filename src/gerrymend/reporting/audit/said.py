@@ -9,12 +9,15 @@ from gerrymend.reporting.wording import bound, capitalised, count, event_noun, p
 
 Report = Mapping[str, Any]
 
-# The one that a group in a sentence stands for.
+# The one that a group in a sentence stands for, and of which class it is.
 _WORST = {
     "worse": "the worst of all",
     "better": "the most favoured of all",
     None: "the one that differs most of all",
 }
+_CLASSES = {"LinearThresholds": "linear thresholds", "Trees": "decision trees"}
+# What can be said in a sentence.
+_FEW = "at most three conditions"
 
 
 def said_sentences(report: Report) -> list[str]:
@@ -26,7 +29,7 @@ def said_sentences(report: Report) -> list[str]:
     most = "the most" if said["exact"] else "the most that was found"
     cut = ", numbers cut in few places," if _is_cut(said) else ","
     sentence = (
-        f"Of the groups that can be said in a sentence{cut} {one['subgroup']} has {most}, "
+        f"Of the groups with {_FEW}{cut} {one['subgroup']} has {most}, "
         f"{count(one['size'])} rows: {rate_sentence(one)}; its unfairness is "
         f"{unfairness(one['unfairness'])}, {beside_words(report)}."
     )
@@ -62,15 +65,16 @@ def is_said(subgroup: Mapping[str, Any], report: Report) -> bool:
 def among_words(report: Report) -> str:
     """Say among which groups the one in a sentence is the worst."""
     said = report["in_a_sentence"]
-    may = "may be described and " if report["withheld"] else ""
+    may = " that may be described," if report["withheld"] else ""
     found = "" if said["exact"] else " found"
     cut = " (numbers cut in few places)" if _is_cut(said) else ""
-    return f", of those{found} that {may}can be said in a sentence{cut},"
+    return f", of those{found}{may} with {_FEW}{cut},"
 
 
 def stands_for(report: Report) -> str:
     """Return the one that a group in a sentence stands for."""
-    return _WORST[leads(report)[0]["treated"]]
+    worst = _WORST[leads(report)[0]["treated"]]
+    return f"{worst} {_CLASSES.get(report['class']['name'], 'that was searched')}"
 
 
 def _is_cut(said: Mapping[str, Any]) -> bool:

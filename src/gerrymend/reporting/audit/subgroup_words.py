@@ -63,64 +63,15 @@ def notion_meaning(name: str, report: Mapping[str, Any]) -> str | None:
     }.get(rate)
 
 
-def _outcome(name: str, report: Mapping[str, Any]) -> str | None:
-    """Say what happens to those that a rate counts; None for one of the user's own."""
-    rate, _ = rate_and_class(name)
-    if rate == "error_rate":
-        return "decided wrongly"
-    refused, granted = decision_words(of_notion(report, name))
-    return {
-        "false_positive_rate": f"wrongly decided {granted}",
-        "false_negative_rate": f"wrongly decided {refused}",
-        "statistical_parity": f"decided {granted}",
-    }.get(rate)
-
-
-def excess(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Return the unfairness of a subgroup in cases: how many, more or fewer, and what happens.
-
-    unfairness·n = (rows of the group in the event)·(rate − overall rate). None where rows weigh
-    differently, or less than half a case is meant, or the notion is the user's own, without words.
-    """
-    if subgroup.get("unit") is not None:
-        return None
-    happens = _outcome(subgroup["notion"], report)
-    cases = abs(subgroup["unfairness"]) * report["n_rows"]
-    if happens is None or report["weighted"] or cases < 0.5:
-        return None
-    number = "1" if round(cases) == 1 else count(cases)
-    return number, "more" if subgroup["unfairness"] > 0 else "fewer", happens
-
-
-def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str | None:
-    """Say the unfairness of a subgroup as a number of cases; None where that can't be said.
-
-    Of numbers it is said how far the mean is off, and for how many.
-    """
-    if subgroup.get("unit") is not None:
-        off = compared_rates(subgroup).gap.lstrip("+−")
-        more = "more" if subgroup["gap"] > 0 else "less"
-        than = f" than {_reference(subgroup)}" if subgroup.get("reference") else ""
-        return (
-            f"On average that is {off} {more}{than}, for {percent(subgroup['share'])} of the rows."
-        )
-    if (cases := excess(subgroup, report)) is None:
-        return None
-    number, more, happens = cases
-    are = "case in this group is" if number == "1" else "cases in this group are"
-    at = rate_of_all(subgroup)
-    return f"About {number} {more} {are} {happens} than there would be at {at}."
-
-
 def rate_of_all(subgroup: Mapping[str, Any]) -> str:
     """Return at which rate a subgroup would have no unfairness."""
     if subgroup.get("reference"):
         constant = subgroup["reference"] == _CONSTANT
-        return f"a rate of {_reference(subgroup)}" if constant else _reference(subgroup)
+        return f"a rate of {own_reference(subgroup)}" if constant else own_reference(subgroup)
     return "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
 
 
-def _reference(subgroup: Mapping[str, Any]) -> str:
+def own_reference(subgroup: Mapping[str, Any]) -> str:
     """Return a reference of one's own as such: a number, or what it is a part of."""
     if subgroup["reference"] == _CONSTANT:
         return figure(subgroup["overall_rate"], subgroup.get("unit"))
@@ -193,34 +144,15 @@ def difference_words(subgroup: Mapping[str, Any]) -> str:
 
 def summary_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Return size, rate, difference and unfairness of a subgroup, for one line of text."""
+    value = unfairness(subgroup["unfairness"], report["gamma"])
     return (
         f"{count(subgroup['size'])} rows; {rate_sentence(subgroup)}: {difference_words(subgroup)}; "
-        f"unfairness {unfairness(subgroup['unfairness'], report['gamma'])}"
+        f"unfairness {value} {subgroup.get('unit') or ''}".rstrip()
     )
 
 
-def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Facts:
-    """Return size, rate, difference and unfairness of a subgroup of a report, by name."""
-    part = percent(subgroup["size"] / report["n_rows"])
-    facts = [
-        (
-            "Size",
-            f"{count(subgroup['size'])} of {count(report['n_rows'])} rows ({part})"
-            f"{_share_words(subgroup, report)}",
-        ),
-        (_rate_or_mean(subgroup), rate_sentence(subgroup)),
-        ("Difference", difference_words(subgroup)),
-    ]
-    if who := who_is_in(subgroup):
-        facts.insert(1, ("Who is in", who))
-    if cases := cases_sentence(subgroup, report):
-        facts.append(("In cases", cases))
-    value = unfairness(subgroup["unfairness"], report["gamma"])
-    facts.append(("Unfairness", f"{value}; {report['gamma']:g} is allowed"))
-    return facts
-
-
-def _rate_or_mean(subgroup: Mapping[str, Any]) -> str:
+def rate_or_mean(subgroup: Mapping[str, Any]) -> str:
+    """Return what is compared, as the name of a fact."""
     return "Rate" if subgroup.get("unit") is None else "Mean"
 
 
@@ -233,27 +165,17 @@ def unit_of(report: Mapping[str, Any], name: str) -> str | None:
     return next((one.get("unit") for one in report["notions"] if one["name"] == name), None)
 
 
-def _share_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
-    """Return the factor by which a difference becomes unfairness; nothing where it is the size."""
-    noun = event_noun(report["notions"], subgroup["notion"])
-    share = percent(subgroup["share"])
-    if report["weighted"]:
-        return f"; its {noun} have {share} of all weight"
-    number = count(subgroup["share"] * report["n_rows"])
-    return "" if noun == "rows" else f"; its {number} {noun} are {share} of all rows"
-
-
 def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
     """Return what is known of a subgroup without its report, by name."""
     return [
         ("Rows", count(subgroup["size"])),
-        (_rate_or_mean(subgroup), rate_sentence(subgroup)),
+        (rate_or_mean(subgroup), rate_sentence(subgroup)),
         ("Difference", difference_words(subgroup)),
         (
             "Unfairness",
             f"{unfairness(subgroup['unfairness'])}, the difference times "
             f"{percent(subgroup['share'])}, the share of all rows that are in the group and that "
-            f"the {_rate_or_mean(subgroup).lower()} is over",
+            f"the {rate_or_mean(subgroup).lower()} is over",
         ),
     ]
 

@@ -7,11 +7,13 @@ from typing import Any
 from gerrymend.reporting.audit import words
 from gerrymend.reporting.audit.chance import (
     held_out_sentence,
+    interval_words,
     permutation_sentences,
 )
 from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
+    headline,
     is_rest,
     is_the_same,
     labelled,
@@ -19,7 +21,13 @@ from gerrymend.reporting.audit.direction import (
 )
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.population import discovery_sentence, population_means
-from gerrymend.reporting.audit.said import beside_words, core_words, exactness_words, is_said
+from gerrymend.reporting.audit.said import (
+    beside_words,
+    core_words,
+    exactness_words,
+    is_said,
+    stands_for,
+)
 from gerrymend.reporting.audit.subgroup_words import rule_words, summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.text import (
@@ -79,9 +87,9 @@ def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:
         [
             warning_spans(report, width),
             paragraph_spans(shown.style, shown.heading, verdict_sentences(report), width),
-            fact_spans(_subgroups(report), width),
+            fact_spans([("Unfairness", words.unfairness_line(report)), *_subgroups(report)], width),
             fact_spans([*_proof(report), *_certainty(report)], width),
-            fact_spans([*_verdict(report), *_labels(report), *more], width),
+            fact_spans([*_verdict(report), *_labels(report), *more, *missing_facts(report)], width),
         ]
     )
 
@@ -102,9 +110,13 @@ def _subgroups(report: Report) -> Facts:
         if standing == "As a formula":
             facts.append((standing, f"{rule_words(subgroup)}; the same rows"))
             continue
-        facts += [(standing, who_words(subgroup)), ("", summary_words(subgroup, report))]
+        experts = f"{stands_for(report)}: " if standing == "For experts" else ""
+        facts.append((standing, f"{experts}{who_words(subgroup)}"))
+        facts.append(("", summary_words(subgroup, report)))
         if core := core_words(subgroup, report):
             facts.append(("", core))
+        if subgroup == headline(report) and (interval := interval_words(report)):
+            facts.append(("", f"95 % interval of its rate: {interval}"))
         if is_said(subgroup, report) and not is_the_same(report):
             facts.append(
                 ("", f"its unfairness is {beside_words(report)}; {exactness_words(report)}")
@@ -112,6 +124,7 @@ def _subgroups(report: Report) -> Facts:
     # Withheld or not at all: either way there is none to name.
     if not facts:
         facts.append(("Subgroups", words.nothing_sentence(report)))
+    facts += [("", sentence) for sentence in words.fewer_sentences(report)]
     if report["withheld"]:
         facts.append(("Withheld", words.withheld_sentence(report)))
     return facts
@@ -141,6 +154,12 @@ def _verdict(report: Report) -> Facts:
     if report["verdict"] == "undecided":
         facts.append(("", decide_sentence(report)))
     return facts
+
+
+def missing_facts(report: Report) -> Facts:
+    """Return how many rows lack a protected value, and what became of them."""
+    sentence = words.missing_sentence(report)
+    return [] if sentence is None else [("Missing", sentence)]
 
 
 def _labels(report: Report) -> Facts:

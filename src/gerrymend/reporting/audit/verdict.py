@@ -7,24 +7,26 @@ from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows, is_
 from gerrymend.reporting.audit.direction import (
     average,
     counts_sentence,
+    has_group,
     headline,
+    in_unit,
     is_rest,
     is_the_same,
     leads,
     says_most,
+    stands_alone,
     subject,
     tells_rest,
 )
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.said import (
     among_words,
-    beside_words,
     core_sentences,
     said_sentences,
     stands_for,
 )
+from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import (
-    cases_sentence,
     is_formula,
     is_long,
     rate_sentence,
@@ -32,7 +34,6 @@ from gerrymend.reporting.audit.subgroup_words import (
 )
 from gerrymend.reporting.wording import (
     bound,
-    capitalised,
     count,
     percent,
     signed_unfairness,
@@ -109,15 +110,19 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     # What may be chance is said to be so before anyone is named.
     chance = [chance_sentence(report)] if found else []
     first, last = (chance, []) if is_chance(report) else ([], chance)
-    described = _described(report, rows)
-    last = [*last, *population_sentences(report)]
+    lead = _leading(report, rows)
+    others = _others(report, rows)
+    people = population_sentences(report)
     if not exceeds:
         shown = _within(report, rows) if report["verdict"] == "within gamma" else _undecided(report)
-        return [shown, *first, *described, *_not_searched(report), *last]
+        return [shown, *first, *lead, *others, *_not_searched(report), *last, *people]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        return [_too_small(report), *first, *described, *last]
-    return [*first, *described, _exceeding(report), *last, *_confirmation(report)]
+        return [_too_small(report), *first, *lead, *others, *last, *people]
+    sure = [_exceeding(report), *last]
+    # All that is known of a sentence that leads is said before the formula that it stands for.
+    told = [*sure, *others] if stands_alone(report) else [*others, *sure]
+    return [*first, *lead, *told, *people, *_confirmation(report)]
 
 
 def _within(report: Report, rows: str) -> str:
@@ -131,39 +136,48 @@ def _within(report: Report, rows: str) -> str:
     if report["exact"]:
         proven = (
             f"the largest unfairness of any subgroup that was searched{treated} is "
-            f"{unfairness(report['unfairness'], gamma)}"
+            f"{_amount(report['unfairness'], report)}"
         )
     else:
         proven = (
             f"no subgroup that was searched{treated} has an unfairness above "
             f"{bound(report['upper_bound'], gamma)}"
         )
-    return f"Proven: on these {count(report['n_rows'])} {rows} {proven}; {gamma:g} is allowed."
+    return f"Proven: on these {count(report['n_rows'])} {rows} {proven}; {_allowed(report)}."
 
 
 def _undecided(report: Report) -> str:
     """Say what was found and what is not ruled out, on either side of gamma."""
     gamma = report["gamma"]
     return (
-        f"The largest unfairness found is {unfairness(report['unfairness'], gamma)}; {gamma:g} is "
-        "allowed. But the search can miss a larger one: up to "
+        f"The largest unfairness found is {_amount(report['unfairness'], report)}; "
+        f"{_allowed(report)}. But the search can miss a larger one: up to "
         f"{bound(report['upper_bound'], gamma)} is not ruled out."
     )
 
 
 def _withheld_as(report: Report) -> str:
-    """Say why a group is not described: its size or, where there are any, values of few rows."""
+    """Say why a group is not described: its size, values of few rows, or the reference's group."""
     rare = " or told by values too rare" if report["rare_values"] else ""
-    return f"too small{rare} to be described"
+    like = " or too like the group of the reference" if has_group(report) else ""
+    return f"too small{rare}{like} to be described"
 
 
 def _too_small(report: Report) -> str:
     """Say that a group exceeds gamma that may not be described."""
-    gamma = report["gamma"]
     return (
         f"A subgroup that is {_withheld_as(report)} has an unfairness of "
-        f"{unfairness(report['unfairness'], gamma)}; {gamma:g} is allowed."
+        f"{_amount(report['unfairness'], report)}; {_allowed(report)}."
     )
+
+
+def _amount(value: float, report: Report) -> str:
+    """Return an unfairness on its side of gamma, with the unit that it has of numbers."""
+    return in_unit(unfairness(value, report["gamma"]), report)
+
+
+def _allowed(report: Report) -> str:
+    return f"{in_unit(format(report['gamma'], 'g'), report)} is allowed"
 
 
 def _lead_sentences(report: Report, rows: str) -> list[str]:
@@ -196,35 +210,50 @@ def _named(one: Mapping[str, Any], place: str) -> str:
 
 
 def _worst_of_all(report: Report) -> list[str]:
-    """Say of the worst of all how much of it the group in a sentence is, where that one leads."""
-    if not says_most(report) or is_the_same(report):
+    """Say who is the worst of all that was searched, where a group in a sentence leads for it."""
+    if not stands_alone(report):
         return []
     first = leads(report)[0]
+    part = percent(report["in_a_sentence"]["subgroup"]["unfairness"] / first["unfairness"])
     return [
-        f"{capitalised(stands_for(report))} that was searched is {_named(first, 'second')}, "
-        f"{count(first['size'])} rows: {rate_sentence(first)}.",
-        f"The unfairness of the group in a sentence is {beside_words(report)}.",
+        f"For experts: {stands_for(report)} is {_named(first, 'second')}, {count(first['size'])} "
+        f"rows: {rate_sentence(first)}; its unfairness is {_amount(first['unfairness'], report)}, "
+        f"and {_not_ruled_out(report)}. The group above has {part} as much."
     ]
 
 
-def _described(report: Report, rows: str) -> list[str]:
-    """Say who leads, in how many cases that shows, by what they lead, and who can be said so."""
-    sentences = _lead_sentences(report, rows)
+def _leading(report: Report, rows: str) -> list[str]:
+    """Say who leads, in how many cases that shows, and where in it most of it lies."""
     first = headline(report)
     if first is None:
         return []
     worst = report["worst"]
     exceeds = worst is not None and abs(worst["unfairness"]) > report["gamma"]
     cases = cases_sentence(first, report) if exceeds else None
+    sentence = _lead_sentences(report, rows)[0]
+    return [sentence, *filter(None, [cases]), *core_sentences(first, report)]
+
+
+def _others(report: Report, rows: str) -> list[str]:
+    """Say by what they lead who do, who else can be said in a sentence, and who is beside them."""
+    first = headline(report)
+    if first is None:
+        return []
     return [
-        sentences[0],
-        *filter(None, [cases]),
-        *core_sentences(first, report),
-        *_worst_of_all(report),
         counts_sentence(first["treated"], average(report)),
         *said_sentences(report),
-        *sentences[1:],
+        *_lead_sentences(report, rows)[1:],
+        *_worst_of_all(report),
     ]
+
+
+def _not_ruled_out(report: Report) -> str:
+    """Say whether a subgroup that has more is ruled out, or is not described."""
+    if report["withheld"]:
+        return f"a group that is {_withheld_as(report)} has {unfairness(report['unfairness'])}"
+    if report["exact"]:
+        return "no subgroup that was searched has more"
+    return f"more, up to {bound(report['upper_bound'], report['gamma'])}, is not ruled out"
 
 
 def _exceeding(report: Report) -> str:
@@ -233,24 +262,14 @@ def _exceeding(report: Report) -> str:
     Of two that lead, the one of the larger unfairness may be the favoured one.
     """
     worst = report["worst"]
-    gamma = report["gamma"]
     first = leads(report)[0]
-    if report["withheld"]:
-        beside = f"a group that is {_withheld_as(report)} has {unfairness(report['unfairness'])}"
-    elif report["exact"]:
-        beside = "no subgroup that was searched has more"
-    else:
-        beside = f"more, up to {bound(report['upper_bound'], gamma)}, is not ruled out"
-    value = unfairness(worst["unfairness"], gamma)
-    own = unfairness(first["unfairness"], gamma)
-    if says_most(report) and not is_the_same(report):
-        said = unfairness(report["in_a_sentence"]["subgroup"]["unfairness"], gamma)
-        favoured = "" if first == worst else f", of the most favoured {value}"
-        value = (
-            f"The unfairness of the group in a sentence is {said}, of {stands_for(report)} "
-            f"{own}{favoured}"
-        )
-    elif len(leads(report)) == 1:
+    value = _amount(worst["unfairness"], report)
+    own = _amount(first["unfairness"], report)
+    if stands_alone(report):
+        said = _amount(report["in_a_sentence"]["subgroup"]["unfairness"], report)
+        favoured = "" if first == worst else f"; the most favoured group has {value}"
+        return f"This group has an unfairness of {said}, and {_allowed(report)}{favoured}."
+    if len(leads(report)) == 1:
         several = report["in_a_sentence"] is not None and not says_most(report)
         who = subject(first) if several else "This group"
         value = f"{who} has an unfairness of {value}"
@@ -258,7 +277,7 @@ def _exceeding(report: Report) -> str:
         value = f"The unfairness of the one treated worst is {value}"
     else:
         value = f"The unfairness of the one treated worst is {own}, of the most favoured {value}"
-    return f"{value}, and {gamma:g} is allowed; {beside}."
+    return f"{value}, and {_allowed(report)}; {_not_ruled_out(report)}."
 
 
 def _not_searched(report: Report) -> list[str]:
@@ -302,8 +321,7 @@ def _confirmation(report: Report) -> list[str]:
         verdict = "confirm that this group differs, not that it does by more than is allowed"
     who = "the most favoured group"
     if report["worst"] == leads(report)[0]:
-        other = says_most(report) and not is_the_same(report)
-        who = stands_for(report) if other else "the group"
+        who = stands_for(report) if stands_alone(report) else "the group"
     there = signed_unfairness(held_out["subgroup"]["unfairness"], gamma)
     between = " and ".join(signed_unfairness(end, gamma) for end in (low, high))
     return [

@@ -10,18 +10,19 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
-from gerrymend.reporting.audit.chance import other_rows_sentence
+from gerrymend.reporting.audit.cards import part_of_axis, subgroup_cards
 from gerrymend.reporting.audit.changes import changes_view
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.direction import (
     average,
     described,
     direction_sentences,
+    in_unit,
     is_rest,
-    is_the_same,
     leads,
     reference_words,
     says_most,
+    stands_alone,
     subject,
     tells_rest,
 )
@@ -32,7 +33,7 @@ from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
-from gerrymend.reporting.audit.said import beside_words, core_words, exactness_words, is_said
+from gerrymend.reporting.audit.said import stands_for
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -101,7 +102,8 @@ def audit_view(
         "figures": _figures(report),
         "unfairness_means": words.unfairness_means(report),
         "model": None if model is None else model_view(model),
-        "subgroups": _subgroups(report, axis),
+        "subgroups": subgroup_cards(report, axis),
+        "fewer": words.fewer_sentences(report),
         "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",
         "no_subgroups": f"{words.nothing_sentence(report)} {words.proof_sentences(report)}",
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
@@ -112,7 +114,7 @@ def audit_view(
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
         "next": next_sentences(report) if model is None else [],
-        "commands": next_commands(report) if model is None else [],
+        "commands": [*document.commands] or next_commands(report) if model is None else [],
         "how": how_facts(report),
         "experts_note": words.experts_note(report),
         "expert": expert_facts(report),
@@ -121,7 +123,9 @@ def audit_view(
 
 def _subtitle(report: Report, rows: str) -> str:
     rates = " and ".join(rate_names(report["notions"]))
-    return f"{capitalised(rates)}, {count(report['n_rows'])} {rows}{_on_date(report)}"
+    dropped = report["missing"]["dropped"]
+    less = f" ({count(dropped)} more were dropped: a value is missing)" if dropped else ""
+    return f"{capitalised(rates)}, {count(report['n_rows'])} {rows}{less}{_on_date(report)}"
 
 
 def _on_date(report: Report) -> str:
@@ -140,98 +144,42 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         if report["exact"]
         else f"a lower bound; none above {bound(report['upper_bound'], gamma)}"
     )
+    found = in_unit(unfairness(report["unfairness"], gamma), report)
+    largest = ("Largest unfairness found", found, remark)
+    if stands_alone(report):
+        one = report["in_a_sentence"]["subgroup"]
+        worst = unfairness(leads(report)[0]["unfairness"], gamma)
+        remark = f"{_as_object(one)}; {stands_for(report)} has {worst}"
+        largest = ("Unfairness", in_unit(unfairness(one["unfairness"], gamma), report), remark)
     figures = [
-        ("Largest unfairness found", unfairness(report["unfairness"], gamma), remark),
-        ("Unfairness allowed", f"{gamma:g}", "gamma"),
+        largest,
+        ("Unfairness allowed", in_unit(f"{gamma:g}", report), "gamma"),
         (
             "One attribute at a time",
-            unfairness(report["single_unfairness"], gamma),
+            in_unit(unfairness(report["single_unfairness"], gamma), report),
             "largest unfairness of any value or interval",
         ),
     ]
     for one in _in_figures(report):
         rate = capitalised(in_words(one["notion"]))
-        who = "Everyone else" if is_rest(one, report) else subject(one)
-        who += " in a sentence" if is_said(one, report) and not is_the_same(report) else ""
-        against = f"{who[0].lower()}{who[1:]}, against {subgroup_words.against_words(one)}"
+        who = "everyone else" if is_rest(one, report) else _as_object(one)
+        against = f"{who}, against {subgroup_words.against_words(one)}"
         figures.append((rate, subgroup_words.compared_rates(one).rate, against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
-    figures.append(("p-value", value, "could it be chance?"))
+    figures.append(("p-value", value, "could chance explain it? It counts the whole search"))
     return figures
+
+
+def _as_object(subgroup: Mapping[str, Any]) -> str:
+    """Return a subgroup that leads as it is called within a sentence."""
+    return subject(subgroup).replace("The", "the", 1)
 
 
 def _in_figures(report: Report) -> list[Mapping[str, Any]]:
     """Return the subgroups whose rates are among the key figures."""
     shown = [one for one in leads(report) if not is_rest(one, report) or tells_rest(report)]
     return [report["in_a_sentence"]["subgroup"], *shown[1:]] if says_most(report) else shown
-
-
-def _subgroups(report: Report, axis: tuple[float, float]) -> list[dict[str, Any]]:
-    """Return a card for each subgroup: its name, facts, and two bars for its rate."""
-    views = []
-    for standing, subgroup in described(report):
-        facts = subgroup_words.subgroup_facts(subgroup, report)
-        if core := core_words(subgroup, report):
-            facts.append(("Where in it", core))
-        # The proof, the p-value and the interval are of the one of the largest unfairness, or of
-        # the one that has the same rows and leads.
-        same = is_said(subgroup, report) and is_the_same(report)
-        if (leads(report)[0] if same else subgroup) == report["worst"]:
-            test = (
-                "not tested"
-                if report["p_value"] is None
-                else f"{p_value(report['p_value'])}, of “no subgroup differs at all”"
-            )
-            facts += [
-                ("Proof", words.proof_sentences(report)),
-                ("p-value", test),
-                ("On other rows", other_rows_sentence(report)),
-            ]
-        if standing == "As a formula":
-            facts = [("Size", "the same rows as the first")]
-        elif is_said(subgroup, report) and not same:
-            facts += [
-                ("Beside the worst", f"its unfairness is {beside_words(report)}"),
-                ("Proof", exactness_words(report)),
-            ]
-        rest = is_rest(subgroup, report)
-        shown = subgroup_words.compared_rates(subgroup)
-        formula = subgroup_words.is_formula(subgroup)
-        views.append(
-            {
-                "standing": standing,
-                "name": _name(standing, subgroup),
-                "in_full": subgroup_words.rule_words(subgroup)
-                if rest or formula or subgroup_words.is_long(subgroup)
-                else None,
-                "note": f"{words.FORMULA_MEANS} {subgroup_words.reference_words(subgroup)}"
-                if formula
-                else None,
-                "facts": facts,
-                "rate": shown.rate,
-                "overall": shown.reference,
-                "reference": capitalised(subgroup_words.reference_noun(subgroup)),
-                "rate_width": _part(subgroup["rate"], *axis),
-                "overall_width": _part(subgroup["overall_rate"], *axis),
-            }
-        )
-    return views
-
-
-def _name(standing: str, subgroup: Mapping[str, Any]) -> str:
-    """Return the name of a card."""
-    told = {"Everyone else": "all others", "As a formula": "the same rows"}
-    return told.get(standing) or subgroup_words.short_name(subgroup)
-
-
-def _part(value: float, low: float, high: float) -> float:
-    """Return where a value is between two ends, in percent, for a style sheet.
-
-    >>> _part(0.25, 0.0, 0.5), _part(2.0, 0.0, 1.0)
-    (50.0, 100.0)
-    """
-    return round(100 * min(1.0, max(0.0, (value - low) / (high - low))), 2)
 
 
 def _bars(report: Report) -> dict[str, Any]:
@@ -246,12 +194,12 @@ def _bars(report: Report) -> dict[str, Any]:
     largest = 1.05 * max(report["gamma"], *(value for _, value, _ in values)) or 1.0
     return {
         "gamma": f"{report['gamma']:g}",
-        "gamma_at": _part(report["gamma"], 0.0, largest),
+        "gamma_at": part_of_axis(report["gamma"], 0.0, largest),
         "values": [
             {
                 "name": name,
                 "value": (bound if kind == "open" else unfairness)(value, report["gamma"]),
-                "width": _part(value, 0.0, largest),
+                "width": part_of_axis(value, 0.0, largest),
                 "kind": kind,
             }
             for name, value, kind in values
@@ -275,7 +223,8 @@ def _axis(report: Report) -> tuple[float, float]:
     rates = [
         overall.get("reference", overall["rate"]) or 0.0 for overall in report["overall_rates"]
     ]
-    for _, subgroup in described(report):
+    drawn = [subgroup for _, subgroup in described(report)]
+    for subgroup in (*drawn, *filter(None, [report.get("core")])):
         rates += [subgroup["rate"], subgroup["overall_rate"]]
     for overall in report["overall_rates"]:
         for group in _groups(report, overall["notion"])[0]:
@@ -304,7 +253,7 @@ def _group(
     group: Mapping[str, Any], axis: tuple[float, float], unit: str | None, *, within_strata: bool
 ) -> dict[str, Any]:
     """Return a group of a table: its figures in words, and their places on the axis."""
-    low, high = (_part(end, *axis) for end in group["rate_interval"])
+    low, high = (part_of_axis(end, *axis) for end in group["rate_interval"])
     shown = compared(group["rate"], group["overall_rate"], unit)
     return {
         "name": group["group"],
@@ -314,8 +263,8 @@ def _group(
         "interval": " to ".join(figure(end, unit) for end in group["rate_interval"]),
         "expected": shown.reference if within_strata else "",
         "gap": shown.gap,
-        "at": _part(group["rate"], *axis),
-        "reference_at": _part(group["overall_rate"], *axis),
+        "at": part_of_axis(group["rate"], *axis),
+        "reference_at": part_of_axis(group["overall_rate"], *axis),
         "from": low,
         "width": round(high - low, 2),
         "unfairness": unfairness(group["unfairness"]),

@@ -9,7 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.chance import permutation_sentences
-from gerrymend.reporting.audit.direction import average, of_numbers
+from gerrymend.reporting.audit.direction import (
+    average,
+    has_group,
+    of_numbers,
+    reference_words,
+)
 from gerrymend.reporting.audit.population import (
     discovery_sentence,
     population_means,
@@ -21,6 +26,7 @@ from gerrymend.reporting.wording import (
     capitalised,
     count,
     event_noun,
+    figure,
     percent,
     unfairness,
 )
@@ -72,11 +78,13 @@ _EXPERTS_NOTE = (
     "this is in the report's JSON, which check_report() verifies against the data in exact "
     "arithmetic."
 )
+# Of audit(): made for rates, and for numbers right by chance alone.
+_DEFAULT_GAMMA = 0.01
 _SINGLE = "one attribute at a time (each value, each interval of a number)"
 _KEPT_BACK = {
     "disadvantaged": "who is treated worst",
     "favoured": "who is treated best",
-    "in_a_sentence": "the worst group in a sentence",
+    "in_a_sentence": "the worst group with at most three conditions",
     "core": "where in the group most of it lies",
     "composition": "some of who is in the groups",
 }
@@ -90,6 +98,42 @@ def unfairness_means(report: Report) -> str:
     if any(overall.get("reference") is not None for overall in report["overall_rates"]):
         return REFERENCE_UNFAIRNESS_MEANS
     return STRATA_UNFAIRNESS_MEANS if report.get("control_features") else UNFAIRNESS_MEANS
+
+
+def unfairness_line(report: Report) -> str:
+    """Say in a line how unfairness is reckoned here, and what gamma allows in people."""
+    return f"{unfairness_words(report)} Allowed: {allowed_words(report)}."
+
+
+def unfairness_words(report: Report) -> str:
+    """Say how the unfairness of a group is reckoned, and of numbers in which unit."""
+    noun = event_noun(report["notions"])
+    part = "A group's share of all rows"
+    if noun not in ("rows", "rows that count"):
+        part = f"A group's {noun}, as a share of all rows,"
+    far = f"how far its {average(report)} is from the {reference_words(report)}"
+    units = {one["unit"] for one in report["notions"]} - {None, ""}
+    return f"{part} times {far}{', in ' if units else ''}{' or '.join(sorted(units))}."
+
+
+def allowed_words(report: Report) -> str:
+    """Say what gamma allows: so many cases, or so much of what numbers are counted in.
+
+    The unfairness of a group times the number of rows is how many cases more it has than at the
+    rate that it is compared with.
+    """
+    gamma = report["gamma"]
+    if not of_numbers(report):
+        n = report["n_rows"]
+        cases = "" if report["weighted"] else f", {gamma * n:.3g} cases too many in {count(n)} rows"
+        return f"{gamma:g} (gamma){cases}"
+    units = {one["unit"] for one in report["notions"]}
+    unit = units.pop() if len(units) == 1 else ""
+    default = "; the default: set what matters, gamma or --gamma" * (gamma == _DEFAULT_GAMMA)
+    return (
+        f"{figure(gamma, unit)}{'' if unit else ' in the unit of the outcome'} (gamma{default}), "
+        f"or {figure(10 * gamma, unit)} for a tenth of the rows"
+    )
 
 
 def titles(report: Report) -> dict[str, str]:
@@ -141,6 +185,24 @@ def nothing_sentence(report: Report) -> str:
     return "No subgroup was found that differs at all."
 
 
+def fewer_sentences(report: Report) -> list[str]:
+    """Say why fewer subgroups are described than were asked for; nothing where there are as many.
+
+    What is passed over is said as `chosen_subgroups` does it.
+    """
+    wanted = (report["provenance"] or {}).get("top", 1)
+    found = len(report["top"])
+    if not 0 < found < wanted:
+        return []
+    them = "it" if found == 1 else "them"
+    return [
+        f"{count(wanted)} subgroups were asked for, and {count(found)} "
+        f"{'is' if found == 1 else 'are'} told: all others that were found are much the same as "
+        f"{them}, have less than a tenth of the largest unfairness, or would tell of few rows "
+        f"beside {them}; or the time was up."
+    ]
+
+
 def gap_sentence(report: Report) -> str:
     """Say how the worst unfairness compares with the largest of one attribute at a time.
 
@@ -160,12 +222,15 @@ def gap_sentence(report: Report) -> str:
         )
     if alone >= together * 0.995:
         return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
-    part = "nothing of it"
-    if alone > 0:
-        part = f"{percent(alone / together)} as much, of the same people or of others"
+    if alone == 0:
+        return (
+            f"{capitalised(_SINGLE)} shows nothing of it: the largest unfairness there is 0, and "
+            f"over all subgroups {unfairness(together)}."
+        )
     return (
-        f"{capitalised(_SINGLE)} shows {part}: the largest unfairness there is "
-        f"{unfairness(alone)}, and over all subgroups {unfairness(together)}."
+        f"{capitalised(_SINGLE)} shows an unfairness of {unfairness(alone)} at most, perhaps of "
+        f"other people: {percent(alone / together)} of the {unfairness(together)} over all "
+        "subgroups."
     )
 
 
@@ -226,12 +291,32 @@ def rare_values_sentence(report: Report) -> str:
     )
 
 
+def missing_sentence(report: Report) -> str | None:
+    """Say in how many rows which attribute is missing, and what became of them; None if in none."""
+    missing = report["missing"]
+    by_column = ", ".join(f"{one['column']} in {count(one['rows'])}" for one in missing["columns"])
+    if missing["dropped"] or missing["dropped_of_holdout"]:
+        told = (
+            f"{count(missing['dropped'])} of {count(missing['of'])} rows were dropped"
+            f"{f', as a value is missing: {by_column}' if by_column else ''}. "
+        )
+        if missing["dropped_of_holdout"]:
+            told += f"Of the second file {count(missing['dropped_of_holdout'])} were. "
+        return f"{told}Nothing is said of these people."
+    if not by_column:
+        return None
+    return (
+        f"Of {count(missing['of'])} rows a value is missing: {by_column}. These rows are kept, in "
+        "a category of their own, (missing)."
+    )
+
+
 def withheld_sentence(report: Report) -> str:
     """Say that the subgroup of the largest unfairness is too small to be described."""
     return (
         "The subgroup of the largest unfairness, "
         f"{unfairness(report['unfairness'], report['gamma'])}, has {_few(report)}"
-        f"{_or_rare(report)}, and is not described: few rows identify people."
+        f"{_or_rare(report)}{_or_alike(report)}, and is not described: few rows identify people."
     )
 
 
@@ -239,6 +324,11 @@ def _or_rare(report: Report) -> str:
     """Say that a group may be withheld for values that few rows have, where there are any."""
     few = f"fewer than {count(max(2, report['min_group_size']))} rows have"
     return f", or is told by values that {few}" if report["rare_values"] else ""
+
+
+def _or_alike(report: Report) -> str:
+    """Say that a group may be withheld beside that of a reference, where there is one."""
+    return ", or differs by as few from the group of the reference" if has_group(report) else ""
 
 
 def _few(report: Report) -> str:

@@ -11,13 +11,13 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
-from gerrymend.reporting.audit.direction import direction_sentences, standing
-from gerrymend.reporting.audit.subgroup_words import reference_noun
+from gerrymend.reporting.audit.direction import direction_sentences, of_numbers, standing
+from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
+from gerrymend.reporting.frontier.opening import REFERENCES, openings
 from gerrymend.reporting.frontier.text import (
-    REFERENCES,
-    alike_sentence,
     beaten_sentence,
     exceeds_gamma,
+    rates_words,
 )
 
 View = dict[str, Any]
@@ -46,7 +46,10 @@ def page_view(data: Mapping[str, Any]) -> View:
     return {
         "points": everyone,
         "rows": [{"key": key, "words": _rows_words(data, key)} for key in shown],
-        "notions": [_notion(name, everyone, shown[0], data) for name in notions],
+        "notions": [
+            _notion(name, summary, everyone, data)
+            for name, summary in zip(notions, openings(data), strict=True)
+        ],
         "estimators": list(dict.fromkeys(point["estimator"] for point in data["points"])),
         "has_marginal": bool(data["marginal_points"]),
         "has_today": any(model["kind"] == "today" for model in everyone),
@@ -57,7 +60,11 @@ def page_view(data: Mapping[str, Any]) -> View:
         "n_missing": data["n_missing"],
         "covers": list(dict.fromkeys(point["train"]["covers"] for point in data["points"])),
         "min_group_size": data["points"][0]["train"]["min_group_size"],
-        "direction": " ".join(direction_sentences(data)),
+        "direction": " ".join(
+            [*direction_sentences(data), *filter(None, [missing_sentence(data)])]
+        ),
+        "unfairness": unfairness_words(data),
+        "of_numbers": of_numbers(data),
         "chance": " ".join(data["chance"]),
     }
 
@@ -83,7 +90,7 @@ def _rows_words(data: Mapping[str, Any], key: str) -> str:
     return f"{wording.count(data['points'][0][key]['n_rows'])} {_KINDS[key]}"
 
 
-def _notion(name: str, everyone: Sequence[View], key: str, data: Mapping[str, Any]) -> View:
+def _notion(name: str, summary: str, everyone: Sequence[View], data: Mapping[str, Any]) -> View:
     """Return a notion and the tables of its models: today's, one an estimator, MARGINAL's."""
     models = [model for model in everyone if model["notion"] == name]
     titles = {"today": "Your model today", "marginal": "MARGINAL, for contrast: {}"}
@@ -97,8 +104,7 @@ def _notion(name: str, everyone: Sequence[View], key: str, data: Mapping[str, An
     return {
         "name": name,
         "words": in_words(name),
-        "summary": alike_sentence([one for one in data["points"] if one["notion"] == name])
-        or _summary(models, key),
+        "summary": summary,
         "standing": [
             beaten_sentence(data, reference)
             for reference in data["references"]
@@ -109,36 +115,6 @@ def _notion(name: str, everyone: Sequence[View], key: str, data: Mapping[str, An
             for title, of_title in tables.items()
         ],
     }
-
-
-def _summary(everyone: Sequence[View], key: str) -> str:
-    """Say what the two ends of the choice are, MARGINAL's models and the references aside."""
-    points = [point for point in everyone if point["kind"] == "point"]
-    contrast = any(point["kind"] == "marginal" for point in everyone)
-    aside = ", MARGINAL’s aside" if contrast else ""
-    figures = [point["samples"][key] for point in points]
-    on = f"On the {_KINDS[key]}"
-    if len(points) == 1:
-        (figure,) = figures
-        return (
-            f"One model was trained{aside}. {on} {figure['error_words']} of decisions are wrong, "
-            "and the largest unfairness found is "
-            f"{figure['unfairness_words']}."
-        )
-    accurate = min(figures, key=lambda figure: (figure["error"], figure["unfairness"]))
-    fair = min(figures, key=lambda figure: (figure["unfairness"], figure["error"]))
-    if accurate is fair:
-        return (
-            f"{len(points)} models were trained{aside}. {on} one of them is both the most accurate "
-            f"and the fairest: {fair['error_words']} of its decisions are wrong, and the "
-            f"largest unfairness found is {fair['unfairness_words']}."
-        )
-    return (
-        f"{len(points)} models were trained{aside}. {on} the most accurate of them decides "
-        f"{accurate['error_words']} wrongly, with an unfairness of up to "
-        f"{accurate['unfairness_words']} in a subgroup; the fairest of them "
-        f"decides {fair['error_words']} wrongly, with {fair['unfairness_words']}."
-    )
 
 
 def _model(place: int, model: Mapping[str, Any], kind: str) -> View:
@@ -190,11 +166,7 @@ def _treatment(sample: Mapping[str, Any]) -> str:
     """Say how the worst subgroup that may be described fares, and whether one is withheld."""
     words = []
     if sample["worst"] is not None:
-        words.append(
-            f"{wording.count(sample['worst_size'])} rows; {sample['worst_rate_of']} "
-            f"{wording.percent(sample['worst_rate'])}, {reference_noun(sample)} "
-            f"{wording.percent(sample['overall_rate'])}."
-        )
+        words.append(f"{wording.count(sample['worst_size'])} rows; {rates_words(sample)}.")
         if sample["withheld"]:
             words.append("One with more unfairness may not be described: few rows identify people.")
     return " ".join(words)

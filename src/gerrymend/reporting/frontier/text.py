@@ -5,13 +5,18 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
-from gerrymend.reporting.audit.direction import counts_sentence, direction_sentences, standing
+from gerrymend.reporting.audit.direction import (
+    average,
+    counts_sentence,
+    direction_sentences,
+    standing,
+)
 from gerrymend.reporting.audit.subgroup_words import reference_noun
+from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
+from gerrymend.reporting.frontier.opening import REFERENCES, openings, samples
 from gerrymend.reporting.markdown import escaped
 from gerrymend.reporting.text import PLAIN_WIDTH, wrapped
 
-# Models that points are held against, by their kind.
-REFERENCES = {"today": "your model today", "unconstrained": "unconstrained"}
 _NARROW = {"today": "your model\ntoday", "unconstrained": "uncon-\nstrained"}
 # "size" is the number of predictors; the figures of a sample end with its mark.
 _POINT = "{mark:1} {gamma:>8} {size:>5} {reported:>9}"
@@ -133,35 +138,6 @@ def exceeds_gamma(point: Mapping[str, Any], sample: Mapping[str, Any]) -> bool:
     return float(wording.unfairness(sample["unfairness"])) > point["gamma"]
 
 
-def alike_sentence(points: Sequence[Mapping[str, Any]]) -> str | None:
-    """Say that all points of a notion are one in their figures, and what to ask for; None if not.
-
-    That is on the rows to choose by.
-    """
-    figures = {(sample["error"], sample["unfairness"]) for *_, (_, sample) in map(samples, points)}
-    if len(points) < 2 or len(figures) > 1:
-        return None
-    rows = [name for name, _ in samples(points[0])][-1]
-    words = (
-        f"On the {rows} rows all {len(points)} models that were trained have the same error and "
-        "unfairness: in a picture they lie on one spot."
-    )
-    found = max(point["reported_unfairness"] for point in points)
-    if found < min(point["gamma"] for point in points):
-        words += (
-            f" Every gamma that was asked for allows more than the {wording.unfairness(found)} "
-            "that training found without it; ask for smaller ones (gammas=, --gammas)."
-        )
-    return words
-
-
-def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the training rows' figures, and the test rows' if there are any, by name."""
-    yield "training", point["train"]
-    if point["test"] is not None:
-        yield "test", point["test"]
-
-
 def legend(data: Mapping[str, Any]) -> list[str]:
     """Say what the columns and marks mean, and what is missing."""
     everyone = [*data["points"], *data["marginal_points"], *data["references"]]
@@ -173,14 +149,12 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     if any(point["suggested"] for point in data["points"]):
         where = [name for name, _ in samples(data["points"][0])][-1]
         lines.append(f"* knee on the {where} rows; which to take is a question of policy")
-    by_notion: dict[str, list[Any]] = {}
-    for point in data["points"]:
-        by_notion.setdefault(point["notion"], []).append(point)
-    lines += filter(None, map(alike_sentence, by_notion.values()))
     lines += direction_sentences(data)
+    lines.append(f"Unfairness: {unfairness_words(data)}")
+    lines += filter(None, [missing_sentence(data)])
     if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
         known = any(notion["worse"] for notion in data["notions"])
-        lines.append(counts_sentence("worse" if known else None))
+        lines.append(counts_sentence("worse" if known else None, average(data)))
     lines.append(" ".join(data["chance"]))
     if data["n_missing"]:
         more = "1 more point was" if data["n_missing"] == 1 else f"{data['n_missing']} more were"
@@ -195,7 +169,7 @@ def as_text(data: Mapping[str, Any]) -> str:
         lines += [title, *_header(points[0]), *map(_line, points)]
         lines += [] if marginal else map(_reference_line, references(data, points[0]))
         lines.append("")
-    for words in [_FIGURES, _REPORTED, *legend(data)]:
+    for words in [*openings(data), _FIGURES, _REPORTED, *legend(data)]:
         lines += wrapped(words, PLAIN_WIDTH)
     return "\n".join(lines)
 
@@ -272,7 +246,7 @@ def as_rich(data: Mapping[str, Any]) -> Any:
             lead = ["", _NARROW[reference["kind"]], ""]
             table.add_row(*map(Text, [*lead, *_rich_cells(reference)]))
         parts.append(table)
-    return Group(*parts, *map(Text, [_FIGURES, *legend(data)]))
+    return Group(*parts, *map(Text, [*openings(data), _FIGURES, *legend(data)]))
 
 
 def _rich_cells(point: Mapping[str, Any]) -> list[str]:
@@ -297,14 +271,21 @@ def worst_in_words(sample: Mapping[str, Any]) -> str:
     return (
         f"{standing(sample['worst_treated'])}: {wording.visible(sample['worst_who'])} "
         f"({wording.count(sample['worst_size'])} rows): "
-        f"{sample['worst_rate_of']} {wording.percent(sample['worst_rate'])}, "
-        f"{reference_noun(sample)} {wording.percent(sample['overall_rate'])}"
+        f"{rates_words(sample)}"
     )
+
+
+def rates_words(sample: Mapping[str, Any]) -> str:
+    """Return the rate, or mean, of the worst subgroup, beside what it is compared with."""
+    rate, expected = (
+        wording.figure(sample[name], sample["unit"]) for name in ("worst_rate", "overall_rate")
+    )
+    return f"{sample['worst_rate_of']} {rate}, {reference_noun(sample)} {expected}"
 
 
 def as_markdown(data: Mapping[str, Any]) -> str:
     """Return tables in Markdown; names from the data are escaped."""
-    lines = ["# What each unfairness costs in error", ""]
+    lines = ["# What each unfairness costs in error", "", *map(escaped, openings(data)), ""]
     for title, marginal, points in tables(data):
         kinds = [kind for kind, _ in samples(points[0])]
         heads = ["", "gamma", "predictors"]

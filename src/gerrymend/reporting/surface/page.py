@@ -4,6 +4,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.page import own_script, plotly_script, render, render_page, visible_data
+from gerrymend.reporting.surface.text import compared_words
 
 
 def surface_page(surface: dict[str, Any]) -> str:
@@ -28,6 +29,7 @@ def _context(surface: dict[str, Any]) -> dict[str, Any]:
     names = [shown["name"] for shown in surface["rounds"]]
     return {
         "surface": visible_data(surface),
+        "compared": compared_words(surface),
         "rate_words": in_words(surface["notion"]["name"]),
         "is_shown": _is_shown(surface),
         # Models have names of their own, rounds have numbers.

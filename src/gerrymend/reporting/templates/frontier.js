@@ -23,19 +23,20 @@
     return made;
   }
 
-  // The two ends are picked first: what there is to choose between, and no choice. Today's model, if it is there, takes the place of the most accurate one.
+  // What one starts from is picked first, beside the fairest: today's model or, where it is not there, the one without constraint. Without either it is the most accurate one.
   function pickEnds() {
     const points = shown().filter(isPoint);
-    const least = (first, second) => points.reduce((best, one) => {
+    const least = (of, first, second) => of.reduce((best, one) => {
       const [x, y] = [figures(one), figures(best)];
       return x[first] < y[first] || (x[first] === y[first] && x[second] < y[second]) ? one : best;
     });
+    const ofKind = (kind) => shown().filter((one) => one.kind === kind);
     state.a = state.b = null;
     if (points.length === 0) return;
-    state.a = shown().find((one) => one.kind === "today") ?? least("error", "unfairness");
-    const fairest = least("unfairness", "error");
-    if (fairest === state.a) state.a = shown().find((one) => one.kind === "unconstrained") ?? null;
-    [state.a, state.b] = state.a === null ? [fairest, null] : [state.a, fairest];
+    const starts = [ofKind("today"), ofKind("unconstrained"), points].find((of) => of.length > 0);
+    state.a = least(starts, "error", "unfairness");
+    const fairest = least(points, "unfairness", "error");
+    state.b = fairest === state.a ? null : fairest;
   }
 
   function pick(place, target) {

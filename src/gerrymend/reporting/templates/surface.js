@@ -6,6 +6,8 @@
   const { thetas, rounds, subgroups, size, share } = surface;
   const [first, second] = surface.attributes;
   const k = thetas.length;
+  const within = surface.control_features.length > 0;
+  const compared = within ? "in the same strata" : "overall";
   const find = (id) => document.getElementById(id);
   const map = find("map"), slider = find("round"), play = find("play"), course = find("course");
   const limit = Math.max(...rounds.map((one) => (one.worst ? Math.abs(one.worst.unfairness) : 0)), 1e-6);
@@ -48,7 +50,7 @@
 
   function rateOf(i, j) {
     const one = rounds[current];
-    return one.overall_rate + one.unfairness[i][j] / share[i][j];
+    return one.expected_rate[i][j] + one.unfairness[i][j] / share[i][j];
   }
 
   function hoverText(i, j) {
@@ -57,7 +59,7 @@
     return [
       `<b>${wrapped(subgroups[i][j])}</b>`,
       `${size[i][j].toLocaleString("en")} rows`,
-      `rate ${percent(rateOf(i, j))}, overall ${percent(one.overall_rate)}`,
+      `rate ${percent(rateOf(i, j))}, ${compared} ${percent(one.expected_rate[i][j])}`,
       `unfairness ${signed(one.unfairness[i][j])}`,
     ].join("<br>");
   }
@@ -154,12 +156,12 @@
         `Fewer than ${surface.min_group_size} rows that the rate is over are in this group, outside of it, or between it and others.`;
       return;
     }
-    const value = one.unfairness[i][j], points = (100 * Math.abs(rateOf(i, j) - one.overall_rate)).toFixed(1);
+    const value = one.unfairness[i][j], points = (100 * Math.abs(rateOf(i, j) - one.expected_rate[i][j])).toFixed(1);
     find("group-verdict").textContent = value === 0 ? "Treated as all others."
-      : `Its rate is ${points.replace(/\.0$/, "")} points ${value > 0 ? "above" : "below"} the overall one.`;
+      : `Its rate is ${points.replace(/\.0$/, "")} points ${value > 0 ? "above" : "below"} ${within ? "that of its strata" : "the overall one"}.`;
     find("group-size").textContent = size[i][j].toLocaleString("en");
     find("group-rate").textContent = percent(rateOf(i, j));
-    find("group-overall").textContent = percent(one.overall_rate);
+    find("group-overall").textContent = percent(one.expected_rate[i][j]);
     find("group-unfairness").textContent = signed(value);
   }
 

@@ -24,6 +24,8 @@ class MemoryRows:
         The weight of each row; by default a label-cell is a row.
     starts : array, optional
         Where the rows of each label-cell begin.
+    order : array, optional
+        The place of each of these rows among those that were given; by default their own.
     """
 
     def __init__(
@@ -32,12 +34,14 @@ class MemoryRows:
         label_cells: LabelCells,
         weight: Array | None = None,
         starts: NDArray[np.intp] | None = None,
+        order: NDArray[np.intp] | None = None,
     ) -> None:
         self.learner = learner
         self.label_cells = label_cells
         self.weight = label_cells.weight if weight is None else weight
         self.n_rows = len(self.weight)
         self.starts = np.arange(self.n_rows) if starts is None else starts
+        self.order = np.arange(self.n_rows) if order is None else order
         self._one_each = len(label_cells) == self.n_rows
         self._unit_weight = bool((self.weight == 1.0).all())
 
@@ -61,7 +65,7 @@ class MemoryRows:
         base_cost = np.repeat(1.0 - 2.0 * label_cells.labels, label_cells.n_rows)
         rows = _rows_of(pressed, starts, len(weight))
         learner = make_learner(estimator, X, weight, base_cost, rows, order)
-        return cls(learner, label_cells, weight, starts)
+        return cls(learner, label_cells, weight, starts, order)
 
     def rows_of(self, label_cells: slice) -> slice:
         """Return the rows of some label-cells."""
@@ -72,6 +76,12 @@ class MemoryRows:
         if self._one_each:
             return by_label_cell
         return np.repeat(by_label_cell, self.label_cells.n_rows, axis=-1)
+
+    def as_given(self, by_label_cell: Array) -> Array:
+        """Return values of label-cells by row, rows in the order that they were given in."""
+        by_row = np.empty(self.n_rows)
+        by_row[self.order] = self.spread(by_label_cell)
+        return by_row
 
     def summed(self, votes: NDArray[Any]) -> Array:
         """Return w·votes by label-cell, from votes by row; the order of the rows is all one."""

@@ -14,6 +14,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.base import Equilibrium, Round, RulesByNotion, State
 from gerrymend.solvers.cell_play import CellPlay
+from gerrymend.solvers.convergence import has_converged
 from gerrymend.solvers.loop import Stopwatch
 from gerrymend.solvers.multiplicative_weights import hedge
 from gerrymend.solvers.players.auditor import Auditor
@@ -188,7 +189,11 @@ class PoolGame:
         at, for_cells = self._answered(at, closing)
         if closing or at.number <= _LOOK_EVERY or at.number % _LOOK_EVERY == 0:
             at = self._looked(at, harder=closing and at.number > _LOOK_HARDER_AFTER)
-        converged = closing and self._is_quiet(at) and self._gap(at) <= self._tol
+        converged = (
+            closing
+            and self._is_quiet(at)
+            and has_converged(self._C * at.last_excess, self._gap(at), self._tol)
+        )
         return Step(at._replace(converged=converged), is_round=True, for_cells=for_cells)
 
     def _left(self) -> float:

@@ -38,7 +38,7 @@ from gerrymend.solvers.base import (
 from gerrymend.solvers.fictitious_play import FictitiousPlay
 from gerrymend.solvers.loop import Limits, Listener, Stopwatch, play
 from gerrymend.solvers.regression.array_block import rank_tolerance, tie
-from gerrymend.solvers.regression.convergence import Convergence
+from gerrymend.solvers.regression.duality_gap import DualityGap
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Costs, CostSums, RoundLearner
 from gerrymend.solvers.regression.records import Records
 from gerrymend.solvers.regression.replaying import replayer
@@ -117,7 +117,7 @@ class RegressionGame:
         # the basis that it reads is larger than what a round changes.
         self._ends_at_once = rows.at_hand and len(self._gammas) >= sums[0].shape[1]
         self._make_arrays(like=sums[0], single="32" in dtype)
-        self._convergence = Convergence(C, self._event_offset, self._total)
+        self._duality_gap = DualityGap(C, self._event_offset, self._total)
         self._played: list[list[Predictor]] = []  # where coordinates don't say it all
         self._counted = False  # whether the last play was asked for outside of the event
         self._now.gamma[:] = self._records.there(self._gammas)
@@ -220,7 +220,7 @@ class RegressionGame:
         if tol is not None and self._ends_at_once:
             self._end_at_once(tol)
         elif tol is not None:
-            wait = wait and not self._convergence.may_be_met(self._now, tol)
+            wait = wait and not self._duality_gap.may_be_met(self._now, tol)
         # A state may be of rounds that were fetched, and not yet looked at.
         if wait:
             return []
@@ -291,8 +291,8 @@ class RegressionGame:
     def _end(self, tol: float) -> None:
         """End the games that have converged."""
         now = self._now
-        gap = self._convergence.gap(now, self._errors)
-        met = self._convergence.met(now, gap, tol)
+        gap = self._duality_gap.of(now, self._errors)
+        met = self._duality_gap.met(now, gap, tol)
         now.gap[:] = self._xp.where(met, gap, now.gap)
         now.playing[:] = now.playing * ~met
         self._stand_still()
@@ -335,7 +335,7 @@ class RegressionGame:
         groups = on_host(self._groups)
         measured = self._rows.measure(self._notion, self._rules, groups, at.number)
         ended = np.isfinite(at.gap)
-        gaps = np.where(ended, at.gap, self._convergence.gap(at, self._records.last_errors()))
+        gaps = np.where(ended, at.gap, self._duality_gap.of(at, self._records.last_errors()))
         errors = np.array(self._records.errors).T
         unfairness = np.array(self._records.unfairness).T
         plays = self._records.plays()

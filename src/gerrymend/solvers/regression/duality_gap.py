@@ -1,4 +1,4 @@
-"""Tell which games have converged, from their standing alone and wherever their arrays are."""
+"""Bound how far games are from their equilibria, by their standing and wherever arrays are."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from sklearn.externals.array_api_compat import array_namespace, is_numpy_array
 
+from gerrymend.solvers.convergence import has_converged
 from gerrymend.solvers.regression.standing import Standing
 
 
 @dataclass(frozen=True)
-class Convergence:
+class DualityGap:
     """Say how far games are from their equilibria.
 
     Parameters
@@ -30,7 +31,8 @@ class Convergence:
     >>> at = Standing.of(table)
     >>> for figure, value in {"unfairness": 0.03, "gamma": 0.01, "number": 1, "playing": 1}.items():
     ...     getattr(at, figure)[:] = value
-    >>> gap = Convergence(C=10, event_offset=0, total=1).gap(at, np.array([[0.2], [0.0]]))
+    >>> games = DualityGap(C=10, event_offset=0, total=1)
+    >>> gap = games.of(at, np.array([[0.2], [0.0]]))
     >>> gap.round(6).tolist()
     [0.2]
     """
@@ -39,7 +41,7 @@ class Convergence:
     event_offset: float
     total: float
 
-    def gap(self, at: Standing, errors: Any) -> Any:
+    def of(self, at: Standing, errors: Any) -> Any:
         """Return the mixture's worth less the Learner's best.
 
         The mixture is an answer to the duals too, and a heuristic's can be worse. Errors are
@@ -57,7 +59,7 @@ class Convergence:
 
     def met(self, at: Standing, gap: Any, tol: float) -> Any:
         """Return which games have converged now."""
-        return (self._excess(at) <= tol) & (gap <= tol) & (at.playing > 0)
+        return has_converged(self._excess(at), gap, tol) & (at.playing > 0)
 
     def may_be_met(self, at: Standing, tol: float) -> bool:
         """Return whether a game may have converged: all that can be told without the errors.
@@ -69,7 +71,7 @@ class Convergence:
         if not bool(within.any()):
             return False
         fine = at.mixture_fine(self.event_offset) / self.total
-        # In `gap` the value is at most error + fine, so that the errors cancel.
+        # In `of` the value is at most error + fine, so that the errors cancel.
         least = excess * (excess > 0) - fine + at.allowance()
         return bool((within & (least <= tol)).any())
 

@@ -1,0 +1,253 @@
+"""Publish the groups of a report one after the other, in the order of their worth to its readers.
+
+What is told later must not disclose small groups beside what was told before, so that each step is
+told what is published, and adds to it. Who is treated worst comes first; then the group in a
+sentence that stands for them and where in it most lies; then each attribute's values and where two
+of them meet; who is in these groups comes last, unless that alone says who leads.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gerrymend.auditing.chosen_subgroups import Sides, cells_of, published_by
+from gerrymend.auditing.in_a_sentence import SentenceGroup, can_be_said, sentence_group
+from gerrymend.auditing.inference.disclosure import KnownSums, Published
+from gerrymend.auditing.inference.discovery import flag_groups
+from gerrymend.auditing.inference.intervals import group_estimates, named_groups, shown_groups
+from gerrymend.auditing.intersections import intersection_rates
+from gerrymend.auditing.marginal_rates import marginal_rates
+from gerrymend.auditing.strata import stratum_rates
+from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.auditing.tally import Examined, NotionTally
+from gerrymend.auditing.where_it_lies import where_it_lies
+from gerrymend.notions import FairnessNotion
+from gerrymend.reporting.audit.direction import sentence_leads
+from gerrymend.subgroups import Marginals
+from gerrymend.subgroups.explicit import ExplicitGroups
+from gerrymend.subgroups.rules import Rule
+
+# Subgroups as they were measured, each with what may be told of it.
+Told = dict[Subgroup, Subgroup]
+
+
+@dataclass(frozen=True, eq=False)
+class ToTell:
+    """What is there to tell, and all that the steps of telling it need.
+
+    Attributes
+    ----------
+    examined : sequence of Examined
+        The rows and the class, as each notion sees them.
+    top : sequence of Subgroup
+        The worst subgroups that are described, the worst first.
+    sides : Sides
+        Who is treated worst, and who best.
+    gamma, side, intersection, discovery_rate
+        As in `examine`.
+    min_group_size : int
+        The floor of `small_groups`.
+    seconds : float
+        Time for the search for a group in a sentence, and for that within it.
+    """
+
+    examined: Sequence[Examined]
+    top: Sequence[Subgroup]
+    sides: Sides
+    gamma: float
+    min_group_size: int
+    side: str
+    intersection: tuple[str, ...] | None
+    discovery_rate: float | None
+    seconds: float
+
+    @cached_property
+    def seen(self) -> list[NotionTally]:
+        """The rows, as each notion sees them."""
+        return [part.seen for part in self.examined]
+
+    @cached_property
+    def lead(self) -> Subgroup | None:
+        """The subgroup that the report begins with."""
+        return self.sides.leading(self.top)
+
+    @cached_property
+    def published(self) -> dict[FairnessNotion, Published]:
+        """All that is told so far; each step adds to it."""
+        return published_by(self.seen, self.described, self.min_group_size)
+
+    @property
+    def described(self) -> tuple[Subgroup, ...]:
+        """All subgroups of the class that are described."""
+        return self.sides.beside(self.top)
+
+    @property
+    def people(self) -> KnownSums:
+        """What is told so far of the numbers of people, whatever their label."""
+        people = self.published[self.seen[0].notion].people
+        assert people is not None
+        return people
+
+    def has_class(self, *kinds: type) -> bool:
+        """Return whether the class that was searched is one of these."""
+        return isinstance(self.examined[0].subgroups, kinds)
+
+
+def listed_groups(ask: ToTell) -> dict[str, Any]:
+    """Return the fields of a report that tell of groups, of which none discloses a small one."""
+    deadline = time.monotonic() + ask.seconds
+    said, said_kept_back = _tell_sentence(ask)
+    kept_back = [*ask.sides.kept_back, *said_kept_back]
+    told: Told = {}
+    if _is_led_by_traits(ask, said):
+        told = _tell_traits(ask, ask.described)
+    core, core_kept_back = _tell_core(ask, said, deadline)
+    kept_back += core_kept_back
+    fields, rules = _tell_tables(ask)
+    sentence = None if said is None else said.subgroup
+    others = [one for one in (sentence, core, *ask.described) if one is not None]
+    told |= _tell_traits(ask, [one for one in others if one not in told])
+    if any(len(one.composition) > len(told[one].composition) for one in told):
+        kept_back.append("composition")
+    rules = [*((one.notion.name, one.rule) for one in told), *rules]
+    return {
+        **_strata_fields(ask.seen, ask.min_group_size, rules),
+        "worst": told[ask.top[0]] if ask.top else None,
+        "top": tuple(told[one] for one in ask.top),
+        "disadvantaged": ask.sides.disadvantaged and told[ask.sides.disadvantaged],
+        "favoured": ask.sides.favoured and told[ask.sides.favoured],
+        "favoured_is_rest": ask.sides.favoured_is_rest,
+        "in_a_sentence": said and replace(said, subgroup=told[said.subgroup]),
+        "core": core and told[core],
+        "kept_back": tuple(kept_back),
+        **fields,
+    }
+
+
+def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:
+    """Return the group in a sentence that stands for a lead that is none, and what is kept back."""
+    if ask.lead is None or can_be_said(ask.lead):
+        return None, []
+    said, not_said = sentence_group(
+        next(one for one in ask.seen if one.notion == ask.lead.notion),
+        ask.lead,
+        ask.published[ask.lead.notion],
+        min_group_size=ask.min_group_size,
+        seconds=ask.seconds,
+    )
+    return said, ["in_a_sentence"] if not_said else []
+
+
+def _is_led_by_traits(ask: ToTell, said: SentenceGroup | None) -> bool:
+    """Return whether readers are told by composition who leads: a formula, and no sentence does."""
+    if ask.lead is None or can_be_said(ask.lead):
+        return False
+    return said is None or not sentence_leads(
+        said.subgroup.unfairness, ask.lead.unfairness, ask.gamma
+    )
+
+
+def _tell_core(
+    ask: ToTell, said: SentenceGroup | None, deadline: float
+) -> tuple[Subgroup | None, list[str]]:
+    """Return where most of what leads lies, and what is kept back."""
+    group = ask.lead if said is None else said.subgroup
+    if ask.has_class(ExplicitGroups):
+        group = None  # no others are told beside those that users name
+    core, not_told = where_it_lies(
+        ask.seen, group, ask.published, min_group_size=ask.min_group_size, deadline=deadline
+    )
+    return core, ["core"] if not_told else []
+
+
+def _tell_tables(ask: ToTell) -> tuple[dict[str, Any], list[tuple[str, Rule]]]:
+    """Return the fields of groups that were named beforehand, and their rules with their notions.
+
+    These are the groups of a class that lists them, each attribute's values, and where two
+    attributes meet.
+    """
+    floor = ask.min_group_size
+    own = not ask.has_class(Marginals)  # which are listed in any case
+    named = named_groups(ask.examined) if own else []
+    shown = shown_groups(named, ask.published, min_group_size=floor)
+    marginals = marginal_rates(ask.seen, ask.published, min_group_size=floor, side=ask.side)
+    intersections = intersection_rates(
+        ask.seen, ask.published, ask.intersection, min_group_size=floor
+    )
+    lists = {
+        "named": group_estimates(named, shown),
+        "marginals": marginals.groups,
+        "intersections": intersections.groups,
+    }
+    discovery = None
+    if ask.discovery_rate is not None:
+        tested = len(marginals.groups) + marginals.left_out
+        tested += len(intersections.groups) + intersections.left_out
+        tested += sum(len(groups.rules) for groups in named)
+        lists, discovery = flag_groups(ask.seen, lists, tested=tested, rate=ask.discovery_rate)
+    fields = {
+        "intervals": lists["named"] if own else lists["marginals"],
+        "marginals": lists["marginals"],
+        "marginals_left_out": marginals.left_out,
+        "marginal_unfairness": marginals.unfairness,
+        "single_unfairness": marginals.single,
+        "intersections": intersections._replace(groups=lists["intersections"]),
+        "discovery": discovery,
+    }
+    return fields, [(one.notion, one.rule) for groups in lists.values() for one in groups]
+
+
+def _tell_traits(ask: ToTell, groups: Sequence[Subgroup]) -> Told:
+    """Return each subgroup with its traits, or with none where one tells of a small group."""
+    return {one: _with_guarded_traits(ask.seen[0], one, ask.people) for one in groups}
+
+
+def _with_guarded_traits(seen: NotionTally, subgroup: Subgroup, people: KnownSums) -> Subgroup:
+    """Return a subgroup with its traits, or with none where one tells of a small group.
+
+    A share tells the number of people with the value in the group, and everyone's; one that is "at
+    least" tells everyone's alone. Some of the traits without the others would name people who are
+    no more than a part of the group: "all green" of green women.
+    """
+    columns = {column.name: column for column in seen.tally.columns}
+    inside = cells_of(seen, subgroup)
+    for trait in subgroup.composition:
+        if trait.median is not None:
+            continue
+        blocks = columns[trait.attribute].equals(trait.value).astype(np.intp)
+        if not trait.at_least:
+            blocks += 2 * inside
+        if people.told(blocks) is not None:
+            return replace(subgroup, composition=())
+        people.add(blocks)
+    return subgroup
+
+
+def _strata_fields(
+    seen: Sequence[NotionTally], min_group_size: int, groups: Sequence[tuple[str, Rule]]
+) -> Mapping[str, Any]:
+    """Return the fields of a report about control features, given the groups that it shows.
+
+    `groups` are rules, each with the name of its notion.
+    """
+    strata = seen[0].tally.strata
+    if strata is None:
+        return {}
+    columns = {column.name: column for column in seen[0].tally.columns}
+    shown = [
+        stratum_rates(
+            one,
+            min_group_size,
+            [rule.members(columns) for name, rule in groups if name == one.notion.name],
+        )
+        for one in seen
+    ]
+    return {
+        "control_features": tuple(column.name for column in strata.columns),
+        "strata": tuple(stratum for rates, _ in shown for stratum in rates),
+        "strata_left_out": sum(left_out for _, left_out in shown),
+    }

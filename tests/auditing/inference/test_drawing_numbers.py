@@ -1,0 +1,193 @@
+"""Numbers that are dealt or drawn row by row: against all ways to do so, and moments by formula."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from scipy.stats import chi2, poisson
+
+from gerrymend import audit
+from gerrymend.auditing.inference import resampling, shuffles
+from gerrymend.auditing.inference._draw_kernel import OPEN, STEPS, add_times, random_word
+from gerrymend.auditing.inference.drawing import rarely_exceeded
+from gerrymend.auditing.inference.resampling import _poisson_times, _Rows
+from gerrymend.auditing.inference.shuffles import NumberShuffle
+from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.protected import distinct_rows, read_columns
+
+SIZES = np.array([400, 1, 90, 30, 250])
+
+
+def numbers(cell, seed=0):
+    """Skewed numbers, a few large, that go with the cell."""
+    rng = np.random.default_rng(seed)
+    return cell + rng.gamma(0.3, 4.0, len(cell)) + 50.0 * (rng.random(len(cell)) < 0.01)
+
+
+def rows_of(cell, values, weight=None):
+    weight = np.ones(len(cell)) if weight is None else weight
+    cells = distinct_rows(read_columns({"cell": cell}))
+    return _Rows([Tally.of_rows(cells, np.ones(len(cell), int), values, weight)])
+
+
+def same_moments(draws, mean, covariance):
+    """Compare mean and covariance of some draws: within 5 standard errors of theirs."""
+    off = draws - mean
+    products = off[:, :, None] * off[:, None]
+    for came, wanted in ((off, np.zeros_like(mean)), (products, covariance)):
+        error = came.std(axis=0) / np.sqrt(len(draws))
+        np.testing.assert_array_less(np.abs(came.mean(axis=0) - wanted), 5 * error + 1e-9)
+
+
+def fits(counts, chances):
+    """Whether counts of all possible outcomes are as their chances say, by Pearson's test."""
+    assert set(counts) <= set(chances)
+    n = sum(counts.values())
+    distance = sum((counts[key] - n * p) ** 2 / (n * p) for key, p in chances.items())
+    return chi2.sf(distance, len(chances) - 1) > 1e-4
+
+
+@pytest.fixture(params=[None, 0.0, 0.7, 1.0])
+def means(request, monkeypatch):
+    """How much is left to independent choices: what is said, nothing, much, and too much."""
+    if request.param is not None:
+        for module in (shuffles, resampling):
+            monkeypatch.setattr(module, "rarely_exceeded", lambda sizes: request.param * sizes)
+
+
+def test_every_way_to_deal_is_as_likely(means):
+    """Six numbers to cells of 3, 2 and 1: 60 ways, told by the sums, however many choose a cell."""
+    values = 2.0 ** np.arange(6)
+    shuffle = NumberShuffle(np.array([2, 0, 1, 0, 1, 0]), values, 3)
+    rng = np.random.default_rng(1)
+    counts = Counter(tuple(shuffle.draw(rng)[0]) for _ in range(6000))
+    ways = {
+        (sum(first), sum(values) - sum(first) - last, last)
+        for first in itertools.combinations(values, 3)
+        for last in set(values) - set(first)
+    }
+    assert len(ways) == 60
+    assert fits(counts, dict.fromkeys(ways, 1 / 60))
+
+
+def test_dealt_sums_have_the_moments_of_a_permutation():
+    """Cov = σ²·N/(N − 1)·(n_c·[c = d] − n_c·n_d/N), with σ² the variance of all N numbers."""
+    cell = np.repeat(np.arange(5), SIZES)
+    values = numbers(cell)
+    n = len(cell)
+    shuffle = NumberShuffle(cell, values, 5)
+    rng = np.random.default_rng(2)
+    draws = np.array([shuffle.draw(rng)[0] for _ in range(8000)])
+    np.testing.assert_allclose(draws.sum(axis=1), values.sum(), rtol=1e-12)
+    covariance = values.var() * n / (n - 1) * (np.diag(SIZES) - np.outer(SIZES, SIZES) / n)
+    same_moments(draws, values.mean() * SIZES, covariance)
+
+
+def test_more_cells_than_a_slot_has_numbers():
+    """Cells without a slot are filled with what is left: all numbers, each once."""
+    m = 70_000
+    values = np.arange(m + 1000.0)
+    shuffle = NumberShuffle(np.append(np.arange(m), np.full(1000, m - 1)), values, m)
+    dealt = shuffle.draw(np.random.default_rng(0))[0]
+    assert len(np.unique(dealt[:-1])) == m - 1
+    assert dealt.sum() == values.sum()
+
+
+def test_every_resample_is_as_likely_as_it_should_be(means):
+    """Of 4 rows, how often each occurs: 4!/(Π times!)·4⁻⁴, told by the sums."""
+    rows = rows_of(np.array([1, 1, 0, 2]), np.array([1.0, 5.0, 25.0, 125.0]))
+    rng = np.random.default_rng(3)
+    counts = Counter()
+    for _ in range(8000):
+        [(weight, positive)] = rows.draw(rng)
+        assert weight.sum() == 4
+        counts[positive.sum()] += 1
+    chances = Counter()
+    for drawn in itertools.product((1.0, 5.0, 25.0, 125.0), repeat=4):
+        chances[sum(drawn)] += 4**-4
+    assert len(chances) == math.comb(7, 3)
+    assert fits(counts, chances)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_resampled_sums_have_the_moments_of_a_multinomial_draw(weighted):
+    """Of rows with the sums s by cell, Cov = Σ s·sᵀ − n·mean·meanᵀ, over both sums."""
+    cell = np.repeat(np.arange(5), SIZES)
+    values = numbers(cell, 1)
+    n = len(cell)
+    weight = np.random.default_rng(4).integers(1, 4, n) / 2 if weighted else np.full(n, 2.0)
+    rows = rows_of(cell, values, weight)
+    each = np.zeros((n, 10))
+    each[np.arange(n), cell] = weight
+    each[np.arange(n), 5 + cell] = weight * values
+    rng = np.random.default_rng(5)
+    draws = np.array([np.ravel([table[0, 1] for table in rows.draw(rng)[0]]) for _ in range(8000)])
+    mean = each.sum(axis=0)
+    same_moments(draws, mean, each.T @ each - np.outer(mean, mean) / n)
+    if not weighted:
+        np.testing.assert_allclose(draws[:, :5].sum(axis=1), 2 * n)
+
+
+@pytest.mark.parametrize("n", [1, 30, 10**6])
+def test_times_are_those_of_a_poisson_variable(n):
+    """Each part that is decided lies between two values of SciPy's distribution function."""
+    times, cumulative = _poisson_times(n)
+    mean = rarely_exceeded(np.array([float(n)]))[0] / n
+    decided = np.flatnonzero(times != OPEN)
+    u = (decided + np.random.default_rng(0).random(len(decided))) / STEPS
+    assert np.array_equal(times[decided], poisson.ppf(u, mean) if mean else np.zeros(len(u)))
+    assert STEPS - len(decided) <= 12
+    assert cumulative == pytest.approx(poisson.cdf(np.arange(len(cumulative)), mean), abs=1e-15)
+    assert poisson.sf(len(cumulative) - 1, mean) < 2.0**-100
+
+
+def test_rows_occur_as_often_as_a_poisson_variable():
+    """Also those of which a part of [0, 1) doesn't tell: of 2,000,000 rows, by Pearson's test."""
+    n = 2_000_000
+    times, cumulative = _poisson_times(n)
+    sums = np.zeros((n, 2))
+    add_times(np.arange(n, dtype=np.uint32), np.ones(n), np.uint64(5), times, cumulative, sums)
+    mean = rarely_exceeded(np.array([float(n)]))[0] / n
+    counts = Counter(np.minimum(sums[:, 0], 8).astype(int).tolist())
+    chances = {k: poisson.pmf(k, mean) for k in range(8)} | {8: poisson.sf(7, mean)}
+    assert fits(counts, chances)
+    # Neighbours, and rows whose words are of two blocks, have nothing to do with each other.
+    for lag in (1, 2, 3, 4, 512, 2048):
+        ahead, behind = sums[lag:, 0] - mean, sums[:-lag, 0] - mean
+        assert abs((ahead * behind).mean()) < 5 * mean / np.sqrt(n)
+
+
+def test_chance_is_what_was_published():
+    """The first words of SplitMix64 with the seed 1234567, by others."""
+    words = [random_word(np.uint64(1234567), place) for place in range(3)]
+    assert words == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+@pytest.mark.parametrize("control", [False, True])
+def test_neither_the_order_of_rows_nor_workers_change_a_draw(control):
+    rng = np.random.default_rng(6)
+    n = 1500
+    attributes = {"race": rng.choice(["blue", "green", "red"], n), "age": rng.integers(20, 24, n)}
+    hall = {"hall": rng.integers(0, 2, n)}
+    values = numbers(rng.integers(0, 2, n), 7).round(1)
+
+    def audited(order, seed=0, **how):
+        report = audit(
+            None, values[order], notion="mean_outcome", subgroups="conjunctions",
+            sensitive_features={name: column[order] for name, column in attributes.items()},
+            control_features={"hall": hall["hall"][order]} if control else None,
+            n_permutations=19, confidence=0.9, n_resamples=19, random_state=seed, **how,
+        )  # fmt: skip
+        return report.p_value, report.detectable, report.population.distances
+
+    straight = np.arange(n)
+    p_value, detectable, distances = audited(straight)
+    for came in (audited(rng.permutation(n)), audited(straight)):
+        assert came[:2] == pytest.approx((p_value, detectable), rel=1e-12)
+        assert came[2] == pytest.approx(distances, rel=1e-9)
+    with parallel_config(backend="threading"):
+        assert audited(straight, n_jobs=2) == (p_value, detectable, distances)
+    assert audited(straight, seed=1)[1] != detectable
