@@ -11,6 +11,7 @@ import warnings
 import joblib
 import numba
 import numpy as np
+import polars as pl
 import pytest
 import sklearn
 from sklearn.linear_model import LinearRegression
@@ -37,6 +38,7 @@ from gerrymend.frontier import training as frontier
 from gerrymend.inputs.sample import Sample
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.subgroups import as_subgroup_class
+from tests.cli.calling import call
 from tests.marks import slow
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing", "dask"]
@@ -202,6 +204,21 @@ def test_a_search_of_parameters_around_a_classifier(data, outer):
 
     with joblib.parallel_config(backend=outer):
         assert scores(2) == scores(1)
+
+
+def test_what_workers_warn_of_names_options_of_the_command(data, tmp_path):
+    rows = {name: values[:300] for name, values in data.sensitive_features.items()}
+    rows |= {"a": data.data[:300, 0], "y": data.target[:300]}
+    file = tmp_path / "people.csv"
+    pl.DataFrame(rows).write_csv(file)
+    _, _, err = call(
+        "frontier", file, "--label", "y", "--protected", ",".join(data.sensitive_features),
+        "--estimator", "linear-regression", "--subgroups", "marginals", "--marginal",
+        "--gammas", "0", "--max-iter", "1", "--jobs", "2",
+    )  # fmt: skip
+    notes = [line for line in err.splitlines() if line.startswith("Note: ")]
+    assert any(note.startswith("Note: MARGINAL, for contrast: After 1 round") for note in notes)
+    assert all("--max-iter (now 1)" in note for note in notes)
 
 
 @pytest.mark.parametrize("chosen", ["threading", "loky", "multiprocessing"])

@@ -72,16 +72,6 @@ def call(*arguments):
     return done.exit_code, done.stdout, done.stderr
 
 
-def installed(*arguments):
-    """The command as it was installed."""
-    command = Path(sys.executable).with_name("gerrymend")
-    if not command.exists():
-        pytest.skip("gerrymend is not installed beside this Python")
-    done = subprocess.run([command, *map(str, arguments)], capture_output=True, text=True,
-                          check=False)  # fmt: skip
-    return done.returncode, done.stdout, done.stderr
-
-
 def as_json(people, **how):
     usual = {"sensitive_features": ["race", "sex", "age"], "top": 3, "n_permutations": 0}
     report = audit("y", how.pop("y_pred", "decided"), data=people, **usual | how)
@@ -423,14 +413,17 @@ def test_what_cannot_be_proven_is_noted_before_and_said_after(tmp_path):
     assert "No bound was proven over every linear threshold" in " ".join(out.split())
 
 
-def test_the_exit_code_of_the_installed_command(people, tmp_path):
+def test_the_installed_command_has_its_code_also_where_nobody_reads(people, tmp_path):
     """Codes are told apart in this process, above; of one it is seen that it is passed on."""
+    command = Path(sys.executable).with_name("gerrymend")
+    if not command.exists():
+        pytest.skip("gerrymend is not installed beside this Python")
     people.with_row_index("id").write_parquet(tmp_path / "ids.parquet")
-    code, out, err = installed("audit", tmp_path / "ids.parquet", *DECIDED, "--protected",
-                               "id,race", "--subgroups", "marginals", "--gamma", "0.1",
-                               *UNTESTED)  # fmt: skip
-    assert (code, err) == (3, "")
-    assert out
+    words = [command, "audit", tmp_path / "ids.parquet", *DECIDED, "--protected", "id,race",
+             "--subgroups", "marginals", "--gamma", "0.1", *UNTESTED]  # fmt: skip
+    piped = f"set -o pipefail; {shlex.join(map(str, words))} | true"
+    done = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "")
 
 
 def test_a_gamma_below_0_is_an_error_of_usage(folder):
@@ -468,24 +461,20 @@ main()
 """
 
 
-def test_an_interrupt_and_a_reader_that_has_gone_change_no_code(tmp_path):
-    """Ctrl-C in compiled code is 130, not a verdict; a closed pipe leaves the verdict's code."""
+def test_an_interrupt_in_compiled_code_is_no_verdict(tmp_path):
     rng = np.random.default_rng(0)
-    rows = {f"x{j}": rng.standard_normal(800) for j in range(8)}
+    names = [f"x{j}" for j in range(8)]
+    rows = {name: rng.standard_normal(800) for name in names}
     rows |= {"y": rng.integers(0, 2, 800), "d": rng.integers(0, 2, 800)}
     big = tmp_path / "big.csv"
     pl.DataFrame(rows).write_csv(big)
-    command = [str(Path(sys.executable).with_name("gerrymend")), "audit", str(big), "--label", "y",
-               "--prediction", "d", "--protected", ",".join(f"x{j}" for j in range(8))]  # fmt: skip
-    telling = [sys.executable, "-c", TELLS_WHEN_IT_PROVES, *command[1:], "--budget", "300"]
+    telling = [sys.executable, "-c", TELLS_WHEN_IT_PROVES, "audit", str(big), "--label", "y",
+               "--prediction", "d", "--protected", ",".join(names), "--budget", "300"]  # fmt: skip
     with subprocess.Popen(telling, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"proving\n"
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate()
     assert (process.returncode, said.decode().strip()) == (130, "Interrupted.")
-    short = [*command[:2], str(big), *command[3:-1], "x0", "--gamma", "0.1", "--permutations", "0"]
-    piped = f"set -o pipefail; {shlex.join(short)} | head -c 1"
-    assert subprocess.run(["bash", "-c", piped], check=False).returncode == 0
 
 
 def test_the_disadvantaged_side_decides_the_exit_code(tmp_path):

@@ -85,14 +85,6 @@ def test_the_other_label_may_be_the_positive_one(file):
     assert "--positive 0" in turned["points"][0]["command"]
 
 
-def test_what_workers_warn_of_names_options(file):
-    given = ["--gammas", "0", "--max-iter", "1", "--marginal", "--jobs", "2"]
-    _, _, err = call(file, *USUAL, *given)
-    notes = [line for line in err.splitlines() if line.startswith("Note: ")]
-    assert any(note.startswith("Note: MARGINAL, for contrast: After 1 round") for note in notes)
-    assert all("--max-iter (now 1)" in note for note in notes)
-
-
 def test_the_text_for_people(file, tmp_path):
     json_file = tmp_path / "points.json"
     several = ["--gammas", "0,0.005,0.01", "--gammas", "0.02,0.05"]
