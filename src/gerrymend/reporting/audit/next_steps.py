@@ -67,11 +67,13 @@ def next_commands(report: Report) -> list[str]:
         return []
     # The report knows no file, and the label's column where its author names it.
     label = report.get("columns", {}).get("label") or "LABEL"
-    first = ["FILE", *option_words("--label", label), *options]
+    columns = report.get("columns", {})
+    left_out = [columns[name] for name in ("decision",) if columns.get(name)]
+    first = ["FILE", *option_words("--label", label), *options, *option_words("--drop", left_out)]
     gamma = option_words("--gamma", report["gamma"])
     return [
         shlex.join(["gerrymend", "frontier", *first, "--test-size", "0.3"]),
-        shlex.join(["gerrymend", "fit", *first, *gamma, "--out", "MODEL"]),
+        shlex.join(["gerrymend", "fit", *first, *gamma, "--test-size", "0.3", "--out", "MODEL"]),
     ]
 
 

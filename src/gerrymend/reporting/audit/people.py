@@ -5,8 +5,9 @@ from typing import Any
 
 from gerrymend.reporting.audit.chance import is_chance
 from gerrymend.reporting.audit.direction import headline, subject
+from gerrymend.reporting.audit.said import core_words
 from gerrymend.reporting.audit.subgroup_facts import excess
-from gerrymend.reporting.audit.subgroup_words import rate_of_all, short_name
+from gerrymend.reporting.audit.subgroup_words import rate_of_all, rate_sentence, short_name
 from gerrymend.reporting.wording import count, percent
 
 
@@ -39,4 +40,20 @@ def people_figures(report: Mapping[str, Any], rows: str = "rows") -> list[tuple[
                 f"{rate_of_all(subgroup)}",
             )
         )
-    return figures
+    return [*figures, *_core_figure(subgroup, report)]
+
+
+def _core_figure(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return for how many of the cases the part of the group stands in which most of it lies."""
+    if core_words(subgroup, report) is None:
+        return []
+    core = report["core"]
+    if (cases := excess(core, report)) is None:
+        return []
+    return [
+        (
+            f"{cases.number} of these",
+            f"are among {count(core['size'])} people of the group, {core['subgroup']}: "
+            f"{rate_sentence(core)}",
+        )
+    ]

@@ -270,8 +270,8 @@ def detection_sentences(report: Report) -> list[str]:
     if report["kept_back"]:
         parts = ", ".join(_KEPT_BACK[part] for part in report["kept_back"])
         sentences.append(
-            f"For that reason these are left out, or are not the furthest that there are: {parts}. "
-            "Beside the rest of the report they would tell of a group of few rows."
+            f"For that reason this is left out, or told only in part: {parts}. Beside the rest of "
+            "the report it would tell of a group of few rows."
         )
     sentences.append(rare_values_sentence(report))
     return sentences
@@ -281,7 +281,7 @@ def rare_values_sentence(report: Report) -> str:
     """Say which values are not listed, by number, and how their rows are told of."""
     few = f"fewer than {count(max(2, report['min_group_size']))} rows have"
     if not report["rare_values"]:
-        return f"No value is listed that {few}; there are none."
+        return f"Values that {few} would not be listed; there are none."
     told = ", ".join(
         f"{count(rare['values'])} of {rare['attribute']}" for rare in report["rare_values"]
     )
