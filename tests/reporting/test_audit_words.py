@@ -18,6 +18,7 @@ from gerrymend.reporting.audit.how import how_facts
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
+from gerrymend.reporting.audit.population import discovery_sentence
 from gerrymend.reporting.audit.subgroup_words import who_words
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
@@ -63,9 +64,10 @@ CHANCE = {
                         "permutations can't tell more, and 199 would."),
     "the least of 5": (1 / 6, 5, "It could be chance: 5 permutations are too few to tell (p = "
                        "0.167, of the rows that were searched)."),
-    "large": (0.33, 199, "What was found could well be chance: where nothing differs, so many rows "
-              "show as much in about 33 % of samples (p = 0.330, of the rows that were "
-              "searched)."),
+    "large": (0.33, 199, "So large an unfairness could well be chance: where nothing differs, so "
+              "many rows show as much in about 33 % of samples (p = 0.330, of the rows that were "
+              "searched). That test weighs groups by their size: a small one that is hit hard may "
+              "be real all the same."),
 }  # fmt: skip
 
 
@@ -230,6 +232,25 @@ def test_that_combinations_add_nothing_is_said_where_it_is_proven():
     assert "is not ruled out" in said("conjunctions", exact=False)
     assert "there were no combinations" in said("marginals")
     assert "the groups that were named" in said(ExplicitGroups({"blue": {"race": "blue"}}))
+
+
+def test_groups_that_may_not_be_shown_are_not_said_to_have_no_flag():
+    report = audits.fixed().to_dict()
+    listed = sum(len(report[name]) for name in ("intervals", "marginals", "intersections"))
+    report["discovery"] = {"rate": 0.1, "tested": listed + 4, "flagged": 0}
+    assert discovery_sentence(report) == (
+        f"Of the {listed + 4} groups that were tested 4 may not be shown, flagged or not; of the "
+        "others none is flagged at a false discovery rate of 10 %."
+    )
+
+
+def test_commands_leave_the_audited_decisions_out():
+    report = audits.fixed().to_dict() | {"columns": {"label": "repaid", "decision": "granted"}}
+    frontier, fit = next_commands(report)
+    for line in (frontier, fit):
+        assert "--label repaid" in line
+        assert "--drop granted" in line
+        assert "--test-size 0.3" in line
 
 
 def test_a_single_attribute_is_not_said_to_show_others():

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from gerrymend import audit
 from gerrymend.cli import audit as cli_audit
 from gerrymend.cli import demo
+from gerrymend.reporting.audit.people import people_figures
 from tests.reporting import audits
 
 pytest.importorskip("jinja2")
@@ -127,6 +128,9 @@ def test_where_most_lies_is_drawn_and_on_the_scale():
     report = audit(0 * decided, decided, sensitive_features={"sex": sex, "age": age},
                    subgroups="conjunctions", favourable="negative")  # fmt: skip
     core = report.core
+    (*_, (number, words)) = people_figures(report.to_dict())
+    assert number == f"{round(core.unfairness * report.n_rows):,} of these"
+    assert f"are among {core.size} people of the group, {core.describe()}:" in words
     others = [one.rate_interval.high for one in report.marginals]
     assert core.rate > max(report.disadvantaged.rate, *others)
     page = report.to_html().replace(NO_BREAK, " ")

@@ -66,8 +66,9 @@ def chance_sentence(report: Report) -> str:
     if _is_least(report):
         return f"It could be chance: {draws} permutations are too few to tell {told}."
     return (
-        f"What was found could well be chance: where nothing differs, so many rows show as "
-        f"much in about {percent(value)} of samples {told}."
+        f"So large an unfairness could well be chance: where nothing differs, so many rows show "
+        f"as much in about {percent(value)} of samples {told}. That test weighs groups by their "
+        "size: a small one that is hit hard may be real all the same."
     )
 
 
@@ -132,7 +133,8 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         return [f"{draws} permutations are too few for p = 0.05; {enough} are enough.", tested]
     return [
         f"With so many rows, a quick search finds up to {unfairness(line)} in 19 of 20 samples "
-        f"where nothing differs ({draws} permutations): less than that can't be told from chance."
+        f"where nothing differs ({draws} permutations): this test can't tell less than that from "
+        "chance."
         f"{_example(report, line) if example else ''}{_searched(report)}",
         tested,
     ]

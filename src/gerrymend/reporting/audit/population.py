@@ -81,6 +81,8 @@ def discovery_sentence(report: Report) -> str | None:
     if discovery is None:
         return None
     tested = f"{count(discovery['tested'])} groups that were tested"
+    if untold := discovery["tested"] - len(_tested(report)):
+        tested += f" {count(untold)} may not be shown, flagged or not; of the others"
     if not discovery["flagged"]:
         return f"Of the {tested} none is flagged {_rate(discovery)}."
     groups = _flagged(report)
@@ -116,8 +118,12 @@ def _rate(discovery: Mapping[str, Any]) -> str:
     return f"at a false discovery rate of {percent(discovery['rate'])}"
 
 
-def _flagged(report: Report) -> list[Mapping[str, Any]]:
-    """Return the groups that are flagged, the smallest p-value first, each once."""
+def _tested(report: Report) -> list[Mapping[str, Any]]:
+    """Return the groups that were tested and are shown, each once."""
     own = [] if report["class"]["name"] == "Marginals" else report["intervals"]
-    groups = [*own, *report["marginals"], *report["intersections"]]
-    return sorted((g for g in groups if g["flagged"]), key=lambda group: group["p_value"])
+    return [*own, *report["marginals"], *report["intersections"]]
+
+
+def _flagged(report: Report) -> list[Mapping[str, Any]]:
+    """Return the groups that are flagged, the smallest p-value first."""
+    return sorted((g for g in _tested(report) if g["flagged"]), key=lambda one: one["p_value"])
