@@ -20,7 +20,7 @@ SAYS = {
         "Proved",
         "59.5 ≤ age < 86.5 (1,492 of 4,000 people)",
         "17.3 days beyond a month, where they wait that long",
-        "all whose case is as urgent: 15.2 days (p = 0.020).",
+        "all whose case is as urgent: 15.2 days (p = 0.010).",
     ],
     "triage_in_three_levels": [
         "false negative rate of “urgent” 45.2 %, against 9.2 %",

@@ -174,7 +174,7 @@ def test_numbers_are_said_in_their_unit():
     text = " ".join(str(report).split())
     assert "waiting time 12 days, against 9 days overall" in text
     assert "On average that is 3 days more, for 50 % of the rows." in text
-    assert "is a difference of means, in days, times the share of the rows" in text
+    assert "how far its mean is from the overall mean, in days. Allowed: 0.2 days (gamma)" in text
     assert "%" not in text.split("waiting time")[1].split("overall")[0]
     for shown in (report.to_html(), report.to_markdown()):
         assert "12 days" in shown
