@@ -156,9 +156,7 @@ def test_what_has_no_fast_path_is_refused(changes, message):
 
 def test_control_features_are_refused():
     X, A, y, _ = tensors(problem(), torch.float64)
-    with pytest.raises(
-        ValueError, match="control_features compares within strata, .* rows in memory alone"
-    ):
+    with pytest.raises(ValueError, match=r"control_features compares within strata, .* memory"):
         classifier().fit(X, y, sensitive_features=A, control_features=A[:, :1])
     on_host = [part.numpy() for part in (X, y, A)]
     with pytest.raises(TypeError, match=r"X is .*numpy.ndarray, and control_features is"):
