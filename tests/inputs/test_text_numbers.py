@@ -84,6 +84,17 @@ def test_names_with_a_number_are_names(form):
     check_no_numbers([form.format(number) for number in range(50)], "place")
 
 
+def test_one_comma_among_points_is_shown():
+    """Read with a decimal comma, all the others would be text."""
+    with pytest.raises(ValueError, match=r"point and others a comma, here '42,5': write all"):
+        check_no_numbers([*(f"{age}.5" for age in range(20, 60)), "42,5"], "age")
+
+
+def test_all_words_among_numbers_are_named():
+    with pytest.raises(ValueError, match=r"na_values='\?' \(and 'n/a'\) read as missing"):
+        check_no_numbers([*map(str, range(20, 60)), "n/a", "?"], "age")
+
+
 def test_commas_may_part_thousands():
     """Read as decimals, 1,003 would be less than 999."""
     with pytest.raises(ArgumentError, match="If the commas part thousands, take them out; else"):

@@ -244,6 +244,14 @@ def test_groups_that_may_not_be_shown_are_not_said_to_have_no_flag():
     )
 
 
+def test_where_it_lies_is_said_to_be_kept_back_in_the_text():
+    report = audits.fixed().to_dict() | {"kept_back": ["core", "composition"]}
+    text = " ".join(audit_text(report).split())
+    assert "Not told This is left out, or told only in part: where in the group most of it" in text
+    assert "who is in the groups" not in text
+    assert "Not told" not in audit_text(report | {"kept_back": ["composition"]})
+
+
 def test_commands_leave_the_audited_decisions_out():
     report = audits.fixed().to_dict() | {"columns": {"label": "repaid", "decision": "granted"}}
     frontier, fit = next_commands(report)

@@ -122,10 +122,16 @@ def _remedy(words: list[str], decimals: list[str]) -> list[str | Argument]:
     """Return how to read such a column as numbers, in the parts of a message."""
     if words:
         missing = Argument("na_values", value=repr(words[0]))
-        drop = " read as missing and drop these rows ("
+        others = f" (and {', '.join(map(repr, words[1:4]))})" if words[1:] else ""
+        drop = f"{others} read as missing and drop these rows ("
         return ["Have ", missing, drop, DROP_ROWS, "), or fill them in"]
     if decimals and all(map(_THOUSANDS.fullmatch, decimals)):
         return ["If the commas part thousands, take them out; else read them with ", DECIMAL_COMMA]
+    commas = [text for text in decimals if "," in text and "." not in text]
+    points = [text for text in decimals if "." in text and "," not in text]
+    if commas and points:
+        few = min(commas, points, key=len)[0]
+        return [f"Some have a decimal point and others a comma, here {few!r}: write all alike"]
     if any("," in text for text in decimals):
         return ["Read them with ", DECIMAL_COMMA]
     return ["Convert them to numbers, as .astype(float) does"]

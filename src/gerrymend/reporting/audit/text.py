@@ -88,10 +88,16 @@ def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:
             warning_spans(report, width),
             paragraph_spans(shown.style, shown.heading, verdict_sentences(report), width),
             fact_spans([("Unfairness", words.unfairness_line(report)), *_subgroups(report)], width),
-            fact_spans([*_proof(report), *_certainty(report)], width),
+            fact_spans([*_proof(report), *_certainty(report), *_kept_back(report)], width),
             fact_spans([*_verdict(report), *_labels(report), *more, *missing_facts(report)], width),
         ]
     )
+
+
+def _kept_back(report: Report) -> Facts:
+    """Return what is not told of the groups, but for who is in them, and why."""
+    sentence = words.kept_back_sentence(report, besides=("composition",))
+    return [] if sentence is None else [("Not told", sentence)]
 
 
 def warning_spans(report: Report, width: int) -> list[Span]:

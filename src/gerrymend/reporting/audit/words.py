@@ -5,7 +5,7 @@ escapes them. Every renderer (text, terminal, Markdown, page) has its sentences 
 `verdict`, `chance`, `subgroup_words` and `next_steps`, and adds none.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gerrymend.reporting.audit.chance import permutation_sentences
@@ -267,14 +267,21 @@ def detection_sentences(report: Report) -> list[str]:
             f"For that reason {count(left_out)} of the groups of one attribute {are} left out: too "
             "small, or so much like others that a group of few rows would follow by subtraction."
         )
-    if report["kept_back"]:
-        parts = ", ".join(_KEPT_BACK[part] for part in report["kept_back"])
-        sentences.append(
-            f"For that reason this is left out, or told only in part: {parts}. Beside the rest of "
-            "the report it would tell of a group of few rows."
-        )
+    if sentence := kept_back_sentence(report):
+        sentences.append(sentence)
     sentences.append(rare_values_sentence(report))
     return sentences
+
+
+def kept_back_sentence(report: Report, besides: Sequence[str] = ()) -> str | None:
+    """Say what is left out, or told only in part, for the sake of few rows; None if nothing is."""
+    parts = ", ".join(_KEPT_BACK[part] for part in report["kept_back"] if part not in besides)
+    if not parts:
+        return None
+    return (
+        f"This is left out, or told only in part: {parts}. Beside the rest of the report it would "
+        "tell of a group of few rows."
+    )
 
 
 def rare_values_sentence(report: Report) -> str:
