@@ -96,6 +96,11 @@ def _arrow_chunks(values: list[Any]) -> Any:
     return pa.chunked_array([whole[:middle], whole[middle:]], type=whole.type)
 
 
+def _as_words(values: list[Any]) -> list[str]:
+    """Whole numbers as words in the same order: the larger of two labels is the positive one."""
+    return [f"v{value + 10**9:012d}" for value in values]
+
+
 _LONG = np.longdouble(1) + np.finfo(np.longdouble).eps  # beside 1, and 1 as a float64
 
 # The same values: the result is the same.
@@ -142,7 +147,7 @@ STRANGE = (
     Disguise("bytes", "word", "either", lambda v: [x.encode() for x in v]),
     Disguise("NumPy bytes", "word", "either", lambda v: np.array([x.encode() + b"." for x in v])),
     Disguise("categorical numbers", "whole", "either", lambda v: pd.Series(v, dtype="category"),
-             plain=lambda v: [f"v{x + 100}" for x in v]),
+             plain=_as_words),
     Disguise("numbers as text", "whole", "either", lambda v: [str(x + 100) for x in v],
              number="error", plain=lambda v: [f"v{x + 100}" for x in v]),
     Disguise("one column", "any", "either", lambda v: np.asarray(v)[:, None]),

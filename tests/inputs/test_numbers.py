@@ -97,7 +97,7 @@ def test_whole_settings_are_kept_exactly(value):
 
 
 @pytest.mark.parametrize(
-    "value", [2**53 + 1, 1.5, Decimal("1.5"), True, None, "3", 1j, np.timedelta64(1, "s")]
+    "value", [2**53 + 1, 1e17, 1.5, Decimal("1.5"), True, None, "3", 1j, np.timedelta64(1, "s")]
 )
 def test_other_settings_are_refused(value):
     with pytest.raises(ValueError, match="top must be"):

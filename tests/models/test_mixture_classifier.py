@@ -58,6 +58,12 @@ def model(fitted_model):
     return copy.deepcopy(fitted_model)
 
 
+def test_labels_that_are_no_plain_data_are_refused(toy, model):
+    X, y, _ = toy
+    with pytest.raises(ValueError, match="y has labels of type"):
+        model.mixture_.score(X, np.array([(label,) for label in y], dtype=[("y", int)]))
+
+
 def test_a_fitted_classifier_decides_by_its_mixture(toy, model):
     X, y, _ = toy
     mixture = model.mixture_

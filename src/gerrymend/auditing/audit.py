@@ -251,5 +251,5 @@ def audit(
     named = (y_true, y_pred) if data is not None else (None, None)
     doubts = doubts_of(tally, held_out, decided, named, settings["notions"], settings["gamma"])
     if test_size is not None:
-        tally, held_out = split(tally, test_size, random_state)
+        tally, held_out = split(tally, test_size, settings["random_state"])
     return examine(tally, held_out=held_out, doubts=doubts, **settings)

@@ -217,7 +217,7 @@ random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     )
     held_out = None
     if test_size is not None:
-        tally, held_out = split(tally, test_size, random_state)
+        tally, held_out = split(tally, test_size, settings["random_state"])
     return examine(tally, held_out=held_out, doubts=doubts, **settings)
 
 

@@ -59,12 +59,13 @@ def check_whole(value: Any, argument: str, *, low: int, remedy: str = "") -> int
     """
     # Compared as int: as float, 2**53 + 1 would be 2**53 and pass.
     is_whole = isinstance(value, Integral) and is_number_type(type(value))
-    if is_whole and int(value) > LARGEST_WHOLE:
+    too_large = is_whole and int(value) > LARGEST_WHOLE
+    number = 0.0 if too_large else check_number(value, argument, low=low, remedy=remedy)
+    if too_large or number > LARGEST_WHOLE:
         raise ArgumentError(
             argument,
             f"must be at most {LARGEST_WHOLE:,} (2⁵³); got {short(value)}. {remedy}".rstrip(),
         )
-    number = check_number(value, argument, low=low, remedy=remedy)
     if number != int(number):
         raise ArgumentError(argument, f"must be a whole number; got {value!r}. {remedy}".rstrip())
     return int(number)

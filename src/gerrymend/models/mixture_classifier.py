@@ -11,6 +11,7 @@ from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
 from gerrymend._numeric.arrays import in_words, is_dask_collection, is_device_array, on_host
 from gerrymend._numeric.sums import Array
+from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_whole
 from gerrymend.inputs.validation import as_vector, check_labels, check_same_length
@@ -185,6 +186,7 @@ class MixtureClassifier:
         """Return the expected weight of rows that are decided correctly, and that of all rows."""
         positive = on_host(self.mixture.positive_probability(self.read(X)))
         labels = as_vector(y, "y")
+        check_label_types(labels, "y")
         weight = np.ones(len(labels))
         if sample_weight is not None:
             weight = check_finite_weights(sample_weight)
