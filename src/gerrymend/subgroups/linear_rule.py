@@ -106,13 +106,13 @@ class LinearRule(Rule):
         untold = self._unnamed_terms()
         used = [term for term in self.terms if term.categorical]
         reference = {
-            term.attribute: [
+            attribute: [
                 value
-                for value in self.levels[term.attribute] or ()
+                for value in self.levels[attribute] or ()
                 if not isinstance(value, Others | Unnamed)
-                and Term(term.attribute, True, value) not in used
+                and Term(attribute, True, value) not in used
             ]
-            for term in used
+            for attribute in dict.fromkeys(term.attribute for term in used)
         }
         return {
             "kind": "linear",

@@ -65,11 +65,12 @@ def next_commands(report: Report) -> list[str]:
     options = _options(report)
     if report["verdict"] == "within gamma" or options is None:
         return []
-    # The report knows no file, and the label's column where its author names it.
-    label = report.get("columns", {}).get("label") or "LABEL"
+    # The report knows no file, and columns only where its author names them. A model that is
+    # trained must not decide by the decisions that were audited.
     columns = report.get("columns", {})
-    left_out = [columns[name] for name in ("decision",) if columns.get(name)]
-    first = ["FILE", *option_words("--label", label), *options, *option_words("--drop", left_out)]
+    label = columns.get("label") or "LABEL"
+    audited = [columns["decision"]] if columns.get("decision") else []
+    first = ["FILE", *option_words("--label", label), *options, *option_words("--drop", audited)]
     gamma = option_words("--gamma", report["gamma"])
     return [
         shlex.join(["gerrymend", "frontier", *first, "--test-size", "0.3"]),
