@@ -14,7 +14,7 @@ from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import ROUNDING, TOLERANCE
 
 # The level that `detectable` is for.
-_LEVEL = Fraction(5, 100)
+LEVEL = Fraction(5, 100)
 
 
 def check_permutations(case: Case) -> None:
@@ -40,23 +40,46 @@ def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _wrong_test(case: Case) -> Iterator[str]:
-    """Yield what can't be true of a p-value of so many permutations.
-
-    It is (k + 1) / (permutations + 1), where k permutations have an unfairness as large as the one
-    found: never 0, and one of finitely many values. With two families of notions the smaller of two
-    p-values is doubled (Bonferroni).
-    """
+    """Yield what can't be true of a p-value of so many permutations, and of what goes with it."""
     stated = case.stated
-    p = exact(stated["p_value"])
     draws = stated["n_permutations"]
     if stated["no_p_value"] is not None:
         yield "no_p_value states why there is no p-value, and there is one."
     if draws < 1:
         yield f"p_value is stated as {stated['p_value']!r}, of {draws} permutations."
         return
-    # Notions over all rows and over those of one label are two tests, of which the smaller p-value
-    # counts twice; so are those of each class, and the mean of each kind of numbers.
-    families = len(
+    yield from wrong_p_value("p_value", stated["p_value"], stated)
+    yield from _wrong_level(_families(stated), case)
+
+
+def wrong_p_value(name: str, value: float, stated: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what can't be true of a p-value of so many permutations, of this name.
+
+    It is (k + 1) / (permutations + 1), where k permutations have as much as what was found: never
+    0, and one of finitely many values. With two families of notions the smaller of two p-values is
+    doubled (Bonferroni).
+    """
+    p = exact(value)
+    draws = stated["n_permutations"]
+    families = _families(stated)
+    reached = p * (draws + 1) / families - 1
+    whole = round(reached)
+    if p != 1 and (abs(reached - whole) > TOLERANCE * (draws + 1) or not 0 <= whole <= draws):
+        yield (
+            f"{name} is stated as {value!r}, which is {families} · (k + 1) / ({draws} + 1) for no "
+            "whole number k."
+        )
+    if not 0 < p <= 1:
+        yield f"{name} is stated as {value!r}, and is above 0 and at most 1."
+
+
+def _families(stated: Mapping[str, Any]) -> int:
+    """Return how many tests a p-value is over.
+
+    Notions over all rows and over those of one label are two, and so are those of each class and
+    the mean of each kind of numbers.
+    """
+    return len(
         {
             (
                 all(notion["event"]),
@@ -66,16 +89,6 @@ def _wrong_test(case: Case) -> Iterator[str]:
             for notion in stated["notions"]
         }
     )
-    reached = p * (draws + 1) / families - 1
-    whole = round(reached)
-    if p != 1 and (abs(reached - whole) > TOLERANCE * (draws + 1) or not 0 <= whole <= draws):
-        yield (
-            f"p_value is stated as {stated['p_value']!r}, which is {families} · (k + 1) / "
-            f"({draws} + 1) for no whole number k."
-        )
-    if not 0 < p <= 1:
-        yield f"p_value is stated as {stated['p_value']!r}, and is above 0 and at most 1."
-    yield from _wrong_level(families, case)
 
 
 def _wrong_level(families: int, case: Case) -> Iterator[str]:
@@ -91,7 +104,7 @@ def _wrong_level(families: int, case: Case) -> Iterator[str]:
         yield "searched_unfairness is not stated, and there is a p-value."
     elif exact(found) > exact(stated["upper_bound"]) + TOLERANCE:
         yield f"searched_unfairness is stated as {found!r}, above upper_bound."
-    enough = floor(_LEVEL / families * (stated["n_permutations"] + 1)) >= 1
+    enough = floor(LEVEL / families * (stated["n_permutations"] + 1)) >= 1
     if enough != (least is not None):
         yield (
             f"detectable is stated as {least!r}, and {stated['n_permutations']} permutations are "
@@ -103,7 +116,7 @@ def _wrong_level(families: int, case: Case) -> Iterator[str]:
     span = case.span
     if least > span / 4 + float(TOLERANCE):
         yield f"detectable is stated as {least!r}, and no unfairness exceeds {span / 4:g}."
-    significant = exact(stated["p_value"]) <= _LEVEL
+    significant = exact(stated["p_value"]) <= LEVEL
     if families == 1 and significant and exact(found) < exact(least) - ROUNDING:
         yield (
             f"p_value is stated as {stated['p_value']!r}, and searched_unfairness, {found!r}, is "

@@ -173,6 +173,14 @@ REPORT = {
     "detectable": Maybe(AMOUNT),
     "searched_unfairness": Maybe(AMOUNT),
     "no_p_value": Maybe(TEXT),
+    "sharpest": Maybe(
+        {
+            "subgroup": Maybe(_SUBGROUP),
+            "p_value": NUMBER,
+            "deviations": Maybe(AMOUNT),
+            "n_groups": WHOLE,
+        }
+    ),
     "held_out": Maybe(
         {
             "n_rows": WHOLE,
