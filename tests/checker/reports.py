@@ -159,7 +159,11 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         ),
         "core": (
             _only(_people(2, 400), "race", "sex"),
-            {"subgroups": Conjunctions(max_depth=1), "notion": "statistical_parity"},
+            {
+                "subgroups": Conjunctions(max_depth=1),
+                "notion": "statistical_parity",
+                "n_permutations": 39,
+            },
         ),
         "fair": (
             {**people, "y_pred": 0 * people["y_pred"]},

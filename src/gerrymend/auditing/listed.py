@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from gerrymend.auditing.apart import apart_from
 from gerrymend.auditing.chosen_subgroups import Sides, cells_of, published_by
 from gerrymend.auditing.in_a_sentence import SentenceGroup, can_be_said, sentence_group
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
@@ -126,6 +127,10 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     told |= _tell_traits(ask, [one for one in others if one not in told])
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
+    first = ask.lead if said is None or not _says_most(ask, said) else said.subgroup
+    for one in ask.top:
+        if first is not None and one is not ask.lead:
+            told[one] = replace(told[one], apart=apart_from(ask.seen, first, one, ask.published))
     rules = [*((one.notion.name, one.rule) for one in told), *rules]
     return {
         **_strata_fields(ask.seen, ask.min_group_size, rules),
@@ -160,9 +165,13 @@ def _is_led_by_traits(ask: ToTell, said: SentenceGroup | None) -> bool:
     """Return whether readers are told by composition who leads: a formula, and no sentence does."""
     if ask.lead is None or can_be_said(ask.lead):
         return False
-    return said is None or not sentence_leads(
-        said.subgroup.unfairness, ask.lead.unfairness, ask.gamma
-    )
+    return said is None or not _says_most(ask, said)
+
+
+def _says_most(ask: ToTell, said: SentenceGroup) -> bool:
+    """Return whether the group in a sentence leads, for the one that it stands for."""
+    assert ask.lead is not None
+    return sentence_leads(said.subgroup.unfairness, ask.lead.unfairness, ask.gamma)
 
 
 def _tell_core(

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from gerrymend.checker.apart import check_apart
 from gerrymend.checker.bounds import Found, check_bounds, leave_bounds
 from gerrymend.checker.case import Case
 from gerrymend.checker.chance import check_permutations
@@ -182,6 +183,7 @@ def _run(case: Case) -> None:
     check_sides(case)
     check_said(case)
     check_core(case)
+    check_apart(case)
     check_listed(case)
     check_strata(case)
     case.problem(*wrong_references(case))

@@ -61,8 +61,9 @@ def wrong_kept_back(case: Case) -> Iterator[str]:
     elif kept_back:
         yield f"kept_back is stated as {kept_back!r}, and nothing can tell of few rows."
     if "composition" in kept_back:
-        places = "worst top disadvantaged favoured in_a_sentence.subgroup core sharpest.subgroup"
-        fields = " ".join(f"{place}.composition" for place in places.split())
+        places = ["worst", "top", "disadvantaged", "favoured", "in_a_sentence.subgroup", "core"]
+        places += ["sharpest.subgroup"] if (case.stated["sharpest"] or {}).get("subgroup") else []
+        fields = " ".join(f"{place}.composition" for place in places)
         case.leave(fields, "that what is left out of them would tell of a group of few rows")
 
 

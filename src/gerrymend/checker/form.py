@@ -92,6 +92,7 @@ _SUBGROUP = {
     "overall_rate": NUMBER,
     "within_strata": FLAG,
     "reference": Absent(TEXT),
+    "apart": Absent({"shared": AMOUNT, "rate": NUMBER, "overall_rate": NUMBER}),
     "gap": NUMBER,
     "ratio": Maybe(NUMBER),
     "treated": Maybe(TEXT),

@@ -8,6 +8,7 @@ import numpy as np
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
 from gerrymend.reporting.audit.direction import headline, of_numbers
+from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import (
     at_least,
@@ -65,11 +66,25 @@ def chance_sentence(report: Report) -> str:
         return f"Chance alone makes as much {often} {told}{more}."
     if _is_least(report):
         return f"It could be chance: {draws} permutations are too few to tell {told}."
+    largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
     return (
-        f"So large an unfairness could well be chance: where nothing differs, so many rows show "
-        f"as much in about {percent(value)} of samples {told}. That test weighs groups by their "
-        "size: a small one that is hit hard may be real all the same."
+        f"{largest} could well be chance: where nothing differs, so many rows show as much in "
+        f"about {percent(value)} of samples {told}.{_of_small_groups(report)}"
     )
+
+
+def _of_small_groups(report: Report) -> str:
+    """Say what a test of the largest unfairness leaves open, or that nothing else stands out."""
+    tested = report.get("sharpest")
+    if tested is None:
+        return (
+            " That test weighs groups by their size: a small one that is hit hard may be real all "
+            "the same."
+        )
+    if stands_out(report):
+        return ""
+    looked_at = f"{count(tested['n_groups'])} groups that can be named"
+    return f" Nor does one of {looked_at} stand out for its size ({p_equals(tested['p_value'])})."
 
 
 def _as_unfair(report: Report) -> str:
@@ -124,6 +139,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         "The p-value tests “no subgroup differs at all”, not “none exceeds what is allowed”; the "
         "verdict is about these rows."
     )
+    tested += "".join(f" {one}" for one in filter(None, [named_groups_sentence(report)]))
     line = report["detectable"]
     if line is not None and unfairness(line) == "0":
         nothing = f"In 19 of 20 shuffles ({draws} in all) the search found no difference at all"

@@ -25,6 +25,11 @@ from gerrymend.reporting.audit.said import (
     said_sentences,
     stands_for,
 )
+from gerrymend.reporting.audit.standing_out import (
+    leads_too,
+    standing_out_sentences,
+    stands_out,
+)
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import (
     is_formula,
@@ -69,7 +74,8 @@ def look(report: Report) -> Look:
     if report["warnings"]:
         return reserved(plain, "with warnings")
     if report["verdict"] == "exceeds gamma" and is_chance(report):
-        return reserved(plain, "which could be chance")
+        though = ", though not of one group" if stands_out(report) else ""
+        return reserved(plain, f"which could be chance{though}")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
 
 
@@ -110,6 +116,13 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     # What may be chance is said to be so before anyone is named.
     chance = [chance_sentence(report)] if found else []
     first, last = (chance, []) if is_chance(report) else ([], chance)
+    sharp = standing_out_sentences(report, rows)
+    # And who is no chance all the same comes before that, unless it is who leads.
+    if leads_too(report):
+        last = [*last, *sharp]
+    elif is_chance(report) or not exceeds:
+        first = [*sharp, *first]
+    beside = [] if is_chance(report) else sharp[:1]
     lead = _leading(report, rows)
     others = _others(report, rows)
     people = population_sentences(report)
@@ -118,11 +131,11 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
         return [shown, *first, *lead, *others, *_not_searched(report), *last, *people]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        return [_too_small(report), *first, *lead, *others, *last, *people]
+        return [_too_small(report), *first, *lead, *others, *last, *people, *beside]
     sure = [_exceeding(report), *last]
     # All that is known of a sentence that leads is said before the formula that it stands for.
     told = [*sure, *others] if stands_alone(report) else [*others, *sure]
-    return [*first, *lead, *told, *people, *_confirmation(report)]
+    return [*first, *lead, *told, *people, *_confirmation(report), *beside]
 
 
 def _within(report: Report, rows: str) -> str:
