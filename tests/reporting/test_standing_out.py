@@ -23,7 +23,7 @@ def small():
 def test_who_is_no_chance_comes_before_what_may_be(small):
     report = small.to_dict()
     assert report["p_value"] > 0.05
-    assert look(report).heading.endswith("which could be chance, though not of one group")
+    assert look(report).heading.endswith("which could be chance, though one group stands out")
     first, cases, chance, lead, *_ = verdict_sentences(report)
     assert first.startswith(f"One group stands out for its size: {HIT}, ")
     rate = report["sharpest"]["subgroup"]["rate"]

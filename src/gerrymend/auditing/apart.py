@@ -25,7 +25,8 @@ def apart_from(
     """Return what a group has without those in the first one; None where that is not told.
 
     It is not where both are of different notions or sides, so that neither lends to the other,
-    where they share nobody or one is in the other, and where it would tell of few rows.
+    where they share nobody or one is in the other, and where it would tell of few rows; nor within
+    strata, of which fewer could be told beside it.
 
     Parameters
     ----------
@@ -39,6 +40,8 @@ def apart_from(
     if first.notion != group.notion or first.unfairness * group.unfairness <= 0:
         return None
     seen = next(one for one in every if one.notion == group.notion)
+    if seen.strata:
+        return None
     columns = {column.name: column for column in seen.tally.columns}
     lead, inside = (one.rule.members(columns) for one in (first, group))
     blocks = 2 * lead.astype(np.intp) + inside

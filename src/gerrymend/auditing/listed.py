@@ -2,9 +2,9 @@
 
 What is told later must not disclose small groups beside what was told before, so that each step is
 told what is published, and adds to it. Who is treated worst comes first; then the group in a
-sentence that stands for them and where in it most lies, and who stands out most from chance; then
-each attribute's values and where two of them meet; who is in these groups comes last, unless that
-alone says who leads.
+sentence that stands for them and where in it most lies, and who stands out most from chance (before
+these, where they may be chance); then each attribute's values and where two of them meet; who is in
+these groups comes last, unless that alone says who leads.
 """
 
 import time
@@ -25,7 +25,7 @@ from gerrymend.auditing.inference.permutation_result import PermutationTest
 from gerrymend.auditing.inference.standing_out import NamedGroups
 from gerrymend.auditing.intersections import intersection_rates
 from gerrymend.auditing.marginal_rates import marginal_rates
-from gerrymend.auditing.sharpest import SharpestGroup, sharpest_group
+from gerrymend.auditing.sharpest import LEVEL, SharpestGroup, sharpest_group
 from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
@@ -111,6 +111,7 @@ class ToTell:
 def listed_groups(ask: ToTell) -> dict[str, Any]:
     """Return the fields of a report that tell of groups, of which none discloses a small one."""
     deadline = time.monotonic() + ask.seconds
+    sharpest, sharpest_kept_back = _tell_sharpest(ask) if _is_chance(ask) else (None, [])
     said, said_kept_back = _tell_sentence(ask)
     kept_back = [*ask.sides.kept_back, *said_kept_back]
     told: Told = {}
@@ -118,7 +119,8 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
         told = _tell_traits(ask, ask.described)
     core, core_kept_back = _tell_core(ask, said, deadline)
     kept_back += core_kept_back
-    sharpest, sharpest_kept_back = _tell_sharpest(ask)
+    if not _is_chance(ask):
+        sharpest, sharpest_kept_back = _tell_sharpest(ask)
     kept_back += sharpest_kept_back
     fields, rules = _tell_tables(ask)
     sentence = None if said is None else said.subgroup
@@ -185,6 +187,11 @@ def _tell_core(
         ask.seen, group, ask.published, min_group_size=ask.min_group_size, deadline=deadline
     )
     return core, ["core"] if not_told else []
+
+
+def _is_chance(ask: ToTell) -> bool:
+    """Return whether what leads may be chance: who stands out then comes before its parts."""
+    return ask.test is not None and (ask.test.p_value or 0.0) > LEVEL
 
 
 def _tell_sharpest(ask: ToTell) -> tuple[SharpestGroup | None, list[str]]:

@@ -31,7 +31,7 @@ def check_apart(case: Case) -> None:
     said = (stated["in_a_sentence"] or {}).get("subgroup")
     if any(one is not None and "apart" in one for one in (sharp, said, stated["core"])):
         case.problem("A subgroup states what it has apart, and is none of the top ones.")
-    if any("apart" not in one for one in further):
+    if any("apart" not in one and first is not None and _lends(first, one) for one in further):
         case.leave("top.apart", "that it would tell of few rows where it is not stated")
 
 
@@ -48,13 +48,18 @@ def _first(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return group
 
 
+def _lends(first: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
+    """Return whether two groups are of one notion and side, so that one may have the other's."""
+    return bool(one["notion"] == first["notion"] and one["unfairness"] * first["unfairness"] > 0)
+
+
 def _wrong_apart(one: Mapping[str, Any], first: Mapping[str, Any], case: Case) -> Iterator[str]:
     """Yield what is wrong with what a group has without those in the first one."""
     where = f"apart of {one['subgroup']!r}"
     seen = case.measured.get(one["notion"])
     if seen is None:
         return  # which was noted with the subgroup
-    if one["notion"] != first["notion"] or one["unfairness"] * first["unfairness"] <= 0:
+    if not _lends(first, one):
         yield f"{where} is stated, and the first group is of another notion or side."
         return
     inside = members(one["rule"], case.table)

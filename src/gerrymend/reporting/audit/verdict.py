@@ -74,7 +74,7 @@ def look(report: Report) -> Look:
     if report["warnings"]:
         return reserved(plain, "with warnings")
     if report["verdict"] == "exceeds gamma" and is_chance(report):
-        though = ", though not of one group" if stands_out(report) else ""
+        though = ", though one group stands out" if stands_out(report) else ""
         return reserved(plain, f"which could be chance{though}")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
 
