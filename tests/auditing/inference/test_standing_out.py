@@ -9,9 +9,11 @@ import pytest
 from scipy.stats import kstest
 
 from gerrymend import ExplicitGroups, audit
+from gerrymend.auditing.chosen_subgroups import published_by
 from gerrymend.auditing.examine import prove_each
 from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.inference.standing_out import NamedGroups, p_value_of
+from gerrymend.auditing.sharpest import sharpest_group
 from gerrymend.auditing.strata import stratified
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import distinct_rows, read_columns
@@ -22,6 +24,7 @@ from gerrymend.notions import (
     STATISTICAL_PARITY,
 )
 from gerrymend.subgroups import Conjunctions
+from gerrymend.subgroups.rules import Condition, Conjunction
 
 TOWN = ["Au", "Au", "Au", "Ulm", "Ulm", "Ulm"]
 SEX = ["F", "F", "M", "F", "M", "M"]
@@ -211,6 +214,44 @@ def test_only_groups_that_were_named_are_told():
         n_permutations=19,
     )  # fmt: skip
     assert report.sharpest.n_groups == 2
+
+
+def test_one_that_discloses_gives_way_to_the_next():
+    """Beside "Au or Bree" the rate of Au would tell of the four people of Bree."""
+    town = np.repeat(["Au", "Bree", "Cork", "Dale"], [40, 4, 40, 800])
+    sex = np.tile(["F", "M"], 442)
+    p = np.r_[
+        np.ones(40), np.zeros(4), np.tile([1, 1, 1, 1, 1, 1, 0, 0], 5), np.tile([1, 1, 0, 0], 200)
+    ]
+    tally = tally_of(p, {"town": town, "sex": sex})
+    part, named = named_of(tally, min_group_size=10)
+    test = permutation_test(tally, [part], n_permutations=99, named=[named])
+    rule = Conjunction((Condition("town", ("Au", "Bree")),), {"town": "str"})
+    told = part.seen.cells.as_treated(rule, part.seen.outcomes)
+
+    def found(groups):
+        published = published_by([part.seen], groups, 10)
+        return sharpest_group([part.seen], [named], test, published, min_group_size=10)
+
+    first, kept_back = found([])
+    assert (first.subgroup.describe(), kept_back) == ("town = Au", False)
+    second, kept_back = found([told])
+    assert kept_back
+    assert second.subgroup.describe() == "town = Dale"
+    assert second.deviations < first.deviations
+    assert second.p_value == p_value_of(second.deviations, test.maxima[0], 1)
+
+
+def test_weights_of_any_scale_make_the_same_scores():
+    rng = np.random.default_rng(0)
+    p, weight = rng.integers(0, 2, 60), rng.exponential(size=60)
+    attributes = {"town": rng.choice(["Au", "Ulm"], 60), "sex": rng.choice(["F", "M"], 60)}
+    scores = []
+    for scale in (1.0, 1e-150, 1e150):
+        part, named = named_of(tally_of(p, attributes, scale * weight))
+        scores.append(named.scores(part.seen.residual[None])[0])
+    np.testing.assert_allclose(scores[1], scores[0], rtol=1e-9)
+    np.testing.assert_allclose(scores[2], scores[0], rtol=1e-9)
 
 
 def test_no_test_no_sharpest_group():
