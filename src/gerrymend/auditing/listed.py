@@ -137,6 +137,7 @@ def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:
         ask.lead,
         ask.published[ask.lead.notion],
         min_group_size=ask.min_group_size,
+        gamma=ask.gamma,
         seconds=ask.seconds,
     )
     return said, ["in_a_sentence"] if not_said else []

@@ -159,6 +159,7 @@ REPORT = {
         {
             "subgroup": _SUBGROUP,
             "upper_bound": AMOUNT,
+            "simpler_than": Maybe(AMOUNT),
             "exact": FLAG,
             "covers": TEXT,
             "overlap": Maybe(NUMBER),

@@ -21,6 +21,8 @@ _MOST_SETS = 16
 # Numbers of more values are cut into bins.
 _MOST_NUMBERS = 100
 _BINS = 32
+# A simpler group than the worst has so much of its unfairness.
+_SIMPLER_HAS = Fraction(9, 10)
 # The part where most lies has so much of the unfairness, and so many times the gap.
 _CORE_HAS = Fraction(4, 5)
 _CORE_TIMES = Fraction(3, 2)
@@ -183,6 +185,12 @@ def _wrong_bound(seen: Measured, case: Case) -> Iterator[str]:
     value = abs(exact(said["subgroup"]["unfairness"]))
     upper = exact(said["upper_bound"])
     tolerance = TOLERANCE * seen.scale
+    if said["simpler_than"] is not None:
+        own = value
+        value = exact(said["simpler_than"])
+        if not _SIMPLER_HAS * value - tolerance <= own <= value + tolerance:
+            yield f"simpler_than of in_a_sentence, {said['simpler_than']!r}, is not near its value."
+        case.leave("in_a_sentence.simpler_than", "that a group that has it may be described")
     if upper < value - tolerance or (said["exact"] and upper > value + tolerance):
         yield f"upper_bound of in_a_sentence, {said['upper_bound']!r}, is not that of its value."
     try:
