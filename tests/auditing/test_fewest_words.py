@@ -122,5 +122,6 @@ def test_lies_about_a_simpler_group_are_caught():
     assert problems() == ""
     assert "is not near its value" in problems(simpler_than=1.2 * worst, upper_bound=1.2 * worst)
     assert "is not near its value" in problems(simpler_than=0.5 * worst)
+    assert "and the worst has" in problems(simpler_than=1.02 * worst, upper_bound=1.02 * worst)
     assert "is not that of its value" in problems(upper_bound=0.99 * worst)
     assert "is not that of its value" in problems(simpler_than=None)
