@@ -11,6 +11,7 @@ from gerrymend.checker.case import Case
 from gerrymend.checker.classes import NotListedError, subgroups_of
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
+from gerrymend.checker.lead import check_lead
 from gerrymend.checker.rules import RuleError, members
 from gerrymend.checker.scope import class_in_words
 
@@ -35,7 +36,8 @@ def check_said(case: Case) -> None:
     """Check the group in a sentence; its members and figures are checked as those of others."""
     stated = case.stated
     said = stated["in_a_sentence"]
-    lead = _lead(stated)
+    lead = lead_of(stated)
+    check_lead(lead, case)
     try:
         is_sentence = lead is None or _says_who(lead)
     except (TypeError, KeyError):
@@ -59,7 +61,7 @@ def check_said(case: Case) -> None:
         case.problem("in_a_sentence, or the worst, has no rows that count.")
 
 
-def _lead(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def lead_of(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the subgroup that a report begins with."""
     worst: Mapping[str, Any] | None = stated["worst"]
     if worst is not None and worst["treated"] is None:
@@ -71,7 +73,7 @@ def check_core(case: Case) -> None:
     """Check that a part of the group has most of it; its figures are checked as those of others."""
     core = case.stated["core"]
     said = case.stated["in_a_sentence"]
-    group = said["subgroup"] if said else _lead(case.stated)
+    group = said["subgroup"] if said else lead_of(case.stated)
     case.leave("core", "that no tighter part of the group has most of its unfairness")
     if core is None:
         return
