@@ -184,23 +184,27 @@ def test_resampled_sums_have_the_moments_of_a_multinomial_draw(weighted):
 
 @pytest.mark.parametrize("n", [1, 30, 10**6])
 def test_times_are_those_of_a_poisson_variable(n):
-    """A step of [0, 1) is open just where SciPy's distribution function has a value in it."""
-    cuts, cumulative = _poisson(n)
+    """What chance tells and what it leaves open are together SciPy's probabilities."""
+    cuts, rest = _poisson(n)
     mean = rarely_exceeded(np.array([float(n)]))[0] / n
-    assert cumulative == pytest.approx(poisson.cdf(np.arange(len(cumulative)), mean), abs=1e-15)
-    assert poisson.sf(len(cumulative) - 1, mean) < 2.0**-100
-    ends = np.arange(STEPS + 1) / STEPS
-    below, above = (poisson.ppf(side, mean) for side in (ends[:-1] + 1e-12, ends[1:] - 1e-12))
-    assert cuts.tolist() == (np.flatnonzero(below < above).tolist() if mean else [])
-    assert (np.diff(cuts.astype(int)) > 0).all()
+    cuts = [int(cut) for cut in cuts]
+    whole = np.diff(cuts, prepend=0) / STEPS
+    assert (whole >= 0).all()
+    chances = (1 - cuts[-1] / STEPS) * np.diff(rest, prepend=0)
+    chances[:8] += whole
+    assert (np.diff(rest) >= 0).all()
+    assert rest[-1] == 1
+    assert chances == pytest.approx(poisson.pmf(np.arange(len(rest)), mean), abs=1e-15)
+    assert STEPS - 8 <= cuts[-1] < STEPS
+    assert poisson.sf(len(rest) - 1, mean) < 2.0**-100
 
 
 def times_of(n, seed):
     """How often each of n rows occurs in a draw before the missing ones, each by itself."""
-    cuts, cumulative = _poisson(n)
+    cuts, rest = _poisson(n)
     sums = np.zeros((n, 2))
     rows = np.arange(n + 1)
-    add_times(rows, rows[:-1], np.ones(n), np.uint64(seed), cuts, cumulative, sums)
+    add_times(rows, rows[:-1], np.ones(n), np.uint64(seed), cuts, rest, sums)
     assert np.array_equal(sums[:, 0], sums[:, 1])
     return sums[:, 0]
 
@@ -215,8 +219,8 @@ def test_rows_that_follow_each_other_are_summed_together():
     keys = rng.integers(0, 50, len(lengths))
     values = rng.normal(size=n)
     sums = np.zeros((50, 2))
-    cuts, cumulative = _poisson(n)
-    add_times(starts, keys, values, np.uint64(12), cuts, cumulative, sums)
+    cuts, rest = _poisson(n)
+    add_times(starts, keys, values, np.uint64(12), cuts, rest, sums)
     times = times_of(n, 12)
     row_keys = np.repeat(keys, lengths)
     assert np.array_equal(sums[:, 0], np.bincount(row_keys, times, 50))

@@ -17,7 +17,7 @@ _ROWS = 4 * _WORDS
 _LANES = 32
 # A sort looks at so many bits at a time.
 _DIGIT = 8
-# The parts of [0, 1) that a row's chance tells.
+# The values of a row's chance.
 STEPS = 2**16
 
 
@@ -85,48 +85,47 @@ def deal_rest(left, seed, missing, sums):
 
 
 @njit(cache=True)
-def draw_times(seed, start, cuts, cumulative, words, chance, times):
+def draw_times(seed, start, cuts, rest, words, chance, times):
     """Draw how often each of _ROWS rows from a start on occurs.
 
-    With u uniform in [0, 1), it is the number of values of `cumulative`, a distribution function,
-    that are at most u. `cuts` are the steps of u, of STEPS, in which there is one: a step is all
-    that is drawn of u, unless it is one of these. `words` and `chance` are the same memory.
+    It is the number of `cuts`, of eight, that the row's chance reaches: so often from each cut to
+    the next. Chance from the last cut on tells nothing; a row occurs k times then with a
+    probability whose distribution function is `rest`. `words` and `chance` are the same memory.
     """
+    one, two, three, four, five, six, seven, unknown = cuts
     for i in range(_WORDS):
         words[i] = random_word(seed, start + i)
-    times[:] = 0
-    for k in range(len(cuts)):
-        cut = cuts[k]
-        is_open = False
+    is_open = False
+    for i in range(_ROWS):
+        row = chance[i]
+        # Written out, and with no branch, so that many rows are done at a time.
+        n_times = np.uint8(row >= one) + np.uint8(row >= two) + np.uint8(row >= three)
+        n_times += np.uint8(row >= four) + np.uint8(row >= five) + np.uint8(row >= six)
+        times[i] = n_times + np.uint8(row >= seven)
+        is_open |= row >= unknown
+    if is_open:
         for i in range(_ROWS):
-            times[i] += chance[i] >= cut
-            is_open |= chance[i] == cut
-        if not is_open:
-            continue
-        # Cuts increase: what is set here, no later one adds to.
-        for i in range(_ROWS):
-            if chance[i] == cut:
+            if chance[i] >= unknown:
                 # By a place before 0, which no row's own word has.
-                u = (cut + uniform(seed, -2 - start - i)) / STEPS
-                n_times = 0
-                while cumulative[n_times] <= u:
-                    n_times += 1
-                times[i] = n_times
+                u = uniform(seed, -2 - start - i)
+                times[i] = 0
+                while rest[times[i]] <= u:
+                    times[i] += 1
 
 
 @njit(cache=True)
-def add_times(starts, keys, values, seed, cuts, cumulative, sums):
+def add_times(starts, keys, values, seed, cuts, rest, sums):
     """Add to `sums` by key how often rows occur, at random, and so often their values.
 
     Rows from starts[i] to starts[i + 1] have the key keys[i]; chance is as in `draw_times`.
     """
     words = np.empty(_WORDS, np.uint64)
     chance = words.view(np.uint16)
-    times = np.empty(_ROWS, np.uint16)
+    times = np.empty(_ROWS, np.uint8)
     lanes = np.empty(_LANES)
     run = 0
     for start in range(0, len(values), _ROWS):
-        draw_times(seed, start, cuts, cumulative, words, chance, times)
+        draw_times(seed, start, cuts, rest, words, chance, times)
         stop = min(start + _ROWS, len(values))
         first = start
         while first < stop:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import pdtr
+from scipy.special import gammaln, xlogy
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.compared import Compared
@@ -256,7 +256,7 @@ class _Rows:
         firsts = [np.flatnonzero(np.append(True, key[1:] != key[:-1])) for key in columns.keys]
         self._keys = [key[first] for key, first in zip(columns.keys, firsts, strict=True)]
         self._starts = [np.append(first, self._n) for first in firsts]
-        self._cuts, self._cumulative = _poisson(self._n)
+        self._cuts, self._rest = _poisson(self._n)
 
     def draw(self, rng: np.random.Generator) -> list[Table]:
         """Draw how often each row occurs, and sum."""
@@ -270,7 +270,7 @@ class _Rows:
             for starts, keys, values, into in zip(
                 self._starts, self._keys, columns.values, sums, strict=True
             ):
-                add_times(starts, keys, values, seed, self._cuts, self._cumulative, into)
+                add_times(starts, keys, values, seed, self._cuts, self._rest, into)
             n_missing = n - int(sums[0][:, 0].sum())
         rest = columns.take(rng.integers(0, n, n_missing))
         added = rest.added(np.ones(n_missing, dtype=np.intp))
@@ -286,13 +286,21 @@ def _sorted_within_keys(key: NDArray[np.uint32], values: Array) -> dict[str, Any
     return {"keys": [key], "values": [np.concatenate([sorted_numbers(part) for part in parts])]}
 
 
-def _poisson(n: int) -> tuple[NDArray[np.uint16], Array]:
-    """Return the distribution function of how often a row occurs, and the steps of [0, 1) at it.
+def _poisson(n: int) -> tuple[tuple[np.uint16, ...], Array]:
+    """Return how often a row occurs by its chance, and for chance that doesn't tell.
 
-    It is a Poisson variable of such a mean that n rows rarely occur more than n times together.
+    It is a Poisson variable of such a mean that n rows rarely occur more than n times together. Of
+    STEPS equally likely values of chance, as many tell k times as fit into its probability, for k
+    of 0 to 7; from the last cut on, they tell nothing. What is missing of each probability is that
+    of k times in these: the sum is exact.
     """
     mean = float(rarely_exceeded(np.array([float(n)]))[0]) / n
-    cumulative = np.asarray(pdtr(np.arange(_MOST_TIMES), mean), dtype=np.float64)
-    # Of a mean of 0, and in the tail, it is 1, which is in no step: then none lies above.
-    steps = np.floor(STEPS * cumulative[cumulative < 1])
-    return np.unique(steps).astype(np.uint16), cumulative
+    k = np.arange(_MOST_TIMES)
+    shares = STEPS * np.exp(xlogy(k, mean) - mean - gammaln(k + 1))
+    # One value is left open at least, as those are of a mean of 0 that would all tell 0 times.
+    whole = np.minimum(np.floor(shares[:8]), STEPS - 1)
+    shares[:8] -= whole
+    rest = np.cumsum(shares)
+    rest /= rest[-1]
+    ends = np.cumsum(whole)
+    return tuple(ends.astype(np.uint16)), rest
