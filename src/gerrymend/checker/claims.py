@@ -109,8 +109,9 @@ def check_report(
     - gamma, min_group_size: settings of the audit, taken as stated.
     - class.parameters.search, class.parameters.restarts, class.parameters.random_state: how the
     class was searched.
-    - protected_used, provenance: what the model decides by, and when, by what, from which file and
-    with which seed and budget the report was made.
+    - protected_used, provenance, provenance.date, provenance.versions, provenance.random_state,
+    provenance.budget, provenance.top: what the model decides by, and when, by what and with which
+    seed, budget and number of subgroups the report was made.
     - favourable, side: settings of the audit, taken as stated.
     - top: that no more subgroups were to be described.
     - disadvantaged, favoured: that none of those which may be described is treated worse than the
