@@ -277,8 +277,15 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
     return []
 
 
-def check_groups(searched: Mapping[str, Any]) -> None:
-    """Refuse named groups that are no mapping; of other classes all parameters are plain values."""
+def check_kinds(stated: Mapping[str, Any]) -> None:
+    """Refuse labels of numbers, and decisions without labels: the rows are read by these.
+
+    And named groups that are no mapping; of other classes all parameters are plain values.
+    """
+    units = [notion["unit"] for notion in stated["notions"]]
+    if (stated["labels"] == [None, None]) != any(unit is not None for unit in units):
+        raise _unlike("labels", f"those of notions with the units {units!r}", stated["labels"])
+    searched = stated["class"]
     groups = searched["parameters"].get("groups", {})
     if searched["name"] == "ExplicitGroups" and not isinstance(groups, Mapping):
         raise _unlike("class.parameters.groups", "a mapping", groups)

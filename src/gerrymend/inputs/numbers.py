@@ -72,6 +72,25 @@ def short(value: Any) -> str:
     return shown if len(shown) <= 80 else f"{shown[:77]}…"
 
 
+def plain_value(value: Any) -> Any:
+    """Return text, a number or a boolean of any type as Python's own; anything else as it is.
+
+    >>> from enum import IntEnum
+    >>> plain_value(np.int8(3)), plain_value(IntEnum("Level", "LOW")(1)), plain_value(b"x")
+    (3, 1, b'x')
+    """
+    if isinstance(value, np.longdouble):
+        return float(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, str):
+        return str.__str__(value)
+    for plain in (bool, int, float):  # bool first: it is an int too
+        if isinstance(value, plain):
+            return plain(value)
+    return value
+
+
 def missing_as_none(values: list[Any]) -> list[Any]:
     """Return the values with None in place of each missing one.
 
@@ -205,12 +224,11 @@ turn them into strings if they are codes.
 def series_numbers(series: "nw.Series[Any]", where: Subject) -> Array:
     """Apply `distinct_numbers` to a Series without missing values."""
     dtype = series.dtype
-    if dtype.is_integer() and not are_small(series):  # Arrow would not even cast them
+    large = dtype.is_integer() and not are_small(series)  # Arrow would not even cast them
+    # Arrow's own cast makes 2.3000000000000003 of the decimal 2.3.
+    if large or isinstance(dtype, nw.Decimal):
         return distinct_numbers(np.array(series.to_list(), dtype=object), where)
     numbers: Array = series.cast(nw.Float64).to_numpy()
-    # Rounding may have merged decimals; the slow path finds which, for the message.
-    if isinstance(dtype, nw.Decimal) and series.n_unique() != len(np.unique(numbers)):
-        return distinct_numbers(np.array(series.to_list(), dtype=object), where)
     return numbers
 
 

@@ -10,8 +10,8 @@ from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.reporting.wording import bound
 from gerrymend.solvers import Equilibrium
 
-# An unfairness above gamma by more than this is told, however large `tol` is beside C.
-MOST_EXCESS = 0.001
+# An unfairness above gamma by more than this part of it is told: sums and programs round by less.
+_ROUNDED = 1e-9
 
 
 # What can be done, in words and arguments.
@@ -69,18 +69,6 @@ def _has(names: Mapping[str, str], word: str | Argument) -> bool:
     return (f"{word.name}={word.value}" if word.value else word.name) in names
 
 
-def tolerated_excess(tol: float, C: float) -> float:
-    """Return by how much a mixture may exceed gamma and still count as having reached it.
-
-    A game has converged when its penalty C·(unfairness − gamma) is at most `tol`, which is in units
-    of error: tol / C in units of unfairness. A small C must not make that large.
-
-    >>> tolerated_excess(0.002, 10.0), tolerated_excess(0.02, 10.0)
-    (0.0002, 0.001)
-    """
-    return min(tol / C, MOST_EXCESS)
-
-
 def warn_unless_converged(
     equilibrium: Equilibrium, *, C: float, tol: float | None, max_iter: int, certify: bool
 ) -> None:
@@ -116,11 +104,11 @@ def warn_unless_converged(
                 ("raise ", Argument("budget")),
                 allowed,
             )
-    elif tol is not None and unfairness > gamma + equilibrium.scale * tolerated_excess(tol, C):
+    elif tol is not None and unfairness > gamma * (1 + _ROUNDED) + equilibrium.scale * ROUNDING:
         warning = NotConvergedWarning(
             limit,
-            f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the "
-            f"least of any mixture on the way is {equilibrium.unfairness.min():.4f}.",
+            f"{after} worst subgroup found has unfairness {bound(unfairness, beside=gamma)}, above "
+            f"gamma; the least of any mixture on the way is {equilibrium.unfairness.min():.4f}.",
             (
                 "raise ",
                 Argument("C"),
@@ -131,7 +119,6 @@ def warn_unless_converged(
             allowed,
         )
     elif tol is not None and not equilibrium.converged:
-        kept = "as it should" if unfairness <= gamma + ROUNDING else "within tol / C of gamma"
         # A gap is by the estimator's answers, which need not be the best that there are: it may be
         # small by chance, and is believed once no answer of many rounds has bettered the mixture.
         off = f"but its error may be up to about {gap:.4f} above the least possible"
@@ -143,7 +130,7 @@ def warn_unless_converged(
             )
         warning = NotConvergedWarning(
             limit,
-            f"{after} mixture has unfairness {unfairness:.4f}, {kept}, {off}.",
+            f"{after} mixture has unfairness {unfairness:.4f}, as it should, {off}.",
             longer,
             ("accept it with a larger ", Argument("tol"), f" (now {tol:g})"),
         )

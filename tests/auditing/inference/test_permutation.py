@@ -293,6 +293,29 @@ def test_draws_are_decided_by_proof_where_the_maximum_is_known():
     assert prover.asked == 1
 
 
+class Forgetful(Prover):
+    """Finds the worst of the rows as they are, and a tenth of it in draws."""
+
+    def worst(self, residuals):
+        found = self._listed.worst(residuals)
+        return found._replace(values=found.values * 0.1)
+
+    def search(self, residual, *, seconds=np.inf):
+        return self._listed.worst(residual[None])
+
+
+def test_what_is_no_more_than_chance_is_not_above_what_is_detectable():
+    """Proofs show that draws reach the maximum, where the search finds a tenth of it."""
+    y, p, attributes, _ = data(seed=8)
+    tally = tally_of(y, p, attributes)
+    exact = examined(tally)
+    found = permutation_test(tally, [exact._replace(bound=Forgetful(exact.bound))],
+                             n_permutations=99)  # fmt: skip
+    assert found.of_maximum
+    assert found.p_value > 0.05
+    assert found.searched <= found.detectable
+
+
 def test_a_planted_group_is_no_chance():
     rng = np.random.default_rng(0)
     n = 400

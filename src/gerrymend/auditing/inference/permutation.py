@@ -163,18 +163,23 @@ def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
     """Return the p-value over families, and the line that an unfairness has to be above."""
     # Bonferroni over families.
     smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
+    p_value = min(1.0, len(families) * smallest)
+    searched = max(family.observed for family in families)
     # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
     # The last factor keeps a product that is whole from being rounded below it.
     rank = math.floor(LEVEL / len(families) * (1 + n_draws) * (1 + 1e-12))
     detectable = None
     if rank >= 1:
         detectable = max(float(np.sort(family.values)[-rank]) for family in families)
+        # Proofs may have shown of draws that they reach the maximum where the search finds less.
+        if p_value > LEVEL:
+            detectable = max(detectable, searched)
     return PermutationTest(
-        p_value=min(1.0, len(families) * smallest),
+        p_value=p_value,
         n_draws=n_draws,
         detectable=detectable,
         of_maximum=all(family.decides for family in families),
-        searched=max(family.observed for family in families),
+        searched=searched,
     )
 
 
