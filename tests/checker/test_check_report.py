@@ -29,9 +29,9 @@ NEVER = {
     "class.parameters.search", "class.parameters.restarts", "class.parameters.random_state",
     "p_value", "n_permutations", "detectable", "searched_unfairness", "no_p_value",
     "top", "held_out", "partial", "partial.covers", "partial.upper_bound", "favourable", "side",
-    "disadvantaged", "favoured", "in_a_sentence", "core", "population", "discovery",
-    "population.confidence", "population.distance", "population.n_resamples",
-    "population.approximate", "population.reason",
+    "disadvantaged", "favoured", "in_a_sentence", "core", "lead.sentence",
+    "population", "discovery", "population.confidence", "population.distance",
+    "population.n_resamples", "population.approximate", "population.reason",
 }  # fmt: skip
 
 
@@ -419,7 +419,7 @@ def test_trees_are_read():
         "every union of leaves of a decision tree of depth 2 on race, sex, age; numbers cut at "
         "every value"
     )
-    stated["worst"]["subgroup"] = "race = blue and age < 40.5"
+    stated["worst"]["subgroup"] = stated["lead"]["subgroup"] = "race = blue and age < 40.5"
     assert check_report(stated, **PEOPLE).ok
     stated["class"]["parameters"]["max_depth"] = 0
     assert "A subgroup that is described is none of Trees()." in (

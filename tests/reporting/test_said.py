@@ -8,9 +8,11 @@ from scipy import stats
 
 from gerrymend import audit, check_report
 from gerrymend.frontier.points import OnRows
+from gerrymend.reporting.audit.chance import other_rows_sentence
 from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.audit.page import audit_fragment
 from gerrymend.reporting.audit.people import people_figures
+from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
 from gerrymend.reporting.audit.view import audit_view
@@ -244,3 +246,33 @@ def test_lies_about_who_leads_are_caught():
     assert check_report({**data, "lead": None}, **rows).problems
     without = {name: value for name, value in data.items() if name != "lead"}
     assert check_report(without, **rows).ok
+
+
+def test_what_other_rows_tell_of_is_said_where_that_is_not_the_group_that_leads():
+    """Held-out rows and the bootstrap are of the formula, which the sentence stands for."""
+    found = hiring(test_size=0.4, confidence=0.9, n_resamples=19)
+    data = found.to_dict()
+    assert data["lead"]["subgroup"] == found.in_a_sentence.subgroup.describe()
+    of_all = "the worst of all linear thresholds"
+    rows = f"On 800 rows that were not searched, {of_all}: rate of positive decisions "
+    assert rows in flat(audit_text(data))
+    assert f"Unfairness of {of_all} between " in other_rows_sentence({**data, "held_out": None})
+    plain = audits.fixed(n_permutations=0).to_dict()
+    assert "that were not searched: false positive rate" in flat(audit_text(plain))
+
+
+def test_a_formula_of_whom_nothing_is_told_is_said_to_be_one(report):
+    data = copy.deepcopy(report.to_dict())
+    data["disadvantaged"]["composition"] = []
+    data["worst"]["composition"] = []
+    last = verdict_sentences(data)[-1]
+    assert last.startswith("For experts: the worst of all linear thresholds is one that takes a "
+                           "formula, below, ")  # fmt: skip
+
+
+def test_estimates_of_rows_have_two_digits(report):
+    population = {"verdict": "undecided", "distance": 0.01, "reason": None, "approximate": True,
+                  "confidence": 0.95, "lower_bound": 0.001, "upper_bound": 0.02,
+                  "rows_needed": 11_931, "n_resamples": 99}  # fmt: skip
+    (sentence,) = population_sentences({**report.to_dict(), "population": population})
+    assert sentence.endswith("At least about 12,000 rows like these would tell.")

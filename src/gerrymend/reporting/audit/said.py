@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import leads, says_most
+from gerrymend.reporting.audit.direction import leads, says_most, stands_alone
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import bound, capitalised, count, event_noun, percent, unfairness
 
@@ -78,6 +78,16 @@ def stands_for(report: Report) -> str:
     """Return the one that a group in a sentence stands for."""
     worst = _WORST[leads(report)[0]["treated"]]
     return f"{worst} {_CLASSES.get(report['class']['name'], 'that was searched')}"
+
+
+def whose_words(report: Report) -> str:
+    """Return of whom rows that were not searched, and a bootstrap, tell: the largest unfairness.
+
+    That is the worst as the class has it; a sentence that leads for it was not measured there.
+    """
+    if report["worst"] != leads(report)[0]:
+        return "the most favoured group"
+    return stands_for(report) if stands_alone(report) else "the group"
 
 
 def _is_cut(said: Mapping[str, Any]) -> bool:
