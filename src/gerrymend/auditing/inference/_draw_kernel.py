@@ -158,6 +158,15 @@ def add_run(times, values, start, first, end, lanes, into):
 
 
 @njit(cache=True)
+def add_rows(rows, keys, values, sums):
+    """Add to `sums` by key how often rows are listed, and so often their values."""
+    for row in rows:
+        key = keys[row]
+        sums[key, 0] += 1.0
+        sums[key, 1] += values[row]
+
+
+@njit(cache=True)
 def sort_by_digits(values):
     """Sort numbers in place, in O(n): by their bits from the last digit on, each pass stable."""
     base = np.uint64(2**_DIGIT)

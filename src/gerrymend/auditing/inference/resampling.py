@@ -10,7 +10,7 @@ from scipy.special import gammaln, xlogy
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.compared import Compared
-from gerrymend.auditing.inference._draw_kernel import STEPS, add_times
+from gerrymend.auditing.inference._draw_kernel import STEPS, add_rows, add_times
 from gerrymend.auditing.inference.drawing import rarely_exceeded, sorted_numbers, word
 from gerrymend.auditing.tally import NotionTally, Rows, Tally
 from gerrymend.notions import FairnessNotion
@@ -272,9 +272,10 @@ class _Rows:
             ):
                 add_times(starts, keys, values, seed, self._cuts, self._rest, into)
             n_missing = n - int(sums[0][:, 0].sum())
-        rest = columns.take(rng.integers(0, n, n_missing))
-        added = rest.added(np.ones(n_missing, dtype=np.intp))
-        return columns.tables([into + more for into, more in zip(sums, added, strict=True)])
+        missing = rng.integers(0, n, n_missing)
+        for key, values, into in zip(columns.keys, columns.values, sums, strict=True):
+            add_rows(missing, key, values, into)
+        return columns.tables(sums)
 
 
 def _sorted_within_keys(key: NDArray[np.uint32], values: Array) -> dict[str, Any]:
