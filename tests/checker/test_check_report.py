@@ -120,7 +120,8 @@ def test_honest_reports_are_accepted(seed):
         lists |= {f"{place}.composition" for place in places}
         left_out = {"marginals_left_out", "intersections_left_out"}
         sentence = {f"in_a_sentence.{name}"
-                    for name in ("upper_bound", "exact", "overlap", "accounts_for")}  # fmt: skip
+                    for name in ("upper_bound", "exact", "simpler_than", "overlap",
+                                 "accounts_for")}  # fmt: skip
         assert unchecked(result) <= {*lists, *left_out, *sentence, "intervals", "subgroups",
                                      "intersected"}  # fmt: skip
 

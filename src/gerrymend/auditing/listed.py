@@ -103,7 +103,8 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     said, said_kept_back = _tell_sentence(ask)
     kept_back = [*ask.sides.kept_back, *said_kept_back]
     told: Told = {}
-    if _is_led_by_traits(ask, said):
+    by_traits = _is_led_by_traits(ask, said)
+    if by_traits:
         told = _tell_traits(ask, ask.described)
     core, core_kept_back = _tell_core(ask, said, deadline)
     kept_back += core_kept_back
@@ -117,6 +118,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     return {
         **_strata_fields(ask.seen, ask.min_group_size, rules),
         "worst": told[ask.top[0]] if ask.top else None,
+        "lead": ask.lead and told[ask.lead if said is None or by_traits else said.subgroup],
         "top": tuple(told[one] for one in ask.top),
         "disadvantaged": ask.sides.disadvantaged and told[ask.sides.disadvantaged],
         "favoured": ask.sides.favoured and told[ask.sides.favoured],
@@ -137,6 +139,7 @@ def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:
         ask.lead,
         ask.published[ask.lead.notion],
         min_group_size=ask.min_group_size,
+        gamma=ask.gamma,
         seconds=ask.seconds,
     )
     return said, ["in_a_sentence"] if not_said else []

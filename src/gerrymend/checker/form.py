@@ -159,6 +159,7 @@ REPORT = {
         {
             "subgroup": _SUBGROUP,
             "upper_bound": AMOUNT,
+            "simpler_than": Maybe(AMOUNT),
             "exact": FLAG,
             "covers": TEXT,
             "overlap": Maybe(NUMBER),
@@ -166,6 +167,18 @@ REPORT = {
         }
     ),
     "core": Maybe(_SUBGROUP),
+    "lead": Absent(
+        Maybe(
+            {
+                "sentence": TEXT,
+                **{name: _SUBGROUP[name] for name in ("subgroup", "notion", "unit", "treated")},
+                **{name: _SUBGROUP[name] for name in ("unfairness", "size", "rate")},
+                "overall_rate": NUMBER,
+                "base": Maybe(WHOLE),
+                "p_value": Maybe(NUMBER),
+            }
+        )
+    ),
     "worst": Maybe(_SUBGROUP),
     "top": Many(_SUBGROUP),
     "p_value": Maybe(NUMBER),

@@ -26,7 +26,8 @@ def said_sentences(report: Report) -> list[str]:
     if said is None or says_most(report):
         return []
     one = said["subgroup"]
-    most = "the most" if said["exact"] else "the most that was found"
+    nearly = "" if said["simpler_than"] is None else "nearly "
+    most = f"{nearly}the most{'' if said['exact'] else ' that was found'}"
     cut = ", numbers cut in few places," if _is_cut(said) else ","
     sentence = (
         f"Of the groups with {_FEW}{cut} {one['subgroup']} has {most}, "
@@ -63,8 +64,10 @@ def is_said(subgroup: Mapping[str, Any], report: Report) -> bool:
 
 
 def among_words(report: Report) -> str:
-    """Say among which groups the one in a sentence is the worst."""
+    """Say among which groups the one in a sentence is the worst, or that it is put simply."""
     said = report["in_a_sentence"]
+    if said["simpler_than"] is not None:
+        return ", put simply,"
     may = " that may be described," if report["withheld"] else ""
     found = "" if said["exact"] else " found"
     cut = " (numbers cut in few places)" if _is_cut(said) else ""
@@ -104,9 +107,13 @@ def exactness_words(report: Report) -> str:
     # At which numbers bins are cut is left to the JSON.
     class_words, bins, _ = said["covers"].partition(" bins")
     covers = f"{class_words}{bins}"
+    simpler = ""
+    if said["simpler_than"] is not None:
+        own, worst = map(unfairness, (said["subgroup"]["unfairness"], said["simpler_than"]))
+        simpler = f"a simpler one that has {own}, where the worst has {worst}, "
     if said["exact"]:
-        return f"exact over {covers}"
+        return f"{simpler}exact over {covers}"
     return (
-        f"a lower bound over {covers}: none is above {bound(said['upper_bound'])}; one "
+        f"{simpler}a lower bound over {covers}: none is above {bound(said['upper_bound'])}; one "
         "that has more is too small to describe or would tell of such a group, or the time was up"
     )

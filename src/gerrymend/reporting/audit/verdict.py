@@ -202,6 +202,11 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     return sentences
 
 
+def lead_sentence(report: Report) -> str:
+    """Say who leads; there is such a subgroup."""
+    return _lead_sentences(report, "rows")[0]
+
+
 def _named(one: Mapping[str, Any], place: str) -> str:
     """Return who is in a subgroup, by composition if it is a formula, or where that is told."""
     if is_formula(one) and who_is_in(one):

@@ -25,7 +25,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Bracket, Found, most_of_any, value_of_all
-from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
+from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.linear_rule import LinearRule
 from gerrymend.subgroups.proofs import planar
 from gerrymend.subgroups.proofs.branch_and_bound import Solved, solve
@@ -361,13 +361,13 @@ def separating_rule(
     threshold, on its side: the widest margin in the largest coefficient, and few terms. None where
     the solver of linear programs finds the sides too close to tell apart, or has no time to.
     """
-    design, mean, scale = _in_units_of_spread(columns, encoding)
-    z = design[np.flatnonzero(counted)]
+    z, mean, scale = _in_units_of_spread(columns, encoding)
+    z = z[np.flatnonzero(counted)]
     side = np.where(members[counted], 1.0, -1.0)[:, None]
     d = z.shape[1]
-    stack: Any = sparse.hstack if sparse.issparse(z) else np.column_stack
-    # A product that is not a matrix product, for sparse arrays as well.
-    sides: Any = stack([z, -z, -np.ones((len(side), 1))]) * -side
+    # A product that is not a matrix product, of sparse arrays as well.
+    one = sparse.csr_array(np.ones((len(side), 1)))
+    sides: Any = sparse.hstack([z, -z, -one]) * -side
     solution = linprog(
         c=np.r_[np.ones(2 * d), 0.0],
         A_ub=sides,
@@ -383,14 +383,21 @@ def separating_rule(
 
 def _in_units_of_spread(
     columns: Sequence[Column], encoding: LinearEncoding
-) -> tuple[Any, Array, Array]:
-    """Return the design less a mean, by a scale, and both; sparse and not centred if wide."""
-    m = len(columns[0].values)
-    if not is_too_wide(m, len(encoding.terms)):
-        design = encoding.matrix(columns)
-        mean, scale = moments(only(WeightedColumns(design, np.ones(m))))
-        return (design - mean) / scale, mean, scale
+) -> tuple[sparse.csr_array, Array, Array]:
+    """Return the design less a mean, by a scale, and both.
+
+    Indicators are not centred. That would move the threshold alone, and leave no zero: a linear
+    program of hundreds of dense columns takes seconds, with or without a limit on its time.
+    """
     thin = encoding.sparse_matrix(columns)
-    scale = np.sqrt(np.asarray(thin.multiply(thin).mean(axis=0)).ravel())
+    m, d = thin.shape
+    is_number = np.array([not term.categorical for term in encoding.terms], dtype=bool)
+    numbers = thin[:, np.flatnonzero(is_number)].toarray()
+    share = np.asarray(thin[:, np.flatnonzero(~is_number)].mean(axis=0)).ravel()
+    mean = np.zeros(d)
+    scale = np.zeros(d)
+    mean[is_number], scale[is_number] = moments(only(WeightedColumns(numbers, np.ones(m))))
+    scale[~is_number] = np.sqrt(share * (1.0 - share))
     scale[scale == 0.0] = math.inf
-    return (thin @ sparse.diags_array(1.0 / scale)).tocsr(), np.zeros(len(scale)), scale
+    centre = sparse.csr_array(np.ones((m, 1))) @ sparse.csr_array(mean[None])
+    return ((thin - centre) @ sparse.diags_array(1.0 / scale)).tocsr(), mean, scale
