@@ -12,7 +12,12 @@ from gerrymend import LinearThresholds
 from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups import linear
-from gerrymend.subgroups.proofs import branch_and_bound, planar, threshold_proofs
+from gerrymend.subgroups.proofs import (
+    branch_and_bound,
+    planar,
+    separating_rule,
+    threshold_proofs,
+)
 from gerrymend.subgroups.thresholds import search
 from tests.subgroups.brute_force import bind
 from tests.subgroups.thresholds import points_of
@@ -184,8 +189,8 @@ def test_the_program_for_a_rule_has_an_entry_for_each_attribute_of_a_row(monkeyp
         programs.append(program["A_ub"])
         return linprog(**program)
 
-    monkeypatch.setattr(threshold_proofs, "linprog", noted)
-    rule = threshold_proofs.separating_rule(
+    monkeypatch.setattr(separating_rule, "linprog", noted)
+    rule = separating_rule.separating_rule(
         columns, bound._encoding, members, np.ones(120, dtype=bool)
     )
     assert np.array_equal(rule.members({column.name: column for column in columns}), members)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.workers import Common, Workers
-from gerrymend.auditing.inference.drawing import rounds
+from gerrymend.auditing.inference.drawing import largest_values, rounds
 from gerrymend.auditing.inference.shuffles import Shuffle, obstacle, shuffle_of
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
@@ -104,8 +104,8 @@ def permutation_test(
     n_permutations : int
         Draws to make.
     seconds : float, default=inf
-        After so many it ends with the draws that were made by then, one a worker at least; without
-        any where the search of the rows as they are takes longer.
+        After so many it ends with the draws that were made by then, of which one that was cut short
+        counts as the worst that it can be; without any where the first takes longer.
     random_state : int, default=0
         Seed of the draws.
     n_jobs : int, optional
@@ -118,9 +118,9 @@ def permutation_test(
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
     families = _families(examined, random_state, deadline)
+    late = f"no permutation was searched within {seconds:g} s; give it more time (budget, --budget)"
     if time.monotonic() >= deadline:
         # A search that was cut short is no T to compare with, and a draw would take as long.
-        late = f"one search takes longer than the {seconds:g} s for all (budget, --budget)"
         return PermutationTest(None, 0, None, reason=late)
     width = families[0].width
     done = 0
@@ -131,11 +131,13 @@ def permutation_test(
             left = max(0.0, deadline - time.monotonic())
             patience = number * left / (n_permutations - done) / len(families)
             tasks = [
-                (family.searches, draws, patience, family.asks)
+                (family.searches, draws, left / len(families), patience, family.asks)
                 for family in families
                 for draws in blocks
             ]
             searched = list(workers(_search, tasks))
+            if done == 0 and time.monotonic() >= deadline:
+                return PermutationTest(None, 0, None, reason=late)
             for i, family in enumerate(families):
                 family.add(searched[i * len(blocks) : (i + 1) * len(blocks)])
             done = blocks[-1].stop
@@ -242,8 +244,10 @@ class _Searched(NamedTuple):
     decided: bool
 
 
-def _search(searches: Common["_Searches"], draws: range, patience: float, prove: bool) -> _Searched:
-    return searches.value.search(draws, patience, prove)
+def _search(
+    searches: Common["_Searches"], draws: range, seconds: float, patience: float, prove: bool
+) -> _Searched:
+    return searches.value.search(draws, seconds, patience, prove)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,13 +291,15 @@ class _Searches:
             maximum=maximum,
         )
 
-    def search(self, draws: range, patience: float, prove: bool) -> _Searched:
+    def search(self, draws: range, seconds: float, patience: float, prove: bool) -> _Searched:
         """Search some draws, and prove of each whether it reaches the maximum.
 
         Parameters
         ----------
         draws : range
             Their numbers, which are a part of their seeds.
+        seconds : float
+            Time for the search of one draw; proofs come after it.
         patience : float
             Seconds that the proof of one draw may take; the first that takes longer ends the block
             as undecided.
@@ -301,7 +307,7 @@ class _Searches:
             Whether proofs are asked for at all.
         """
         residuals = self._residuals(draws)
-        values = self.largest(residuals)
+        values = self.largest(residuals, time.monotonic() + seconds)
         reached = 0
         # The search gives a lower bound of each draw; only those below the maximum need a proof.
         for i, value in enumerate(values) if prove else ():
@@ -335,10 +341,10 @@ class _Searches:
         ]
         return max(abs(float(one.values[0])) for one in found) / self.n
 
-    def largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
+    def largest(self, residuals: Sequence[Array], deadline: float) -> NDArray[np.float64]:
         """Return the largest unfairness that the search finds over notions, for each draw."""
         found = [
-            np.abs(bound.worst(residual).values)
+            largest_values(bound, residual, deadline)
             for bound, residual in zip(self.bounds, residuals, strict=True)
         ]
         largest: Array = np.max(found, axis=0) / self.n
