@@ -240,7 +240,7 @@ def planted(seed):
     return protected, (rng.random(600) < np.where(hit, 0.7, 0.15)).astype(int)
 
 
-@pytest.mark.parametrize(("seed", "has_core"), [(3, True), (13, False), (0, True), (11, True)])
+@pytest.mark.parametrize(("seed", "has_core"), [(7, True), (13, False), (0, True), (14, True)])
 def test_who_is_in_a_formula_costs_no_cell_of_the_table_and_no_core(seed, has_core):
     """The table and where most lies are told before who is in a formula that doesn't lead.
 

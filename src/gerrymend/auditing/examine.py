@@ -24,7 +24,7 @@ from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup, beyond_rounding
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.notions import OVERALL, AnyNotion
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, Trees
@@ -203,7 +203,7 @@ def _largest(brackets: Sequence[Bracket], worst: Subgroup | None, n: float) -> f
     # The same value as the description has it, or a worse one that turned up later.
     if worst is not None:
         found = max(found, abs(worst.unfairness))
-    return found if found > ROUNDING else 0.0
+    return beyond_rounding(found)
 
 
 def _of_the_data(

@@ -115,7 +115,8 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     said, said_kept_back = _tell_sentence(ask)
     kept_back = [*ask.sides.kept_back, *said_kept_back]
     told: Told = {}
-    if _is_led_by_traits(ask, said):
+    by_traits = _is_led_by_traits(ask, said)
+    if by_traits:
         told = _tell_traits(ask, ask.described)
     core, core_kept_back = _tell_core(ask, said, deadline)
     kept_back += core_kept_back
@@ -129,7 +130,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     told |= _tell_traits(ask, [one for one in others if one not in told])
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
-    first = ask.lead if said is None or not _says_most(ask, said) else said.subgroup
+    first = ask.lead if said is None or by_traits else said.subgroup
     for one in ask.top:
         if first is not None and one is not ask.lead:
             told[one] = replace(told[one], apart=apart_from(ask.seen, first, one, ask.published))
@@ -137,6 +138,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     return {
         **_strata_fields(ask.seen, ask.min_group_size, rules),
         "worst": told[ask.top[0]] if ask.top else None,
+        "lead": first and told[first],
         "top": tuple(told[one] for one in ask.top),
         "disadvantaged": ask.sides.disadvantaged and told[ask.sides.disadvantaged],
         "favoured": ask.sides.favoured and told[ask.sides.favoured],
@@ -158,6 +160,7 @@ def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:
         ask.lead,
         ask.published[ask.lead.notion],
         min_group_size=ask.min_group_size,
+        gamma=ask.gamma,
         seconds=ask.seconds,
     )
     return said, ["in_a_sentence"] if not_said else []
@@ -167,13 +170,9 @@ def _is_led_by_traits(ask: ToTell, said: SentenceGroup | None) -> bool:
     """Return whether readers are told by composition who leads: a formula, and no sentence does."""
     if ask.lead is None or can_be_said(ask.lead):
         return False
-    return said is None or not _says_most(ask, said)
-
-
-def _says_most(ask: ToTell, said: SentenceGroup) -> bool:
-    """Return whether the group in a sentence leads, for the one that it stands for."""
-    assert ask.lead is not None
-    return sentence_leads(said.subgroup.unfairness, ask.lead.unfairness, ask.gamma)
+    return said is None or not sentence_leads(
+        said.subgroup.unfairness, ask.lead.unfairness, ask.gamma
+    )
 
 
 def _tell_core(

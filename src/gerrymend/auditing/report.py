@@ -24,6 +24,7 @@ from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
 from gerrymend.inputs.settings import check_gamma
 from gerrymend.notions import AnyNotion
+from gerrymend.reporting.audit.lead import lead_data
 from gerrymend.subgroups.base import SubgroupClass
 
 
@@ -76,8 +77,11 @@ class AuditReport:
     in_a_sentence : SentenceGroup or None
         The worst group that can be said in a sentence, where the one that leads (`disadvantaged` or
         `worst`) is a formula.
+    lead : Subgroup or None
+        The group that text and page begin with: `in_a_sentence` where that has most, else
+        `disadvantaged`, or `worst` where it is not known who is; with a sentence in to_dict().
     core : Subgroup or None
-        The part of that group with 80 % of its unfairness, and 1.5 times its gap, or more.
+        The part of it with 80 % of its unfairness, and 1.5 times its gap, or more.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
@@ -163,6 +167,7 @@ class AuditReport:
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
     in_a_sentence: SentenceGroup | None = None
+    lead: Subgroup | None = None
     core: Subgroup | None = None
     top: tuple[Subgroup, ...] = ()
     permutation_test: PermutationTest | None = None
@@ -248,7 +253,7 @@ class AuditReport:
         It is what JSON, Markdown, pages and text are made from, and what check_report() checks.
         Its names are a format that programs read: they are added to, not changed.
         """
-        return {
+        data = {
             "warnings": [doubt.to_dict() for doubt in self.warnings],
             "verdict": self.verdict,
             "gamma": self.gamma,
@@ -263,9 +268,7 @@ class AuditReport:
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
             "missing": self.missing.to_dict(),
-            "rare_values": [
-                {"attribute": name, "values": number} for name, number in self.rare_values
-            ],
+            "rare_values": [{"attribute": one, "values": n} for one, n in self.rare_values],
             "kept_back": list(self.kept_back),
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
@@ -285,10 +288,8 @@ class AuditReport:
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
             "detectable": self.detectable,
-            "searched_unfairness": None
-            if self.permutation_test is None
-            else self.permutation_test.searched,
-            "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
+            "searched_unfairness": self.permutation_test and self.permutation_test.searched,
+            "no_p_value": (self.permutation_test and self.permutation_test.reason) or None,
             "sharpest": _plain(self.sharpest),
             "held_out": _plain(self.held_out),
             "intervals": [group.to_dict() for group in self.intervals],
@@ -308,6 +309,7 @@ class AuditReport:
             "protected_used": None if self.protected_used is None else list(self.protected_used),
             "provenance": _plain(self.provenance),
         }
+        return {**data, "lead": lead_data(data)}
 
     def to_json(self, **document: Any) -> str:
         """Return the plain data as JSON; title, owner, …, as in `to_html`, are in "about"."""

@@ -22,6 +22,15 @@ ROUNDING = 1e-12
 MOST_SHARED = 0.5
 
 
+def beyond_rounding(unfairness: float) -> float:
+    """Return an unfairness, or 0 where it is no more than rounding.
+
+    >>> beyond_rounding(0.02), beyond_rounding(4e-13)
+    (0.02, 0.0)
+    """
+    return unfairness if unfairness > ROUNDING else 0.0
+
+
 class Apart(NamedTuple):
     """What a further group has without those of it who are in the group that leads.
 

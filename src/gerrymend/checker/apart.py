@@ -1,23 +1,20 @@
 """Check of what a further group has without those of it who are in the group that leads."""
 
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import TOLERANCE, shown
+from gerrymend.checker.lead import leading
 from gerrymend.checker.rules import RuleError, members
 from gerrymend.checker.said import lead_of
-
-# A group in a sentence leads for a formula with so much of its unfairness, on its side of gamma.
-_SAYS_MOST = Fraction(4, 5)
 
 
 def check_apart(case: Case) -> None:
     """Check `apart` of the top subgroups; no other subgroup has it."""
     stated = case.stated
-    first = _first(stated)
+    first = leading(lead_of(stated), stated)
     further = [one for one in stated["top"] if one not in (first, lead_of(stated))]
     for one in stated["top"]:
         if one in further and "apart" in one and first is not None:
@@ -33,19 +30,6 @@ def check_apart(case: Case) -> None:
         case.problem("A subgroup states what it has apart, and is none of the top ones.")
     if any("apart" not in one and first is not None and _lends(first, one) for one in further):
         case.leave("top.apart", "that it would tell of few rows where it is not stated")
-
-
-def _first(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the group that leads: the worst, or the one in a sentence that stands for it."""
-    lead = lead_of(stated)
-    said = stated["in_a_sentence"]
-    if lead is None or said is None:
-        return lead
-    gamma = exact(stated["gamma"])
-    own, worst = (abs(exact(one["unfairness"])) for one in (said["subgroup"], lead))
-    leads = own >= _SAYS_MOST * worst and (own > gamma) == (worst > gamma)
-    group: Mapping[str, Any] = said["subgroup"] if leads else lead
-    return group
 
 
 def _lends(first: Mapping[str, Any], one: Mapping[str, Any]) -> bool:

@@ -15,6 +15,8 @@ from gerrymend.checker.figures import ROUNDING, TOLERANCE
 
 # The level that `detectable` is for.
 LEVEL = Fraction(5, 100)
+# Classes that are searched in full; so are trees of up to two levels.
+_EXACT = ("Conjunctions", "ValueSets", "Marginals", "ExplicitGroups")
 
 
 def check_permutations(case: Case) -> None:
@@ -23,11 +25,15 @@ def check_permutations(case: Case) -> None:
         case.problem(*_wrong_absence(case.stated))
         case.leave("no_p_value", "that no p-value was asked for, or the reason why there is none")
         return
-    case.problem(*_wrong_test(case))
+    problems = list(_wrong_test(case))
+    case.problem(*problems)
+    possible = (
+        "the p-value can be one of so many permutations, and is at most 5 % where the figures "
+        "beside it make it so; "
+    )
     case.leave(
         "p_value n_permutations detectable searched_unfairness",
-        "the p-value can be one of so many permutations, and agrees with the figures beside it; "
-        "the permutations were not made again",
+        f"{'' if problems else possible}the permutations were not made again",
     )
 
 
@@ -102,8 +108,13 @@ def _wrong_level(families: int, case: Case) -> Iterator[str]:
     least = stated["detectable"]
     if found is None:
         yield "searched_unfairness is not stated, and there is a p-value."
-    elif exact(found) > exact(stated["upper_bound"]) + TOLERANCE:
+    elif exact(found) > exact(stated["upper_bound"]) + case.tolerance:
         yield f"searched_unfairness is stated as {found!r}, above upper_bound."
+    elif _finds_the_worst(stated) and exact(found) < exact(stated["unfairness"]) - case.tolerance:
+        yield (
+            f"searched_unfairness is stated as {found!r}, and such a search finds the worst, "
+            f"{stated['unfairness']!r}."
+        )
     enough = floor(LEVEL / families * (stated["n_permutations"] + 1)) >= 1
     if enough != (least is not None):
         yield (
@@ -116,9 +127,32 @@ def _wrong_level(families: int, case: Case) -> Iterator[str]:
     span = case.span
     if least > span / 4 + float(TOLERANCE):
         yield f"detectable is stated as {least!r}, and no unfairness exceeds {span / 4:g}."
-    significant = exact(stated["p_value"]) <= LEVEL
-    if families == 1 and significant and exact(found) < exact(least) - ROUNDING:
+    yield from _wrong_side(exact(stated["p_value"]), exact(found), exact(least), families)
+
+
+def _finds_the_worst(stated: Mapping[str, Any]) -> bool:
+    """Return whether the class is one whose search is exact, however often it is repeated."""
+    name = stated["class"]["name"]
+    two_levels = name == "Trees" and stated["class"]["parameters"].get("max_depth") in (1, 2)
+    return stated["exact"] and (two_levels or name in _EXACT)
+
+
+def _wrong_side(p: Fraction, found: Fraction, least: Fraction, families: int) -> Iterator[str]:
+    """Yield a sentence if what was found is on the wrong side of what is detectable.
+
+    `least` is the draw that no more draws may reach than 5 % allow: whatever is above it has a
+    p-value of at most 5 %, and nothing else has. Of several families each has a line of its own,
+    and `least` is the highest of these: what is above it is above its own, and what is below may be
+    as well.
+    """
+    beside = f"searched_unfairness, {float(found)!r}, is"
+    if p > LEVEL and found > least + ROUNDING:
         yield (
-            f"p_value is stated as {stated['p_value']!r}, and searched_unfairness, {found!r}, is "
-            f"below what is detectable, {least!r}."
+            f"p_value is stated as {float(p)!r}, and {beside} above what is detectable, "
+            f"{float(least)!r}: that makes it at most 0.05."
+        )
+    if p <= LEVEL and families == 1 and found <= least:
+        yield (
+            f"p_value is stated as {float(p)!r}, and {beside} not above what is detectable, "
+            f"{float(least)!r}."
         )

@@ -23,7 +23,7 @@ from gerrymend.checker.figures import (
     wrong_figures,
 )
 from gerrymend.checker.flags import check_flags
-from gerrymend.checker.form import check_groups, unknown_fields
+from gerrymend.checker.form import check_kinds, unknown_fields
 from gerrymend.checker.given import check_not_parted, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
@@ -31,7 +31,7 @@ from gerrymend.checker.listed import check_listed
 from gerrymend.checker.many import read_many
 from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.population import check_population
-from gerrymend.checker.probes import same_by_words
+from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.references import with_reference, wrong_references
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
@@ -113,8 +113,9 @@ def check_report(
     - gamma, min_group_size: settings of the audit, taken as stated.
     - class.parameters.search, class.parameters.restarts, class.parameters.random_state: how the
     class was searched.
-    - protected_used, provenance: what the model decides by, and when, by what, from which file and
-    with which seed and budget the report was made.
+    - protected_used, provenance, provenance.date, provenance.versions, provenance.random_state,
+    provenance.budget, provenance.top: what the model decides by, and when, by what and with which
+    seed, budget and number of subgroups the report was made.
     - favourable, side: settings of the audit, taken as stated.
     - top: that no more subgroups were to be described.
     - disadvantaged, favoured: that none of those which may be described is treated worse than the
@@ -132,7 +133,7 @@ def check_report(
     stated = plain_data(report)
     # The form comes first: all that follows takes each field to be there and of its type.
     unknown = unknown_fields(stated)
-    check_groups(stated["class"])
+    check_kinds(stated)
     how: dict[str, Any] = {
         "threshold": threshold,
         "decision_probabilities": decision_probabilities,
@@ -328,13 +329,13 @@ def _wrong_words(where: str, stated: Mapping[str, Any], case: Case) -> Iterator[
             return
         if named_key(stated["subgroup"], stated["rule"], groups) is None:
             yield "it is none of the groups that were named."
-    same = same_by_words(stated["subgroup"], stated["rule"], case.table, named=named)
-    if same is None:
+    wrong = wrong_words(stated["subgroup"], stated["rule"], case.table, named=named)
+    if wrong is None:
         fields = ("worst", "disadvantaged", "favoured")
         field = next((name for name in fields if stated == case.stated[name]), "top")
         case.leave(f"{_FIELDS.get(where, field)}.subgroup", f"{where} in words; only its rule")
-    elif not same:
-        yield "its description in words selects other rows than its rule."
+    elif wrong:
+        yield wrong
 
 
 def _check_top(case: Case) -> None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.workers import Common, Workers
-from gerrymend.auditing.inference.drawing import rounds
+from gerrymend.auditing.inference.drawing import largest_values, rounds
 from gerrymend.auditing.inference.permutation_result import PermutationTest
 from gerrymend.auditing.inference.shuffles import Shuffle, obstacle, shuffle_of
 from gerrymend.auditing.inference.standing_out import NamedGroups
@@ -66,8 +66,8 @@ def permutation_test(
     n_permutations : int
         Draws to make.
     seconds : float, default=inf
-        After so many it ends with the draws that were made by then, one a worker at least; without
-        any where the search of the rows as they are takes longer.
+        After so many it ends with the draws that were made by then, of which one that was cut short
+        counts as the worst that it can be; without any where the first takes longer.
     random_state : int, default=0
         Seed of the draws.
     n_jobs : int, optional
@@ -82,9 +82,9 @@ def permutation_test(
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
     families = _families(examined, named, random_state, deadline)
+    late = f"no permutation was searched within {seconds:g} s; give it more time (budget, --budget)"
     if time.monotonic() >= deadline:
         # A search that was cut short is no T to compare with, and a draw would take as long.
-        late = f"one search takes longer than the {seconds:g} s for all (budget, --budget)"
         return PermutationTest(None, 0, None, reason=late)
     width = families[0].width
     done = 0
@@ -95,11 +95,13 @@ def permutation_test(
             left = max(0.0, deadline - time.monotonic())
             patience = number * left / (n_permutations - done) / len(families)
             tasks = [
-                (family.searches, draws, patience, family.asks)
+                (family.searches, draws, left / len(families), patience, family.asks)
                 for family in families
                 for draws in blocks
             ]
             searched = list(workers(_search, tasks))
+            if done == 0 and time.monotonic() >= deadline:
+                return PermutationTest(None, 0, None, reason=late)
             for i, family in enumerate(families):
                 family.add(searched[i * len(blocks) : (i + 1) * len(blocks)])
             done = blocks[-1].stop
@@ -129,18 +131,23 @@ def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
     """Return the p-value over families, and the line that an unfairness has to be above."""
     # Bonferroni over families.
     smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
+    p_value = min(1.0, len(families) * smallest)
+    searched = max(family.observed for family in families)
     # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
     # The last factor keeps a product that is whole from being rounded below it.
     rank = math.floor(LEVEL / len(families) * (1 + n_draws) * (1 + 1e-12))
     detectable = None
     if rank >= 1:
         detectable = max(float(np.sort(family.values)[-rank]) for family in families)
+        # Proofs may have shown of draws that they reach the maximum where the search finds less.
+        if p_value > LEVEL:
+            detectable = max(detectable, searched)
     return PermutationTest(
-        p_value=min(1.0, len(families) * smallest),
+        p_value=p_value,
         n_draws=n_draws,
         detectable=detectable,
         of_maximum=all(family.decides for family in families),
-        searched=max(family.observed for family in families),
+        searched=searched,
         maxima={i: np.array(family.maxima) for family in families for i in family.notions},
         n_families=len(families),
     )
@@ -225,8 +232,10 @@ class _Searched(NamedTuple):
     decided: bool
 
 
-def _search(searches: Common["_Searches"], draws: range, patience: float, prove: bool) -> _Searched:
-    return searches.value.search(draws, patience, prove)
+def _search(
+    searches: Common["_Searches"], draws: range, seconds: float, patience: float, prove: bool
+) -> _Searched:
+    return searches.value.search(draws, seconds, patience, prove)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,13 +288,15 @@ class _Searches:
             maximum=maximum,
         )
 
-    def search(self, draws: range, patience: float, prove: bool) -> _Searched:
+    def search(self, draws: range, seconds: float, patience: float, prove: bool) -> _Searched:
         """Search some draws, and prove of each whether it reaches the maximum.
 
         Parameters
         ----------
         draws : range
             Their numbers, which are a part of their seeds.
+        seconds : float
+            Time for the search of one draw; proofs come after it.
         patience : float
             Seconds that the proof of one draw may take; the first that takes longer ends the block
             as undecided.
@@ -293,7 +304,7 @@ class _Searches:
             Whether proofs are asked for at all.
         """
         residuals = self._residuals(draws)
-        values = self.largest(residuals)
+        values = self.largest(residuals, time.monotonic() + seconds)
         maxima = self._maxima(residuals)
         reached = 0
         # The search gives a lower bound of each draw; only those below the maximum need a proof.
@@ -328,10 +339,10 @@ class _Searches:
         ]
         return max(abs(float(one.values[0])) for one in found) / self.n
 
-    def largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
+    def largest(self, residuals: Sequence[Array], deadline: float) -> NDArray[np.float64]:
         """Return the largest unfairness that the search finds over notions, for each draw."""
         found = [
-            np.abs(bound.worst(residual).values)
+            largest_values(bound, residual, deadline)
             for bound, residual in zip(self.bounds, residuals, strict=True)
         ]
         largest: Array = np.max(found, axis=0) / self.n

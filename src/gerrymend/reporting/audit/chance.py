@@ -8,6 +8,7 @@ import numpy as np
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
 from gerrymend.reporting.audit.direction import headline, of_numbers
+from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import (
@@ -215,12 +216,12 @@ def other_rows_sentence(report: Report) -> str:
     held_out = report["held_out"]
     population = report["population"]
     if held_out is not None:
-        return held_out_sentence(held_out, report["gamma"])
+        return held_out_sentence(report)
     if population is not None and population["distance"] is not None:
         middle = abs(report["worst"]["unfairness"])
         distance = population["distance"]
         return (
-            f"Unfairness between {at_least(max(0.0, middle - distance))} and "
+            f"Unfairness{_whose(report)} between {at_least(max(0.0, middle - distance))} and "
             f"{bound(middle + distance)} for all from whom the rows were drawn, with "
             f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
             "confidence."
@@ -228,11 +229,17 @@ def other_rows_sentence(report: Report) -> str:
     if population is not None:  # it was asked for, and there is none
         tell = f"{capitalised(population['reason'])}; rows that are held out of the search tell"
     else:
-        tell = "An audit with confidence=0.95 tells, and so do rows that are held out of the search"
+        tell = "Rows that are held out of the search tell, and so does an audit with a confidence"
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
-        f"elsewhere. {tell} (test_size, --test-size)."
+        f"elsewhere. {tell} (test_size=, --test-size; confidence=, --confidence)."
     )
+
+
+def _whose(report: Report) -> str:
+    """Return of whom other rows tell, where that is not the group that leads."""
+    who = whose_words(report)
+    return "" if who == "the group" else f" of {who}"
 
 
 def held_out_rows(held_out: Mapping[str, Any]) -> str:
@@ -243,12 +250,14 @@ def held_out_rows(held_out: Mapping[str, Any]) -> str:
     return f"{rows} rows that were not searched"
 
 
-def held_out_sentence(held_out: Mapping[str, Any], gamma: float) -> str:
+def held_out_sentence(report: Report) -> str:
     """Say how the worst subgroup fares on rows that were not searched.
 
     Where it was searched on the same rows they confirm nothing, and that is said. Unfairness has
     its sign there, as the group may differ the other way than where it was found.
     """
+    held_out = report["held_out"]
+    gamma = report["gamma"]
     where = f"On {'the ' if held_out['same_rows'] else ''}{held_out_rows(held_out)}"
     there = held_out["subgroup"]
     if there is None:
@@ -258,6 +267,7 @@ def held_out_sentence(held_out: Mapping[str, Any], gamma: float) -> str:
             f"{where} nothing can be confirmed: what was found worst there looks worse than it is. "
             "Other rows tell (holdout, test_size; --holdout, --test-size)."
         )
+    where += f", {whose_words(report)}" if _whose(report) else ""
     treated = f"{rate_sentence(there)}, unfairness {signed_unfairness(there['unfairness'], gamma)}"
     if held_out["unfairness_interval"] is None:
         return f"{where}: {treated}."

@@ -26,7 +26,7 @@ _SENTENCE = {
 # What the group is called that stands out most from chance for its size.
 STANDS_OUT = "Stands out"
 # A group in a sentence leads if it has this part of the worst's unfairness, or more.
-_MOST = 0.8
+MOST = 0.8
 
 
 def leads(report: Report) -> list[Subgroup]:
@@ -69,7 +69,7 @@ def sentence_leads(own: float, worst: float, gamma: float) -> bool:
     >>> sentence_leads(0.016, 0.018, 0.01), sentence_leads(0.009, 0.011, 0.01)
     (True, False)
     """
-    has_most = abs(own) >= _MOST * abs(worst)
+    has_most = abs(own) >= MOST * abs(worst)
     return has_most and (abs(own) > gamma) == (abs(worst) > gamma)
 
 

@@ -153,7 +153,7 @@ def _certainty(report: Report) -> Facts:
     if report["p_value"] is not None or report["no_p_value"]:
         facts.append(("Chance", " ".join(permutation_sentences(report, example=False))))
     if report["held_out"] is not None:
-        facts.append(("Other rows", held_out_sentence(report["held_out"], report["gamma"])))
+        facts.append(("Other rows", held_out_sentence(report)))
     facts += [("Other people", sentence) for sentence in population_means(report)]
     if (flags := discovery_sentence(report)) is not None:
         facts.append(("Flagged", flags))

@@ -24,6 +24,7 @@ from gerrymend.reporting.audit.said import (
     core_sentences,
     said_sentences,
     stands_for,
+    whose_words,
 )
 from gerrymend.reporting.audit.standing_out import (
     leads_too,
@@ -199,7 +200,7 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     sentences = []
     for one, place in zip(leads(report), ("first", "second"), strict=False):
         lead = one
-        who = f"{subject(one)}{which} is {_named(one, place)}"
+        who = f"{subject(one)}{which} is {_named(one)}"
         if is_rest(one, report):
             if not tells_rest(report):
                 continue
@@ -215,11 +216,18 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     return sentences
 
 
-def _named(one: Mapping[str, Any], place: str) -> str:
+def lead_sentence(report: Report) -> str:
+    """Say who leads; there is such a subgroup."""
+    return _lead_sentences(report, "rows")[0]
+
+
+def _named(one: Mapping[str, Any]) -> str:
     """Return who is in a subgroup, by composition if it is a formula, or where that is told."""
     if is_formula(one) and who_is_in(one):
         return f"a group with {who_is_in(one)}"
-    return f"the {place} one below" if is_formula(one) or is_long(one) else str(one["subgroup"])
+    if is_formula(one):
+        return "one that takes a formula, below"
+    return "one that takes many words, below" if is_long(one) else str(one["subgroup"])
 
 
 def _worst_of_all(report: Report) -> list[str]:
@@ -229,7 +237,7 @@ def _worst_of_all(report: Report) -> list[str]:
     first = leads(report)[0]
     part = percent(report["in_a_sentence"]["subgroup"]["unfairness"] / first["unfairness"])
     return [
-        f"For experts: {stands_for(report)} is {_named(first, 'second')}, {count(first['size'])} "
+        f"For experts: {stands_for(report)} is {_named(first)}, {count(first['size'])} "
         f"rows: {rate_sentence(first)}; its unfairness is {_amount(first['unfairness'], report)}, "
         f"and {_not_ruled_out(report)}. The group above has {part} as much."
     ]
@@ -332,12 +340,10 @@ def _confirmation(report: Report) -> list[str]:
         verdict = "confirm that this group differs, but by no more than is allowed"
     else:
         verdict = "confirm that this group differs, not that it does by more than is allowed"
-    who = "the most favoured group"
-    if report["worst"] == leads(report)[0]:
-        who = stands_for(report) if stands_alone(report) else "the group"
     there = signed_unfairness(held_out["subgroup"]["unfairness"], gamma)
     between = " and ".join(signed_unfairness(end, gamma) for end in (low, high))
     return [
-        f"The {held_out_rows(held_out)} {verdict}: there the unfairness of {who} is "
-        f"{there}, between {between} with {percent(held_out['level'])} confidence."
+        f"The {held_out_rows(held_out)} {verdict}: there the unfairness of "
+        f"{whose_words(report)} is {there}, between {between} with "
+        f"{percent(held_out['level'])} confidence."
     ]

@@ -350,8 +350,8 @@ def protected_sentences(report: Report) -> list[str]:
     used = report["protected_used"]
     if used is None:
         return [
-            "Not known: an audit sees decisions, not the model. (features=, --features tell the "
-            "report by which columns it decides.)"
+            "Not known: an audit sees decisions, not the model. Whoever runs it can name the "
+            "columns that the model decides by (features=, --features)."
         ]
     others = "Other columns can stand in for protected ones; the audit counts what comes of both."
     if not used:
