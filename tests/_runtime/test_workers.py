@@ -221,7 +221,7 @@ def test_what_workers_warn_of_names_options_of_the_command(data, tmp_path):
     assert all("--max-iter (now 1)" in note for note in notes)
 
 
-@pytest.mark.parametrize("chosen", ["threading", "loky", "multiprocessing"])
+@pytest.mark.parametrize("chosen", ["threading", "loky", slow("multiprocessing")])
 def test_a_stop_keeps_the_points_that_were_done(data, chosen):
     """The last test of loky's processes: it ends them, and others import everything again."""
     done = []
