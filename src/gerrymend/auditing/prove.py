@@ -12,7 +12,7 @@ from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.strata import check_counted
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup, beyond_rounding
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_number
 from gerrymend.notions import GroupMean, NotionLike, by_class, directed_notions
@@ -187,6 +187,5 @@ control_features, leave_out_empty_strata
     else:
         status = "proved" if upper_bound <= limit else "undecided"
     no_bound = why_no_bound(examined, value / n, upper_bound / n, at_most, budget)
-    return Proof(
-        status, at_most, value / n, upper_bound / n, subgroup, worst.bound.covers, no_bound
-    )
+    found = beyond_rounding(value / n)
+    return Proof(status, at_most, found, upper_bound / n, subgroup, worst.bound.covers, no_bound)
