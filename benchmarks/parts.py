@@ -43,7 +43,9 @@ def steps_of(part, folder, *, quick):
             "huge audits": partial(
                 huge_audits.figures, folder, (100_000,) if quick else huge_audits.SIZES
             ),
-            "numbers": partial(outcomes.figures, ((1_000, 100),) if quick else outcomes.SIZES),
+            "numbers": partial(outcomes.figures, *[((1_000, 100),)] * 2)
+            if quick
+            else outcomes.figures,
         },
         "proofs": {
             "proofs": proofs.figures,

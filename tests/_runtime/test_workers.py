@@ -120,7 +120,7 @@ def test_every_class_can_be_sent(data, subgroups):
     examined = prove_each(tally, [FALSE_POSITIVE_RATE], as_subgroup_class(subgroups), 1.0)
     searches = permutation._Searches.of(tally, examined, 0, 1.0)
     again = pickle.loads(pickle.dumps(searches))
-    assert again.search(range(5), 0.1, False) == searches.search(range(5), 0.1, False)
+    assert again.search(range(5), 9.0, 0.1, False) == searches.search(range(5), 9.0, 0.1, False)
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,14 @@ from scipy.stats import chi2, poisson
 
 from gerrymend import audit
 from gerrymend.auditing.inference import resampling, shuffles
-from gerrymend.auditing.inference._draw_kernel import OPEN, STEPS, add_times, random_word
-from gerrymend.auditing.inference.drawing import rarely_exceeded
-from gerrymend.auditing.inference.resampling import _poisson_times, _Rows
-from gerrymend.auditing.inference.shuffles import NumberShuffle
+from gerrymend.auditing.inference._draw_kernel import STEPS, add_times, random_word
+from gerrymend.auditing.inference.drawing import rarely_exceeded, sorted_numbers
+from gerrymend.auditing.inference.resampling import _Lines, _one_by_one, _poisson
+from gerrymend.auditing.inference.shuffles import (
+    CountShuffle,
+    NumberShuffle,
+    _shuffle_of_numbers,
+)
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import distinct_rows, read_columns
 
@@ -30,7 +34,7 @@ def numbers(cell, seed=0):
 def rows_of(cell, values, weight=None):
     weight = np.ones(len(cell)) if weight is None else weight
     cells = distinct_rows(read_columns({"cell": cell}))
-    return _Rows([Tally.of_rows(cells, np.ones(len(cell), int), values, weight)])
+    return _one_by_one([Tally.of_rows(cells, np.ones(len(cell), int), values, weight)])
 
 
 def same_moments(draws, mean, covariance):
@@ -61,7 +65,7 @@ def means(request, monkeypatch):
 def test_every_way_to_deal_is_as_likely(means):
     """Six numbers to cells of 3, 2 and 1: 60 ways, told by the sums, however many choose a cell."""
     values = 2.0 ** np.arange(6)
-    shuffle = NumberShuffle(np.array([2, 0, 1, 0, 1, 0]), values, 3)
+    shuffle = NumberShuffle(np.array([3, 2, 1]), values)
     rng = np.random.default_rng(1)
     counts = Counter(tuple(shuffle.draw(rng)[0]) for _ in range(6000))
     ways = {
@@ -78,7 +82,7 @@ def test_dealt_sums_have_the_moments_of_a_permutation():
     cell = np.repeat(np.arange(5), SIZES)
     values = numbers(cell)
     n = len(cell)
-    shuffle = NumberShuffle(cell, values, 5)
+    shuffle = NumberShuffle(SIZES, values)
     rng = np.random.default_rng(2)
     draws = np.array([shuffle.draw(rng)[0] for _ in range(8000)])
     np.testing.assert_allclose(draws.sum(axis=1), values.sum(), rtol=1e-12)
@@ -86,14 +90,61 @@ def test_dealt_sums_have_the_moments_of_a_permutation():
     same_moments(draws, values.mean() * SIZES, covariance)
 
 
-def test_more_cells_than_a_slot_has_numbers():
+@pytest.mark.parametrize("n_cells", [5_000, 70_000])
+def test_more_cells_than_slots(n_cells):
     """Cells without a slot are filled with what is left: all numbers, each once."""
-    m = 70_000
-    values = np.arange(m + 1000.0)
-    shuffle = NumberShuffle(np.append(np.arange(m), np.full(1000, m - 1)), values, m)
+    large = 1_000_000 // n_cells * n_cells
+    sizes = np.ones(n_cells, dtype=int)
+    sizes[-1] = large
+    values = np.arange(n_cells - 1.0 + large)
+    shuffle = NumberShuffle(sizes, values)
+    assert shuffle._chooses
     dealt = shuffle.draw(np.random.default_rng(0))[0]
-    assert len(np.unique(dealt[:-1])) == m - 1
+    assert len(np.unique(dealt[:-1])) == n_cells - 1
     assert dealt.sum() == values.sum()
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_few_kinds_of_numbers_are_dealt_by_counts(few, monkeypatch):
+    """All ways to deal 0, 0, 0, 1, 1 and 2.5 to cells of 3, 2 and 1, as often as of 720 orders."""
+    monkeypatch.setattr(shuffles, "_ROWS_A_COUNT", 0.5 if few else 128)
+    values = [1.0, 0.0, 2.5, 0.0, 1.0, 0.0]
+    shuffle = _shuffle_of_numbers(np.array([3, 2, 1]), np.array(values))
+    assert isinstance(shuffle, CountShuffle if few else NumberShuffle)
+    orders = list(itertools.permutations(values))
+    chances = Counter()
+    for order in orders:
+        chances[sum(order[:3]), sum(order[3:5]), order[5]] += 1 / len(orders)
+    rng = np.random.default_rng(8)
+    assert fits(Counter(tuple(shuffle.draw(rng)[0]) for _ in range(6000)), chances)
+
+
+def test_few_kinds_of_rows_are_drawn_by_counts():
+    """600 rows of two values in one cell, and one value in another: a multinomial draw of three."""
+    cell = np.repeat([0, 1], [400, 400])
+    values = np.repeat([3.0, 8.0, 5.0], [100, 300, 400])
+    rows = rows_of(cell, values)
+    assert isinstance(rows, _Lines)
+    rng = np.random.default_rng(9)
+    draws = np.array(
+        [[*table[0][0, 1], *table[1][0, 1]] for [table] in (rows.draw(rng) for _ in range(8000))]
+    )
+    each = np.zeros((800, 4))
+    each[np.arange(800), cell] = 1
+    each[np.arange(800), 2 + cell] = values
+    mean = each.sum(axis=0)
+    same_moments(draws, mean, each.T @ each - np.outer(mean, mean) / 800)
+
+
+@pytest.mark.parametrize("n", [0, 1, 10, 5000])
+def test_numbers_are_sorted(n):
+    """Of both signs, of all sizes and kinds, and equal: as NumPy does."""
+    rng = np.random.default_rng(10)
+    values = rng.normal(size=n) * 10.0 ** rng.integers(-320, 308, n)
+    values[::3] = rng.choice([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, 5e-324], len(values[::3]))
+    before = values.copy()
+    assert np.array_equal(sorted_numbers(values), np.sort(before))
+    assert np.array_equal(values, before)
 
 
 def test_every_resample_is_as_likely_as_it_should_be(means):
@@ -133,30 +184,60 @@ def test_resampled_sums_have_the_moments_of_a_multinomial_draw(weighted):
 
 @pytest.mark.parametrize("n", [1, 30, 10**6])
 def test_times_are_those_of_a_poisson_variable(n):
-    """Each part that is decided lies between two values of SciPy's distribution function."""
-    times, cumulative = _poisson_times(n)
+    """What chance tells and what it leaves open are together SciPy's probabilities."""
+    cuts, rest = _poisson(n)
     mean = rarely_exceeded(np.array([float(n)]))[0] / n
-    decided = np.flatnonzero(times != OPEN)
-    u = (decided + np.random.default_rng(0).random(len(decided))) / STEPS
-    assert np.array_equal(times[decided], poisson.ppf(u, mean) if mean else np.zeros(len(u)))
-    assert STEPS - len(decided) <= 12
-    assert cumulative == pytest.approx(poisson.cdf(np.arange(len(cumulative)), mean), abs=1e-15)
-    assert poisson.sf(len(cumulative) - 1, mean) < 2.0**-100
+    cuts = [int(cut) for cut in cuts]
+    whole = np.diff(cuts, prepend=0) / STEPS
+    assert (whole >= 0).all()
+    chances = (1 - cuts[-1] / STEPS) * np.diff(rest, prepend=0)
+    chances[:8] += whole
+    assert (np.diff(rest) >= 0).all()
+    assert rest[-1] == 1
+    assert chances == pytest.approx(poisson.pmf(np.arange(len(rest)), mean), abs=1e-15)
+    assert STEPS - 8 <= cuts[-1] < STEPS
+    assert poisson.sf(len(rest) - 1, mean) < 2.0**-100
+
+
+def times_of(n, seed):
+    """How often each of n rows occurs in a draw before the missing ones, each by itself."""
+    cuts, rest = _poisson(n)
+    sums = np.zeros((n, 2))
+    rows = np.arange(n + 1)
+    add_times(rows, rows[:-1], np.ones(n), np.uint64(seed), cuts, rest, sums)
+    assert np.array_equal(sums[:, 0], sums[:, 1])
+    return sums[:, 0]
+
+
+def test_rows_that_follow_each_other_are_summed_together():
+    """Runs of all lengths, which begin and end within what is drawn at once and across."""
+    rng = np.random.default_rng(11)
+    lengths = np.append(rng.integers(1, 70, 100), [1, 31, 32, 33, 2047, 2048, 2049, 5000])
+    rng.shuffle(lengths)
+    n = lengths.sum()
+    starts = np.append(0, np.cumsum(lengths))
+    keys = rng.integers(0, 50, len(lengths))
+    values = rng.normal(size=n)
+    sums = np.zeros((50, 2))
+    cuts, rest = _poisson(n)
+    add_times(starts, keys, values, np.uint64(12), cuts, rest, sums)
+    times = times_of(n, 12)
+    row_keys = np.repeat(keys, lengths)
+    assert np.array_equal(sums[:, 0], np.bincount(row_keys, times, 50))
+    np.testing.assert_allclose(sums[:, 1], np.bincount(row_keys, times * values, 50), atol=1e-9)
 
 
 def test_rows_occur_as_often_as_a_poisson_variable():
-    """Also those of which a part of [0, 1) doesn't tell: of 2,000,000 rows, by Pearson's test."""
+    """Also those of which a step of [0, 1) doesn't tell: of 2,000,000 rows, by Pearson's test."""
     n = 2_000_000
-    times, cumulative = _poisson_times(n)
-    sums = np.zeros((n, 2))
-    add_times(np.arange(n, dtype=np.uint32), np.ones(n), np.uint64(5), times, cumulative, sums)
+    times = times_of(n, 5)
     mean = rarely_exceeded(np.array([float(n)]))[0] / n
-    counts = Counter(np.minimum(sums[:, 0], 8).astype(int).tolist())
+    counts = Counter(np.minimum(times, 8).astype(int).tolist())
     chances = {k: poisson.pmf(k, mean) for k in range(8)} | {8: poisson.sf(7, mean)}
     assert fits(counts, chances)
     # Neighbours, and rows whose words are of two blocks, have nothing to do with each other.
     for lag in (1, 2, 3, 4, 512, 2048):
-        ahead, behind = sums[lag:, 0] - mean, sums[:-lag, 0] - mean
+        ahead, behind = times[lag:] - mean, times[:-lag] - mean
         assert abs((ahead * behind).mean()) < 5 * mean / np.sqrt(n)
 
 

@@ -82,8 +82,8 @@ def test_dealing_counts_is_dealing_rows():
     covariance = k * (n - k) / (n - 1) * (np.diag(share) - np.outer(share, share))
     active = np.arange(5)
     for shuffle in (
-        CountShuffle(tally, [FALSE_POSITIVE_RATE], active),
-        NumberShuffle(cell, decided, 5),
+        CountShuffle.of(tally, [FALSE_POSITIVE_RATE], active),
+        NumberShuffle(sizes, decided),
         RowShuffle(cell, np.ones(n), decided[None], 5),
     ):
         rng = np.random.default_rng(0)
@@ -104,7 +104,7 @@ def test_outcomes_of_four_values_and_two_notions_are_dealt_together():
     notions, active = [four, ERROR_RATE, STATISTICAL_PARITY], np.arange(4)
     sizes = np.bincount(cell)
     for shuffle in (
-        CountShuffle(tally, notions, active),
+        CountShuffle.of(tally, notions, active),
         RowShuffle(cell, np.ones(60), np.array([notion.outcome(y, p) for notion in notions]), 4),
     ):
         draws = np.array([shuffle.draw(rng) for _ in range(4000)])
@@ -187,19 +187,20 @@ def test_more_draws_begin_with_the_same():
 
 
 def test_time_is_up(monkeypatch):
-    """After the first draw; before it there is nothing to compare with."""
+    """After the second draw; before the first there is nothing to compare with."""
     tally = tally_of(*data()[:3])
     draws = []
     search = permutation._search
     monkeypatch.setattr(permutation, "_search", lambda *how: draws.append(1) or search(*how))
     monkeypatch.setattr(time, "monotonic", lambda: float(len(draws)))
-    found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=0.5)
-    assert found.n_draws == 1
-    assert found.p_value in (0.5, 1.0)
+    found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=2.5)
+    assert found.n_draws == 2
+    assert found.p_value in (1 / 3, 2 / 3, 1.0)
     assert found.detectable is None
-    found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=0.0)
-    assert (found.n_draws, found.p_value) == (0, None)
-    assert "longer than the 0 s" in found.reason
+    for seconds in (0.5, 0.0):
+        found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=seconds)
+        assert (found.n_draws, found.p_value) == (0, None)
+        assert f"no permutation was searched within {seconds:g} s" in found.reason
 
 
 def test_detectable_is_what_must_be_exceeded():
@@ -207,7 +208,7 @@ def test_detectable_is_what_must_be_exceeded():
     y, p, attributes, _ = data(seed=4)
     tally = tally_of(y, p, attributes)
     part = examined(tally)
-    shuffle = CountShuffle(tally, [FALSE_POSITIVE_RATE], part.seen.cells.active)
+    shuffle = CountShuffle.of(tally, [FALSE_POSITIVE_RATE], part.seen.cells.active)
     dealt = [shuffle.draw(np.random.default_rng([0, 1, draw])) for draw in range(39)]
     draws = [
         np.abs(part.bound.worst(part.seen.centred(outcomes)).values[0]) / len(y)
@@ -291,6 +292,29 @@ def test_draws_are_decided_by_proof_where_the_maximum_is_known():
     assert not found.of_maximum
     assert found.p_value == expected.p_value  # 0.9 of both sides
     assert prover.asked == 1
+
+
+class Forgetful(Prover):
+    """Finds the worst of the rows as they are, and a tenth of it in draws."""
+
+    def worst(self, residuals):
+        found = self._listed.worst(residuals)
+        return found._replace(values=found.values * 0.1)
+
+    def search(self, residual, *, seconds=np.inf):
+        return self._listed.worst(residual[None])
+
+
+def test_what_is_no_more_than_chance_is_not_above_what_is_detectable():
+    """Proofs show that draws reach the maximum, where the search finds a tenth of it."""
+    y, p, attributes, _ = data(seed=8)
+    tally = tally_of(y, p, attributes)
+    exact = examined(tally)
+    found = permutation_test(tally, [exact._replace(bound=Forgetful(exact.bound))],
+                             n_permutations=99)  # fmt: skip
+    assert found.of_maximum
+    assert found.p_value > 0.05
+    assert found.searched <= found.detectable
 
 
 def test_a_planted_group_is_no_chance():

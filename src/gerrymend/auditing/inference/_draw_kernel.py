@@ -1,8 +1,9 @@
 """Compiled passes over rows that are drawn or dealt: of numbers, a draw must look at each.
 
 Rows are met in the order in which they are stored; a place in memory that depends on chance is one
-of few, so that it is in a near cache. Places are unsigned: of others numba asks whether they count
-from the end, which takes as long as the rest.
+of few, so that it is in a near cache. Chance is made for many rows at once, in loops that a
+processor does for several rows at a time. Places are unsigned: of others numba asks whether they
+count from the end, which takes as long as the rest.
 """
 
 import numpy as np
@@ -11,9 +12,13 @@ from gerrymend._runtime.compiling import njit
 
 # Words of chance that are made at once, for four rows each.
 _WORDS = 512
-# How many kinds of chance say how often a row occurs, and the number that says that they don't.
-STEPS = 4096
-OPEN = 255
+_ROWS = 4 * _WORDS
+# Sums that are made side by side, of every so-manieth row.
+_LANES = 32
+# A sort looks at so many bits at a time.
+_DIGIT = 8
+# The values of a row's chance.
+STEPS = 2**16
 
 
 @njit(cache=True)
@@ -32,36 +37,47 @@ def uniform(seed, place):
 
 
 @njit(cache=True)
-def deal_most(values, seed, slots, sums, counts, left):
-    """Add each value to the cell that a random slot has, or to `left` where that is cell 0.
+def deal_most(values, seed, slots, sums, left):
+    """Add each value, and 1, to the two sums that a random slot begins, or to `left` if that is 0.
 
-    Returns how many are left.
+    The number of slots is a power of two, at most 2¹⁶. Returns how many are left.
     """
     words = np.empty(_WORDS, np.uint64)
     chance = words.view(np.uint16)
+    mask = np.uint16(len(slots) - 1)
     n_left = np.uint64(0)
-    for start in range(0, len(values), len(chance)):
-        for i in range(len(words)):
+    for start in range(0, len(values), _ROWS):
+        for i in range(_WORDS):
             words[i] = random_word(seed, start + i)
-        for i in range(min(len(chance), len(values) - start)):
-            cell = slots[chance[i]]
-            value = values[np.uint64(start + i)]
-            sums[cell] += value
-            counts[cell] += 1
+        part = values[start : start + _ROWS]
+        for i in range(len(part)):
+            slot = np.uint64(slots[chance[i] & mask])
+            value = part[i]
+            total = sums[slot] + value
+            count = sums[slot + np.uint64(1)] + 1.0
+            sums[slot] = total
+            sums[slot + np.uint64(1)] = count
             # Written in any case, and kept or not: no processor can guess which branch it would be.
             left[n_left] = value
-            n_left += np.uint64(cell == 0)
+            n_left += np.uint64(slot == 0)
     return n_left
 
 
 @njit(cache=True)
 def deal_rest(left, seed, missing, sums):
     """Draw the values that are left without replacement, as many for each cell as it misses."""
+    chance = np.empty(_WORDS)
+    n_used = _WORDS
     n_left = np.uint64(len(left))
     for cell in range(len(missing)):
         total = 0.0
         for _ in range(missing[cell]):
-            drawn = np.uint64(uniform(seed, n_left) * n_left)
+            if n_used == _WORDS:
+                for i in range(_WORDS):
+                    chance[i] = uniform(seed, n_left + np.uint64(i))
+                n_used = 0
+            drawn = np.uint64(chance[n_used] * n_left)
+            n_used += 1
             n_left -= np.uint64(1)
             total += left[drawn]
             left[drawn] = left[n_left]
@@ -69,26 +85,115 @@ def deal_rest(left, seed, missing, sums):
 
 
 @njit(cache=True)
-def add_times(key, values, seed, times, cumulative, sums):
+def draw_times(seed, start, cuts, rest, words, chance, times):
+    """Draw how often each of _ROWS rows from a start on occurs.
+
+    It is the number of `cuts`, of eight, that the row's chance reaches: so often from each cut to
+    the next. Chance from the last cut on tells nothing; a row occurs k times then with a
+    probability whose distribution function is `rest`. `words` and `chance` are the same memory.
+    """
+    one, two, three, four, five, six, seven, unknown = cuts
+    for i in range(_WORDS):
+        words[i] = random_word(seed, start + i)
+    is_open = False
+    for i in range(_ROWS):
+        row = chance[i]
+        # Written out, and with no branch, so that many rows are done at a time.
+        n_times = np.uint8(row >= one) + np.uint8(row >= two) + np.uint8(row >= three)
+        n_times += np.uint8(row >= four) + np.uint8(row >= five) + np.uint8(row >= six)
+        times[i] = n_times + np.uint8(row >= seven)
+        is_open |= row >= unknown
+    if is_open:
+        for i in range(_ROWS):
+            if chance[i] >= unknown:
+                # By a place before 0, which no row's own word has.
+                u = uniform(seed, -2 - start - i)
+                times[i] = 0
+                while rest[times[i]] <= u:
+                    times[i] += 1
+
+
+@njit(cache=True)
+def add_times(starts, keys, values, seed, cuts, rest, sums):
     """Add to `sums` by key how often rows occur, at random, and so often their values.
 
-    `times` has it for each of STEPS equal parts of [0, 1), or OPEN where `cumulative`, its
-    distribution function, has to tell.
+    Rows from starts[i] to starts[i + 1] have the key keys[i]; chance is as in `draw_times`.
     """
     words = np.empty(_WORDS, np.uint64)
     chance = words.view(np.uint16)
-    for start in range(0, len(key), len(chance)):
+    times = np.empty(_ROWS, np.uint8)
+    lanes = np.empty(_LANES)
+    run = 0
+    for start in range(0, len(values), _ROWS):
+        draw_times(seed, start, cuts, rest, words, chance, times)
+        stop = min(start + _ROWS, len(values))
+        first = start
+        while first < stop:
+            end = min(stop, starts[run + 1])
+            add_run(times, values, start, first, end, lanes, sums[keys[run]])
+            run += end == starts[run + 1]
+            first = end
+
+
+@njit(cache=True)
+def add_run(times, values, start, first, end, lanes, into):
+    """Add the times of rows from first to end, whose places `times` counts from start, to a key."""
+    n_times = np.uint64(0)
+    for i in range(first, end):
+        n_times += np.uint64(times[np.uint64(i - start)])
+    whole = first + (end - first) // _LANES * _LANES
+    total = 0.0
+    if whole > first:
+        lanes[:] = 0.0
+        for row in range(first, whole, _LANES):
+            for j in range(_LANES):
+                place = np.uint64(row + j)
+                lanes[j] += times[place - np.uint64(start)] * values[place]
+        for j in range(_LANES):
+            total += lanes[j]
+    for i in range(whole, end):
+        total += times[np.uint64(i - start)] * values[np.uint64(i)]
+    into[0] += n_times
+    into[1] += total
+
+
+@njit(cache=True)
+def add_rows(rows, keys, values, sums):
+    """Add to `sums` by key how often rows are listed, and so often their values."""
+    for row in rows:
+        key = keys[row]
+        sums[key, 0] += 1.0
+        sums[key, 1] += values[row]
+
+
+@njit(cache=True)
+def sort_by_digits(values):
+    """Sort numbers in place, in O(n): by their bits from the last digit on, each pass stable."""
+    base = np.uint64(2**_DIGIT)
+    n_digits = -(-64 // _DIGIT)
+    sign = np.uint64(2**63)
+    words = values.view(np.uint64)
+    other = np.empty_like(words)
+    counts = np.zeros((n_digits, 2**_DIGIT), np.intp)
+    for i in range(len(words)):
+        # As whole numbers, bits are in order once those of negatives are turned, which are in the
+        # opposite order, and the others follow them.
+        word = words[i]
+        word ^= sign if word < sign else ~np.uint64(0)
+        words[i] = word
+        for digit in range(n_digits):
+            counts[digit, (word >> np.uint64(_DIGIT * digit)) % base] += 1
+    for digit in range(n_digits):
+        shift = np.uint64(_DIGIT * digit)
+        if counts[digit].max() == len(words):
+            continue
+        places = np.cumsum(counts[digit]) - counts[digit]
         for i in range(len(words)):
-            words[i] = random_word(seed, start + i)
-        for i in range(min(len(chance), len(key) - start)):
-            step = chance[i] & np.uint16(STEPS - 1)
-            n_times = times[step]
-            if n_times == OPEN:
-                # By a place before 0, which no row's own word has.
-                u = (step + uniform(seed, -2 - start - i)) / STEPS
-                n_times = 0
-                while cumulative[n_times] <= u:
-                    n_times += 1
-            row = np.uint64(start + i)
-            sums[key[row], 0] += n_times
-            sums[key[row], 1] += n_times * values[row]
+            at = (words[i] >> shift) % base
+            other[np.uint64(places[at])] = words[i]
+            places[at] += 1
+        words, other = other, words
+    bits = values.view(np.uint64)
+    for i in range(len(words)):
+        word = words[i]
+        bits[i] = word ^ (~np.uint64(0) if word < sign else sign)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference._draw_kernel import deal_most, deal_rest
-from gerrymend.auditing.inference.drawing import rarely_exceeded, word
+from gerrymend.auditing.inference.drawing import rarely_exceeded, sorted_numbers, word
 from gerrymend.auditing.tally import Rows, Tally
 from gerrymend.notions import FairnessNotion
 
@@ -21,8 +21,12 @@ from gerrymend.notions import FairnessNotion
 MOST_ROWS = 10**9
 # Rows a cell, below which it is quicker to draw rows than numbers of rows.
 _FEW_ROWS = 50
-# Values of the random number by which a row chooses its cell.
-_SLOTS = 2**16
+# Rows a number of rows, below which it is quicker to deal the rows' numbers one by one.
+_ROWS_A_COUNT = 128
+# Values of the random number by which a row chooses its cell: as many as a near cache holds.
+_SLOTS = 2**12
+# Where fewer would find a cell so, all are drawn without replacement.
+_MOST = 0.5
 
 
 class Shuffle(Protocol):
@@ -55,7 +59,7 @@ def shuffle_of(
     if tally.strata is not None:
         return StrataShuffle(tally.strata.parts, notions, active)
     if tally.is_count:
-        return CountShuffle(tally, notions, active)
+        return CountShuffle.of(tally, notions, active)
     assert tally.rows is not None
     return _shuffle_of_rows(tally.rows, tally.weight.shape[1], notions, active)
 
@@ -73,8 +77,18 @@ def _shuffle_of_rows(
     weight = rows.weight[counts]
     outcomes = np.array([notion.outcome(rows.y[counts], rows.p[counts]) for notion in notions])
     if len(notions) == 1 and (weight == weight[0]).all():
-        return NumberShuffle(cell, weight[0] * outcomes[0], len(active))
+        return _shuffle_of_numbers(np.bincount(cell), weight[0] * outcomes[0])
     return RowShuffle(cell, weight, outcomes, len(active))
+
+
+def _shuffle_of_numbers(sizes: NDArray[np.intp], values: Array) -> Shuffle:
+    """Return a way to deal numbers of equal rows: by counts, where few of them differ."""
+    # In their own order: a draw depends on the seed and the numbers, not on the rows' order.
+    values = sorted_numbers(values)
+    first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    if _ROWS_A_COUNT * len(first) * len(sizes) <= len(values):
+        return CountShuffle(sizes, np.diff(first, append=len(values)), values[None, first])
+    return NumberShuffle(sizes, values)
 
 
 class StrataShuffle:
@@ -111,45 +125,58 @@ class StrataShuffle:
 
 
 class CountShuffle:
-    """Whole decisions of equal rows: how many of each outcome a cell is dealt.
+    """Equal rows of few outcomes: how many of each outcome a cell is dealt.
 
     With N rows in the event, N_c of them in cell c, and K rows of one outcome, the K fall on the
     cells as K draws without replacement from N balls of m colours: a multivariate hypergeometric
     draw, in O(m) whatever N is (of few rows a cell, ball by ball is quicker). Of more than two
     outcomes each is dealt to what the others left.
+
+    Parameters
+    ----------
+    sizes : array of shape (m,)
+        Rows by cell.
+    counts : array of shape (k,)
+        Rows by kind of outcome.
+    kinds : array of shape (notions, k)
+        The outcome that each notion sees in a kind.
     """
 
-    def __init__(
-        self, tally: Tally, notions: Sequence[FairnessNotion], active: NDArray[np.intp]
-    ) -> None:
-        labels = np.flatnonzero(notions[0].event)
-        rows = tally.n_rows[labels]
-        positive = np.rint(tally.positive[labels].sum(axis=1)).astype(np.int64)
-        y = np.tile(labels, 2)
-        p = np.repeat([0.0, 1.0], len(labels))
-        # The outcome of each kind of row, (label, decision); kinds with the same are one colour.
-        outcomes = np.array([notion.outcome(y, p) for notion in notions])
-        kinds, kind = np.unique(outcomes, axis=1, return_inverse=True)
-        counts = np.zeros(kinds.shape[1], dtype=np.int64)
-        np.add.at(counts, kind.ravel(), np.concatenate([rows.sum(axis=1) - positive, positive]))
-        # All but the commonest colour are drawn, so that the fewest balls are.
+    def __init__(self, sizes: NDArray[np.intp], counts: NDArray[np.intp], kinds: Array) -> None:
+        # All but the commonest kind are drawn, so that the fewest balls are.
         rarest_first = np.argsort(counts, kind="stable")
-        self._sizes: NDArray[np.int64] = rows.sum(axis=0)[active].astype(np.int64)
+        self._sizes = sizes.astype(np.int64)
         self._counts = counts[rarest_first]
         self._kinds = kinds[:, rarest_first]
         few = self._sizes.sum() < _FEW_ROWS * len(self._sizes)
         self._method: Literal["count", "marginals"] = "count" if few else "marginals"
 
+    @classmethod
+    def of(
+        cls, tally: Tally, notions: Sequence[FairnessNotion], active: NDArray[np.intp]
+    ) -> "CountShuffle":
+        """Take whole decisions, as pairs of label and decision."""
+        labels = np.flatnonzero(notions[0].event)
+        rows = tally.n_rows[labels]
+        positive = np.rint(tally.positive[labels].sum(axis=1)).astype(np.intp)
+        y = np.tile(labels, 2)
+        p = np.repeat([0.0, 1.0], len(labels))
+        # The outcome of each kind of row, (label, decision); kinds with the same are one colour.
+        outcomes = np.array([notion.outcome(y, p) for notion in notions])
+        kinds, kind = np.unique(outcomes, axis=1, return_inverse=True)
+        counts = np.zeros(kinds.shape[1], dtype=np.intp)
+        np.add.at(counts, kind.ravel(), np.concatenate([rows.sum(axis=1) - positive, positive]))
+        return cls(rows.sum(axis=0)[active], counts, kinds)
+
     def draw(self, rng: np.random.Generator) -> Array:
         """Deal once; return Σ u by active cell, a row for each notion."""
-        sums: Array = self._kinds[:, -1:] * self._sizes.astype(np.float64)
+        sums: Array = np.zeros((len(self._kinds), len(self._sizes)))
         left = self._sizes
         for count, kind in zip(self._counts[:-1], self._kinds.T[:-1], strict=True):
-            # Rows of this outcome, instead of the commonest that all began with.
             dealt = rng.multivariate_hypergeometric(left, int(count), method=self._method)
-            sums += (kind - self._kinds[:, -1])[:, None] * dealt
+            sums += kind[:, None] * dealt
             left = left - dealt
-        return sums
+        return sums + self._kinds[:, -1:] * left
 
 
 class NumberShuffle:
@@ -159,31 +186,51 @@ class NumberShuffle:
     choose each cell, every way to do so is as likely as another. Where no cell got more than its
     n_c rows, numbers without a cell are shuffled and fill up what is missing: every way is still as
     likely, so that it is a uniform deal. Otherwise all is begun anew, which depends on those counts
-    alone and thereby favours no way. q_c·n is a little below n_c, so that this is rare.
+    alone and thereby favours no way. q_c·n is a little below n_c, so that this is rare. Of cells
+    with few rows that is not a little: where most numbers would find none, all are shuffled.
+
+    Parameters
+    ----------
+    sizes : array of shape (m,)
+        Rows by cell.
+    values : array of shape (n,)
+        Their numbers, in an order that doesn't depend on that of the rows.
     """
 
-    def __init__(self, cell: NDArray[np.intp], values: Array, n_cells: int) -> None:
-        self._sizes = np.bincount(cell, minlength=n_cells)
-        # In their own order: a draw depends on the seed and the numbers, not on the rows' order.
-        self._values = np.sort(values)
-        share = _SLOTS * rarely_exceeded(self._sizes.astype(np.float64)) / len(cell)
-        # As many slots as fit into a cell's share; slot 0 is none, and so are cells that have none.
-        n_slots = np.floor(share).astype(np.intp)[: _SLOTS - 1]
+    def __init__(self, sizes: NDArray[np.intp], values: Array) -> None:
+        self._sizes = sizes
+        self._values = values
+        share = _SLOTS * rarely_exceeded(sizes.astype(np.float64)) / len(values)
+        # As many slots as fit into a cell's share; the others are 0, for none.
+        n_slots = np.floor(share).astype(np.intp)
+        self._chosen = np.flatnonzero(n_slots)
+        # A slot is the place of two sums, of values and of rows, in the order of chosen cells.
+        places = np.repeat(np.arange(1, len(self._chosen) + 1), n_slots[self._chosen])
         self._slots = np.zeros(_SLOTS, dtype=np.uint16)
-        self._slots[: n_slots.sum()] = np.repeat(np.arange(1, len(n_slots) + 1), n_slots)
+        self._slots[: len(places)] = 2 * places
+        self._chooses = len(places) >= _MOST * _SLOTS
 
     def draw(self, rng: np.random.Generator) -> Array:
         """Deal once; return Σ w·u by active cell, as the only row."""
+        sums = np.zeros(len(self._sizes))
+        missing = self._sizes.copy()
+        left = self._choose(rng, sums, missing) if self._chooses else self._values.copy()
+        deal_rest(left, word(rng), missing, sums)
+        return sums[None]
+
+    def _choose(self, rng: np.random.Generator, sums: Array, missing: NDArray[np.intp]) -> Array:
+        """Let numbers choose a cell, and enter what that changes; return those without a cell."""
         left = np.empty(len(self._values))
+        sizes = self._sizes[self._chosen]
         while True:
-            sums = np.zeros(len(self._sizes) + 1)
-            counts = np.zeros(len(sums), dtype=np.intp)
-            n_left = deal_most(self._values, word(rng), self._slots, sums, counts, left)
-            missing = self._sizes - counts[1:]
-            if (missing >= 0).all():
+            chosen = np.zeros((len(sizes) + 1, 2))
+            n_left = deal_most(self._values, word(rng), self._slots, chosen.ravel(), left)
+            still_missing = sizes - chosen[1:, 1].astype(np.intp)
+            if (still_missing >= 0).all():
                 break
-        deal_rest(left[:n_left], word(rng), missing, sums[1:])
-        return sums[None, 1:]
+        sums[self._chosen] = chosen[1:, 0]
+        missing[self._chosen] = still_missing
+        return left[:n_left]
 
 
 class RowShuffle:
