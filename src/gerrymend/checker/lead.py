@@ -18,6 +18,7 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
     """
     stated = case.stated
     if "lead" not in stated:
+        case.leave("lead", "it is not stated")
         return
     lead = stated["lead"]
     group = leading(first, stated)
