@@ -110,7 +110,7 @@ def _read_once(monkeypatch):
 @pytest.mark.parametrize("kind", [slow(kind) if kind == "undecided" else kind for kind in KINDS])
 def test_no_lie_is_accepted_in_silence(kind, monkeypatch):
     """A few of all changes, others for each kind; `make test-slow` has all of them."""
-    planted(kind, monkeypatch, every=41)
+    planted(kind, monkeypatch, every=83)
 
 
 @pytest.mark.slow

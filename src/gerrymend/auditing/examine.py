@@ -34,9 +34,9 @@ from gerrymend.subgroups.compiling import compile_proofs
 logger = logging.getLogger("gerrymend.proving")
 
 # The part of a budget that proofs leave to the searches for subgroups to describe.
-DESCRIBING = 0.2
-# And the part of it that the searches for a group in a sentence, and within it, may take.
-SAYING = 0.1
+_DESCRIBING = 0.2
+# And the part that these leave to the searches for a group in a sentence, and within it.
+_SAYING = 0.1
 
 
 @interruptible
@@ -89,8 +89,8 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
         classes.append(sentence_class(tally.columns))
     compile_proofs(classes, tally.columns)
-    deadline = time.monotonic() + budget
-    examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
+    deadline = time.monotonic() + (1 - _SAYING) * budget
+    examined = prove_each(tally, notions, subgroups, (1 - _DESCRIBING) * budget, side=side)
     n = tally.total_weight
     brackets = [part.bracket for part in examined]
     several = described_subgroups(
@@ -161,7 +161,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
                 discovery_rate=discovery_rate,
                 named=named,
                 test=test,
-                seconds=SAYING * budget,
+                seconds=_SAYING * budget,
             )
         ),
     )

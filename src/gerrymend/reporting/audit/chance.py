@@ -226,13 +226,14 @@ def other_rows_sentence(report: Report) -> str:
             f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
             "confidence."
         )
+    tell = "rows that are held out of the search tell (test_size=, --test-size)"
     if population is not None:  # it was asked for, and there is none
-        tell = f"{capitalised(population['reason'])}; rows that are held out of the search tell"
+        tell = f"{population['reason']}; {tell}"
     else:
-        tell = "Rows that are held out of the search tell, and so does an audit with a confidence"
+        tell += ", and so does an audit with a confidence (confidence=, --confidence)"
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
-        f"elsewhere. {tell} (test_size=, --test-size; confidence=, --confidence)."
+        f"elsewhere. {capitalised(tell)}."
     )
 
 
