@@ -328,12 +328,13 @@ def test_a_lie_is_named(changes, sentence):
 
 BY_CHANCE = audit(**PEOPLE, subgroups="conjunctions", n_permutations=39).to_dict()
 CHANCES = [
-    ({"p_value": 0.5}, "p_value is stated as 0.5, and searched_unfairness, 0.1875, is above what"),
+    ({"p_value": 0.5, "lead": BY_CHANCE["lead"] | {"p_value": 0.5}},
+     "p_value is stated as 0.5, and searched_unfairness, 0.1875, is above what"),
     ({"detectable": 0.1875}, "p_value is stated as 0.025, and searched_unfairness, 0.1875, is not"),
     ({"detectable": 0.2}, "is not above what is detectable, 0.2."),
     ({"searched_unfairness": 0.18}, "and such a search finds the worst, 0.1875."),
     ({"searched_unfairness": 0.19}, "searched_unfairness is stated as 0.19, above upper_bound."),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("changes", "sentence"), CHANCES)
