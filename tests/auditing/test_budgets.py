@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from gerrymend import LinearThresholds, Marginals, Trees, audit
+from gerrymend import LinearThresholds, Marginals, Trees, audit, prove
 from gerrymend.auditing import chosen_subgroups
 from gerrymend.auditing.inference.drawing import largest_values
 from gerrymend.inputs.protected import Column
@@ -119,8 +119,8 @@ def test_proofs_and_descriptions_share_the_budget(monkeypatch):
     report = audit(**data, subgroups="marginals", top=4, budget=100.0)
     assert len(report.top) > 1
     assert asked[0] == pytest.approx(80.0)
-    assert asked[1] == pytest.approx(10.0)
-    assert clock.now <= 100.0
+    assert asked[1] == pytest.approx(5.0)
+    assert clock.now <= 90.0  # what is left is for the group in a sentence
 
 
 def test_no_subgroup_is_searched_for_when_the_time_is_up(monkeypatch):
@@ -136,6 +136,30 @@ def test_no_subgroup_is_searched_for_when_the_time_is_up(monkeypatch):
     report = audit(**numbers(3), subgroups="marginals", top=4, budget=100.0)
     assert len(report.top) == 1
     assert chosen_subgroups._half_until(100.0) == 0.0
+
+
+def test_a_description_has_what_a_proof_has_left(monkeypatch):
+    """It had two fifths of the budget for itself, after the proof had all of it."""
+    clock = Clock(monkeypatch)
+    asked = []
+    prove_both = ListedClass.prove
+
+    def proven(self, residual, *, at_most=None, seconds):
+        asked.append(seconds)
+        clock.now += 70.0
+        return prove_both(self, residual, at_most=at_most, seconds=seconds)
+
+    def of_size(self, residual, rows, min_group_size, *, seconds):
+        asked.append(seconds)
+
+    monkeypatch.setattr(ListedClass, "prove", proven)
+    monkeypatch.setattr(ListedClass, "worst_of_size", of_size)
+    # Nine rows are too few to be described: another group is searched for.
+    groups = {"sensitive_features": {"c": ["a"] * 9 + ["b"] * 40 + ["c"] * 40}}
+    decided = {"y_true": [0] * 89, "y_pred": [1] * 9 + [0] * 80}
+    proof = prove(**decided, **groups, at_most=0.01, subgroups="marginals", budget=100.0)
+    assert proof.status == "refuted"
+    assert asked == [100.0, 15.0]
 
 
 class SlowSearch:

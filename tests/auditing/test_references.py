@@ -67,7 +67,7 @@ def check(seed, subgroups, n_rows=60):
 @pytest.mark.parametrize("subgroups", CLASSES)
 def test_every_figure_and_bound_holds_by_brute_force(subgroups):
     """The checker lists all subgroups of the class in exact arithmetic."""
-    for seed in range(8):
+    for seed in range(4):
         check(seed, subgroups)
 
 

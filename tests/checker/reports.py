@@ -201,7 +201,11 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         ),
         "core": (
             _only(_people(2, 400), "race", "sex"),
-            {"subgroups": Conjunctions(max_depth=1), "notion": "statistical_parity"},
+            {
+                "subgroups": Conjunctions(max_depth=1),
+                "notion": "statistical_parity",
+                "n_permutations": 39,
+            },
         ),
         "means": (
             _priced(_only(people, "race", "sex"), 5),

@@ -11,12 +11,13 @@ from gerrymend.auditing.in_a_sentence import SentenceGroup
 from gerrymend.auditing.inference.discovery import Discovery
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
-from gerrymend.auditing.inference.permutation import PermutationTest
+from gerrymend.auditing.inference.permutation_result import PermutationTest
 from gerrymend.auditing.inference.population import PopulationBound, planned_rows
 from gerrymend.auditing.intersections import NO_INTERSECTIONS, Intersections
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.missing_values import NONE_MISSING, MissingValues
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.sharpest import SharpestGroup
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import Stratum
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
@@ -85,6 +86,8 @@ class AuditReport:
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
         What chance alone would have made of the outcomes, where it was asked for.
+    sharpest : SharpestGroup or None
+        The group that stands out most from chance for its size, by the same permutations.
     held_out : HeldOut or None
         The worst subgroup on rows that were not searched, where some were held out.
     intervals : tuple of GroupEstimate
@@ -128,8 +131,8 @@ class AuditReport:
         No description lists them; what is proven covers them.
     kept_back : tuple of str
         Parts of the report from which a group of fewer than `min_group_size` rows would follow,
-        beside the others: "disadvantaged", "favoured" and "in_a_sentence" if a worse group is
-        not described, "core", and "composition" if some of who is in a subgroup is left out.
+        beside the others: "disadvantaged", "favoured", "in_a_sentence" and "sharpest" if a worse
+        group is not described, "core", and "composition" if some of who is in one is left out.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.
@@ -168,6 +171,7 @@ class AuditReport:
     core: Subgroup | None = None
     top: tuple[Subgroup, ...] = ()
     permutation_test: PermutationTest | None = None
+    sharpest: SharpestGroup | None = None
     held_out: HeldOut | None = None
     intervals: tuple[GroupEstimate, ...] = ()
     population: PopulationBound | None = None
@@ -286,6 +290,7 @@ class AuditReport:
             "detectable": self.detectable,
             "searched_unfairness": self.permutation_test and self.permutation_test.searched,
             "no_p_value": (self.permutation_test and self.permutation_test.reason) or None,
+            "sharpest": _plain(self.sharpest),
             "held_out": _plain(self.held_out),
             "intervals": [group.to_dict() for group in self.intervals],
             "population": _plain(self.population),
@@ -379,15 +384,10 @@ class AuditReport:
         return RichAudit(self.to_dict())
 
     def __repr__(self) -> str:
-        return short_repr(
-            self,
-            verdict=self.verdict,
-            unfairness=self.unfairness,
-            upper_bound=self.upper_bound,
-            gamma=self.gamma,
-            worst=None if self.worst is None else self.worst.describe(),
-            n_rows=self.n_rows,
-        )
+        names = ("verdict", "unfairness", "upper_bound", "gamma")
+        worst = None if self.worst is None else self.worst.describe()
+        told = {name: getattr(self, name) for name in names}
+        return short_repr(self, **told, worst=worst, n_rows=self.n_rows)
 
     def __str__(self) -> str:
         from gerrymend.reporting.audit.text import audit_text

@@ -14,7 +14,7 @@ from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import ROUNDING, TOLERANCE
 
 # The level that `detectable` is for.
-_LEVEL = Fraction(5, 100)
+LEVEL = Fraction(5, 100)
 # Classes that are searched in full; so are trees of up to two levels.
 _EXACT = ("Conjunctions", "ValueSets", "Marginals", "ExplicitGroups")
 
@@ -46,23 +46,46 @@ def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _wrong_test(case: Case) -> Iterator[str]:
-    """Yield what can't be true of a p-value of so many permutations.
-
-    It is (k + 1) / (permutations + 1), where k permutations have an unfairness as large as the one
-    found: never 0, and one of finitely many values. With two families of notions the smaller of two
-    p-values is doubled (Bonferroni).
-    """
+    """Yield what can't be true of a p-value of so many permutations, and of what goes with it."""
     stated = case.stated
-    p = exact(stated["p_value"])
     draws = stated["n_permutations"]
     if stated["no_p_value"] is not None:
         yield "no_p_value states why there is no p-value, and there is one."
     if draws < 1:
         yield f"p_value is stated as {stated['p_value']!r}, of {draws} permutations."
         return
-    # Notions over all rows and over those of one label are two tests, of which the smaller p-value
-    # counts twice; so are those of each class, and the mean of each kind of numbers.
-    families = len(
+    yield from wrong_p_value("p_value", stated["p_value"], stated)
+    yield from _wrong_level(_families(stated), case)
+
+
+def wrong_p_value(name: str, value: float, stated: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what can't be true of a p-value of so many permutations, of this name.
+
+    It is (k + 1) / (permutations + 1), where k permutations have as much as what was found: never
+    0, and one of finitely many values. With two families of notions the smaller of two p-values is
+    doubled (Bonferroni).
+    """
+    p = exact(value)
+    draws = stated["n_permutations"]
+    families = _families(stated)
+    reached = p * (draws + 1) / families - 1
+    whole = round(reached)
+    if p != 1 and (abs(reached - whole) > TOLERANCE * (draws + 1) or not 0 <= whole <= draws):
+        yield (
+            f"{name} is stated as {value!r}, which is {families} · (k + 1) / ({draws} + 1) for no "
+            "whole number k."
+        )
+    if not 0 < p <= 1:
+        yield f"{name} is stated as {value!r}, and is above 0 and at most 1."
+
+
+def _families(stated: Mapping[str, Any]) -> int:
+    """Return how many tests a p-value is over.
+
+    Notions over all rows and over those of one label are two, and so are those of each class and
+    the mean of each kind of numbers.
+    """
+    return len(
         {
             (
                 all(notion["event"]),
@@ -72,16 +95,6 @@ def _wrong_test(case: Case) -> Iterator[str]:
             for notion in stated["notions"]
         }
     )
-    reached = p * (draws + 1) / families - 1
-    whole = round(reached)
-    if p != 1 and (abs(reached - whole) > TOLERANCE * (draws + 1) or not 0 <= whole <= draws):
-        yield (
-            f"p_value is stated as {stated['p_value']!r}, which is {families} · (k + 1) / "
-            f"({draws} + 1) for no whole number k."
-        )
-    if not 0 < p <= 1:
-        yield f"p_value is stated as {stated['p_value']!r}, and is above 0 and at most 1."
-    yield from _wrong_level(families, case)
 
 
 def _wrong_level(families: int, case: Case) -> Iterator[str]:
@@ -102,7 +115,7 @@ def _wrong_level(families: int, case: Case) -> Iterator[str]:
             f"searched_unfairness is stated as {found!r}, and such a search finds the worst, "
             f"{stated['unfairness']!r}."
         )
-    enough = floor(_LEVEL / families * (stated["n_permutations"] + 1)) >= 1
+    enough = floor(LEVEL / families * (stated["n_permutations"] + 1)) >= 1
     if enough != (least is not None):
         yield (
             f"detectable is stated as {least!r}, and {stated['n_permutations']} permutations are "
@@ -133,12 +146,12 @@ def _wrong_side(p: Fraction, found: Fraction, least: Fraction, families: int) ->
     as well.
     """
     beside = f"searched_unfairness, {float(found)!r}, is"
-    if p > _LEVEL and found > least + ROUNDING:
+    if p > LEVEL and found > least + ROUNDING:
         yield (
             f"p_value is stated as {float(p)!r}, and {beside} above what is detectable, "
             f"{float(least)!r}: that makes it at most 0.05."
         )
-    if p <= _LEVEL and families == 1 and found <= least:
+    if p <= LEVEL and families == 1 and found <= least:
         yield (
             f"p_value is stated as {float(p)!r}, and {beside} not above what is detectable, "
             f"{float(least)!r}."

@@ -92,6 +92,7 @@ _SUBGROUP = {
     "overall_rate": NUMBER,
     "within_strata": FLAG,
     "reference": Absent(TEXT),
+    "apart": Absent({"shared": AMOUNT, "rate": NUMBER, "overall_rate": NUMBER}),
     "gap": NUMBER,
     "ratio": Maybe(NUMBER),
     "treated": Maybe(TEXT),
@@ -186,6 +187,14 @@ REPORT = {
     "detectable": Maybe(AMOUNT),
     "searched_unfairness": Maybe(AMOUNT),
     "no_p_value": Maybe(TEXT),
+    "sharpest": Maybe(
+        {
+            "subgroup": Maybe(_SUBGROUP),
+            "p_value": NUMBER,
+            "deviations": Maybe(AMOUNT),
+            "n_groups": WHOLE,
+        }
+    ),
     "held_out": Maybe(
         {
             "n_rows": WHOLE,

@@ -17,10 +17,11 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
     `first` is the group that leads, unless one in a sentence stands for it.
     """
     stated = case.stated
-    if "lead" not in stated:
+    if "lead" not in stated:  # reports of before have none
+        case.leave("lead", "the report doesn't say who leads")
         return
     lead = stated["lead"]
-    group = _leading(first, stated)
+    group = leading(first, stated)
     if lead is None or group is None:
         if (lead is None) != (group is None):
             case.problem("lead is stated, or left out, and there is no such group, or one.")
@@ -34,9 +35,7 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
     case.leave("lead.sentence", "that its words are true")
 
 
-def _leading(
-    first: Mapping[str, Any] | None, stated: Mapping[str, Any]
-) -> Mapping[str, Any] | None:
+def leading(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the group in a sentence where it leads, or the one that it stands for."""
     if stated["in_a_sentence"] is None or first is None:
         return first

@@ -23,6 +23,8 @@ _SENTENCE = {
     "better": "The most favoured subgroup",
     None: "The subgroup that differs most",
 }
+# What the group is called that stands out most from chance for its size.
+STANDS_OUT = "Stands out"
 # A group in a sentence leads if it has this part of the worst's unfairness, or more.
 MOST = 0.8
 
@@ -110,10 +112,22 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
         shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
     elif said is not None:  # beside the one that it stands for, before the other side
         shown[1:1] = [("In plain words", said["subgroup"])]
+    sharp = (report.get("sharpest") or {}).get("subgroup")
+    if sharp is not None and sharp["subgroup"] not in (one["subgroup"] for _, one in shown):
+        shown.append((STANDS_OUT, sharp))
     shown += [(_ANOTHER[one["treated"]], one) for one in others]
     # All others are not alike: those who are most favoured are some of them.
     named = [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
     return [(name, one) for name, one in named if name != "Everyone else" or tells_rest(report)]
+
+
+def is_further(standing: str) -> bool:
+    """Return whether a subgroup is told beside those that lead, by its standing.
+
+    >>> is_further("Also worse off"), is_further("Treated worst")
+    (True, False)
+    """
+    return standing in _ANOTHER.values()
 
 
 def tells_rest(report: Report) -> bool:
@@ -197,7 +211,8 @@ def in_unit(words: str, report: Report) -> str:
     >>> in_unit("0.3", {"notions": [{"unit": "days"}]}), in_unit("0.3", {"notions": [{}]})
     ('0.3 days', '0.3')
     """
-    units = {one.get("unit") or "" for one in report["notions"]}
+    # Reports of earlier versions, which a page compares with, don't say what they are of.
+    units = {one.get("unit") or "" for one in report.get("notions", [])}
     return f"{words} {units.pop()}".rstrip() if len(units) == 1 else words
 
 

@@ -11,14 +11,17 @@ from gerrymend.reporting.audit.chance import (
     permutation_sentences,
 )
 from gerrymend.reporting.audit.direction import (
+    STANDS_OUT,
     described,
     direction_sentences,
     headline,
+    in_unit,
     is_rest,
     is_the_same,
     labelled,
     of_numbers,
 )
+from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.population import discovery_sentence, population_means
 from gerrymend.reporting.audit.said import (
@@ -28,6 +31,7 @@ from gerrymend.reporting.audit.said import (
     is_said,
     stands_for,
 )
+from gerrymend.reporting.audit.standing_out import likelihood_words
 from gerrymend.reporting.audit.subgroup_words import rule_words, summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.text import (
@@ -121,6 +125,9 @@ def _subgroups(report: Report) -> Facts:
         facts.append(("", summary_words(subgroup, report)))
         if core := core_words(subgroup, report):
             facts.append(("", core))
+        facts += [("", told) for _, told in further_facts(standing, subgroup, report)]
+        if standing == STANDS_OUT:
+            facts.append(("", f"for its size {likelihood_words(report)}"))
         if subgroup == headline(report) and (interval := interval_words(report)):
             facts.append(("", f"95 % interval of its rate: {interval}"))
         if is_said(subgroup, report) and not is_the_same(report):
@@ -156,7 +163,8 @@ def _certainty(report: Report) -> Facts:
 
 def _verdict(report: Report) -> Facts:
     """Return the verdict by the name that programs compare with, and what can decide it."""
-    facts = [("Verdict", f"{report['verdict']}; gamma is {report['gamma']:g}")]
+    gamma = report["gamma"]
+    facts = [("Verdict", f"{report['verdict']}; gamma is {in_unit(f'{gamma:g}', report)}")]
     if report["verdict"] == "undecided":
         facts.append(("", decide_sentence(report)))
     return facts

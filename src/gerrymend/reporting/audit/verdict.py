@@ -26,6 +26,11 @@ from gerrymend.reporting.audit.said import (
     stands_for,
     whose_words,
 )
+from gerrymend.reporting.audit.standing_out import (
+    leads_too,
+    standing_out_sentences,
+    stands_out,
+)
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import (
     is_formula,
@@ -70,7 +75,8 @@ def look(report: Report) -> Look:
     if report["warnings"]:
         return reserved(plain, "with warnings")
     if report["verdict"] == "exceeds gamma" and is_chance(report):
-        return reserved(plain, "which could be chance")
+        though = ", though one group stands out" if stands_out(report) else ""
+        return reserved(plain, f"which could be chance{though}")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
 
 
@@ -111,6 +117,13 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     # What may be chance is said to be so before anyone is named.
     chance = [chance_sentence(report)] if found else []
     first, last = (chance, []) if is_chance(report) else ([], chance)
+    sharp = standing_out_sentences(report, rows)
+    # And who is no chance all the same comes before that, unless it is who leads.
+    if leads_too(report):
+        last = [*last, *sharp]
+    elif is_chance(report) or not exceeds:
+        first = [*sharp, *first]
+    beside = [] if is_chance(report) else sharp[:1]
     lead = _leading(report, rows)
     others = _others(report, rows)
     people = population_sentences(report)
@@ -119,11 +132,11 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
         return [shown, *first, *lead, *others, *_not_searched(report), *last, *people]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        return [_too_small(report), *first, *lead, *others, *last, *people]
+        return [_too_small(report), *first, *lead, *others, *last, *people, *beside]
     sure = [_exceeding(report), *last]
     # All that is known of a sentence that leads is said before the formula that it stands for.
     told = [*sure, *others] if stands_alone(report) else [*others, *sure]
-    return [*first, *lead, *told, *people, *_confirmation(report)]
+    return [*first, *lead, *told, *people, *_confirmation(report), *beside]
 
 
 def _within(report: Report, rows: str) -> str:
@@ -142,7 +155,7 @@ def _within(report: Report, rows: str) -> str:
     else:
         proven = (
             f"no subgroup that was searched{treated} has an unfairness above "
-            f"{bound(report['upper_bound'], gamma)}"
+            f"{in_unit(bound(report['upper_bound'], gamma), report)}"
         )
     return f"Proven: on these {count(report['n_rows'])} {rows} {proven}; {_allowed(report)}."
 
@@ -153,7 +166,7 @@ def _undecided(report: Report) -> str:
     return (
         f"The largest unfairness found is {_amount(report['unfairness'], report)}; "
         f"{_allowed(report)}. But the search can miss a larger one: up to "
-        f"{bound(report['upper_bound'], gamma)} is not ruled out."
+        f"{in_unit(bound(report['upper_bound'], gamma), report)} is not ruled out."
     )
 
 
@@ -258,10 +271,11 @@ def _others(report: Report, rows: str) -> list[str]:
 def _not_ruled_out(report: Report) -> str:
     """Say whether a subgroup that has more is ruled out, or is not described."""
     if report["withheld"]:
-        return f"a group that is {_withheld_as(report)} has {unfairness(report['unfairness'])}"
+        return f"a group that is {_withheld_as(report)} has {_amount(report['unfairness'], report)}"
     if report["exact"]:
         return "no subgroup that was searched has more"
-    return f"more, up to {bound(report['upper_bound'], report['gamma'])}, is not ruled out"
+    limit = in_unit(bound(report["upper_bound"], report["gamma"]), report)
+    return f"more, up to {limit}, is not ruled out"
 
 
 def _exceeding(report: Report) -> str:
@@ -294,7 +308,7 @@ def _not_searched(report: Report) -> list[str]:
         return []
     return [
         "But one attribute at a time, each value and each interval, the largest unfairness is "
-        f"{unfairness(report['single_unfairness'], report['gamma'])}, more than is allowed: "
+        f"{_amount(report['single_unfairness'], report)}, more than is allowed: "
         f"{why_not_found(report)}."
     ]
 
@@ -327,10 +341,12 @@ def _confirmation(report: Report) -> list[str]:
         verdict = "confirm that this group differs, but by no more than is allowed"
     else:
         verdict = "confirm that this group differs, not that it does by more than is allowed"
-    there = signed_unfairness(held_out["subgroup"]["unfairness"], gamma)
-    between = " and ".join(signed_unfairness(end, gamma) for end in (low, high))
+    there, *ends = (
+        in_unit(signed_unfairness(value, gamma), report)
+        for value in (held_out["subgroup"]["unfairness"], low, high)
+    )
     return [
         f"The {held_out_rows(held_out)} {verdict}: there the unfairness of "
-        f"{whose_words(report)} is {there}, between {between} with "
+        f"{whose_words(report)} is {there}, between {' and '.join(ends)} with "
         f"{percent(held_out['level'])} confidence."
     ]

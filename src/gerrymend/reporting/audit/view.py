@@ -34,6 +34,7 @@ from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
 from gerrymend.reporting.audit.said import stands_for
+from gerrymend.reporting.audit.standing_out import sharpest
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -50,6 +51,8 @@ MOST_GROUPS = 40
 
 # Student's intervals of skewed numbers are too narrow for groups of fewer rows.
 _ENOUGH = 300
+
+_LOOKED_AT = "it counts all the groups looked at"
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
@@ -142,13 +145,13 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     remark = (
         "exact: none searched has more"
         if report["exact"]
-        else f"a lower bound; none above {bound(report['upper_bound'], gamma)}"
+        else f"a lower bound; none above {in_unit(bound(report['upper_bound'], gamma), report)}"
     )
     found = in_unit(unfairness(report["unfairness"], gamma), report)
     largest = ("Largest unfairness found", found, remark)
     if stands_alone(report):
         one = report["in_a_sentence"]["subgroup"]
-        worst = unfairness(leads(report)[0]["unfairness"], gamma)
+        worst = in_unit(unfairness(leads(report)[0]["unfairness"], gamma), report)
         remark = f"{_as_object(one)}; {stands_for(report)} has {worst}"
         largest = ("Unfairness", in_unit(unfairness(one["unfairness"], gamma), report), remark)
     figures = [
@@ -168,6 +171,9 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could chance explain it? It counts the whole search"))
+    if (one := sharpest(report)) is not None:
+        value = p_value(report["sharpest"]["p_value"])
+        figures.append(("p-value of one group", value, f"{one['subgroup']}; {_LOOKED_AT}"))
     return figures
 
 
@@ -193,12 +199,14 @@ def _bars(report: Report) -> dict[str, Any]:
     # A little room, so that a mark at the end is seen.
     largest = 1.05 * max(report["gamma"], *(value for _, value, _ in values)) or 1.0
     return {
-        "gamma": f"{report['gamma']:g}",
+        "gamma": in_unit(f"{report['gamma']:g}", report),
         "gamma_at": part_of_axis(report["gamma"], 0.0, largest),
         "values": [
             {
                 "name": name,
-                "value": (bound if kind == "open" else unfairness)(value, report["gamma"]),
+                "value": in_unit(
+                    (bound if kind == "open" else unfairness)(value, report["gamma"]), report
+                ),
                 "width": part_of_axis(value, 0.0, largest),
                 "kind": kind,
             }
@@ -267,7 +275,7 @@ def _group(
         "reference_at": part_of_axis(group["overall_rate"], *axis),
         "from": low,
         "width": round(high - low, 2),
-        "unfairness": unfairness(group["unfairness"]),
+        "unfairness": f"{unfairness(group['unfairness'])} {unit or ''}".rstrip(),
     }
 
 
