@@ -155,7 +155,7 @@ def test_conditions_that_all_rows_meet_are_dropped():
     rule = Conjunction(
         (Condition("race", ("blue",)), Condition("age", low=2)), {"race": "str", "age": "number"}
     )
-    assert str(rule.in_few_digits(columns, rule.members(columns))) == "age ≥ 1.5"
+    assert str(rule.in_few_digits(columns, rule.members(columns))) == "age ≥ 2"
     everyone = Conjunction((Condition("race", ("blue",)),), {"race": "str"})
     assert str(everyone.in_few_digits(columns, np.ones(3, bool))) == "everyone"
     named = Conjunction((Condition("age", low=2),), {"age": "number"}, name="old")
