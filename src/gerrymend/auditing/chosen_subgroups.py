@@ -317,16 +317,18 @@ def top_subgroups(
 def _has_its_own(
     part: Examined, group: Subgroup, worst: Subgroup, chosen: Sequence[Subgroup]
 ) -> bool:
-    """Return whether a group has enough without those who are in earlier ones on its side."""
+    """Return whether a group has enough without those who are in earlier ones on its side.
+
+    Of one with more than half of the rows those outside differ, on the other side.
+    """
     seen = part.seen
     alike = [one for one in chosen if one.notion == group.notion]
-    earlier = [cells_of(seen, one) for one in alike if one.unfairness * group.unfairness > 0]
-    active = seen.cells.active
-    own = own_residual(
-        seen, cells_of(seen, group)[active], [members[active] for members in earlier]
-    )
+    cells = [cells_of(seen, one) for one in alike if one.unfairness * group.unfairness > 0]
+    inside = [(members[seen.cells.active], _smaller_side(part, members)) for members in cells]
+    earlier = [members for members, side in inside if np.array_equal(members, side)]
+    own = own_residual(seen, cells_of(seen, group)[seen.cells.active], earlier)
     least = _LEAST * abs(worst.unfairness) * seen.cells.total_weight
-    return own * (1 if group.unfairness > 0 else -1) > least
+    return own * np.sign(group.unfairness) > least
 
 
 def published_by(

@@ -13,7 +13,7 @@ from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import sentence_class
 from gerrymend.auditing.inference.discovery import check_exact
 from gerrymend.auditing.inference.held_out import measure_held_out
-from gerrymend.auditing.inference.permutation import permutation_test
+from gerrymend.auditing.inference.permutation import permutation_test, why_no_test
 from gerrymend.auditing.inference.population import N_RESAMPLES, population_bound
 from gerrymend.auditing.inference.standing_out import NamedGroups
 from gerrymend.auditing.intersections import check_intersection
@@ -108,7 +108,8 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         "n_jobs": n_jobs,
         "on_draw": on_draw,
     }
-    named = [NamedGroups.of(part, min_group_size) for part in examined if n_permutations]
+    is_tested = n_permutations > 0 and not why_no_test(tally, examined)
+    named = [NamedGroups.of(part, min_group_size) for part in examined if is_tested]
     test = None
     if n_permutations or any(notion.reference != OVERALL for notion in notions):
         test = permutation_test(

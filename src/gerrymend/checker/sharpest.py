@@ -35,7 +35,7 @@ def check_sharpest(case: Case) -> None:
         case.problem("sharpest is stated, and there is no p-value.")
         return
     case.problem(*_wrong_telling(stated, case))
-    case.leave("sharpest.p_value", "it can be one of so many permutations, which were not made")
+    case.leave("sharpest.p_value", "the permutations behind it were not made again")
     try:
         sharp = _checked_group(stated, case)
         _check_others(stated, sharp, case)

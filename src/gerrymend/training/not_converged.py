@@ -105,11 +105,13 @@ def warn_unless_converged(
                 allowed,
             )
     elif tol is not None and unfairness > gamma * (1 + _ROUNDED) + equilibrium.scale * ROUNDING:
-        further = (*longer, f", while the gap is large (now {gap:.4f})")
         if equilibrium.converged:
-            further = ("lower ", Argument("tol"), f" (now {tol:g}), what an excess may cost unseen")
             limit = "tol"
-        warning = _above_gamma(equilibrium, limit, C, further, allowed)
+            within = f" (now {tol:g}), which C times the excess is within"
+            longer = ("lower ", Argument(limit), within)
+        else:
+            longer = (*longer, f", while the gap is large (now {gap:.4f})")
+        warning = _above_gamma(equilibrium, limit, C, longer, allowed)
     elif tol is not None and not equilibrium.converged:
         # A gap is by the estimator's answers, which need not be the best that there are: it may be
         # small by chance, and is believed once no answer of many rounds has bettered the mixture.
@@ -131,9 +133,9 @@ def warn_unless_converged(
 
 
 def _above_gamma(
-    equilibrium: Equilibrium, limit: str, C: float, further: Remedy, allowed: Remedy
+    equilibrium: Equilibrium, limit: str, C: float, *others: Remedy
 ) -> NotConvergedWarning:
-    """Return the warning of a mixture above gamma, be it by little: at its C that is worth it."""
+    """Return the warning of a mixture above gamma, be it by little; `others` are more to do."""
     return NotConvergedWarning(
         limit,
         f"{_after(equilibrium)} worst subgroup found has unfairness "
@@ -144,9 +146,8 @@ def _above_gamma(
             Argument("C"),
             f" (now {C:g}), which is the error that a unit of unfairness may cost",
         ),
-        further,
         ("set ", Argument("certify", value="True"), ", which keeps to gamma at any price"),
-        allowed,
+        *others,
     )
 
 

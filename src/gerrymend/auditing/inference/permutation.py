@@ -77,8 +77,7 @@ def permutation_test(
     named : sequence of NamedGroups
         Groups whose largest deviation is worked out in each draw, too, one a notion.
     """
-    own = any(part.seen.notion.reference != OVERALL for part in examined)
-    if reason := _OWN_REFERENCE if own else obstacle(tally):
+    if reason := why_no_test(tally, examined):
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
     families = _families(examined, named, random_state, deadline)
@@ -108,6 +107,12 @@ def permutation_test(
             if on_draw is not None:
                 on_draw(done, n_permutations)
     return _summary(families, done)
+
+
+def why_no_test(tally: Tally, examined: Sequence[Examined]) -> str:
+    """Say why outcomes can't be permuted; return an empty string where they can."""
+    own = any(part.seen.notion.reference != OVERALL for part in examined)
+    return _OWN_REFERENCE if own else obstacle(tally)
 
 
 def _families(
